@@ -2,6 +2,7 @@ import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
 import type { Place, Severity } from "../guard/scan/finding.ts";
 import type { ScanAction } from "../guard/scan/inspection.ts";
+import type { EndedRequest } from "../tool/handler.ts";
 import type { Health, ToolSource } from "../tool/tool.ts";
 
 /** Which call an event is about. */
@@ -187,23 +188,8 @@ export interface EventMap {
     readonly steps: CallSteps;
   };
   /** A request to an upstream for a call has ended. `spanId` is what the upstream was told as the parent of its own spans. */
-  "upstream-called": OfSpan & {
-    readonly toolId: string;
-    readonly source: ToolSource;
-    readonly ensemble: string;
-    /** `tools/call`, or the HTTP method. */
-    readonly method: string;
-    /** The upstream's own name for what was called, or the path of an operation. */
-    readonly target?: string;
-    readonly transport?: "pipe" | "tcp" | "http";
-    readonly address?: string;
-    readonly port?: number;
-    readonly protocolVersion?: string;
-    readonly sessionId?: string;
-    /** The HTTP status, if the upstream was called by HTTP alone. */
-    readonly status?: number;
-    readonly code?: ErrorCode;
-  };
+  "upstream-called": OfSpan &
+    EndedRequest & { readonly toolId: string; readonly source: ToolSource; readonly ensemble?: string };
   /** A request to the gateway was answered: one over HTTP, and for MCP also the message in it. */
   "request-finished": OfSpan & {
     readonly kind: "http" | "mcp";

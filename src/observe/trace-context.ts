@@ -4,19 +4,23 @@ export interface TraceContext {
   readonly traceId: string;
   /** 16 hexadecimal digits: the caller's own span. */
   readonly parentSpanId: string;
+  /** False if the caller does not record the trace. */
+  readonly sampled?: false;
 }
 
 /** Version 00, and later ones, which may add members behind these. */
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/;
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
 /** Reads the header `traceparent`. Undefined if there is none, or one that the specification tells receivers to ignore. */
 export function readTraceparent(header: unknown): TraceContext | undefined {
   if (typeof header !== "string") return undefined;
-  const [, traceId, parentSpanId] = TRACEPARENT.exec(header.trim()) ?? [];
-  return traceId === undefined || parentSpanId === undefined ? undefined : { traceId, parentSpanId };
+  const [, traceId, parentSpanId, flags = ""] = TRACEPARENT.exec(header.trim()) ?? [];
+  if (traceId === undefined || parentSpanId === undefined) return undefined;
+  const isSampled = (Number.parseInt(flags, 16) & 1) === 1;
+  return { traceId, parentSpanId, ...(!isSampled && { sampled: false }) };
 }
 
 /** Writes the header for a request that a span makes. */
-export function toTraceparent(traceId: string, spanId: string): string {
-  return `00-${traceId}-${spanId}-01`;
+export function toTraceparent(traceId: string, spanId: string, sampled = true): string {
+  return `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;
 }

@@ -115,6 +115,7 @@ export async function serveMcp(
     startup,
     work,
     replica,
+    emit,
     redactor,
     metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
     dependencies,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
+import type { Emit } from "../observe/events.ts";
 import type { TraceContext } from "../observe/trace-context.ts";
 import type { A2aServing } from "./a2a/settings.ts";
 import type { Administration } from "./administration.ts";
@@ -19,7 +20,7 @@ export interface HttpExchange {
   readonly response: ServerResponse;
   readonly url: URL;
   readonly principal: Principal;
-  /** The trace that the caller began, from the header `traceparent`; undefined if it sent none. */
+  /** Where the request stands in a trace: the one of the header `traceparent`, or a new one. `parentSpanId` is the request's own span. Undefined on open routes. */
   readonly trace: TraceContext | undefined;
   /** Reads the body as JSON, up to 4 MiB within 15 s unless `limits` says otherwise. Never rejects: the answer says why it was refused. */
   json(limits?: ReadLimits): Promise<CheckedJson>;
@@ -68,6 +69,8 @@ export interface Serving {
   readonly startup: Startup;
   /** Every call runs in it, so that shutting down waits for calls and refuses new ones. */
   readonly work: Work;
+  /** Reports requests that were answered. */
+  readonly emit?: Emit;
   /** Removes known secrets from what callers are sent. */
   readonly redactor: Redactor;
   /** This process among those that share its state. */

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../errors/codes.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 
 /** Runs a tool. Returns the result, or throws; a thrown `ArsenalError` keeps its code. */
@@ -25,6 +26,11 @@ export interface HandlerContext {
    * the handler is run outside an arsenal.
    */
   readonly traceparent?: string | undefined;
+  /**
+   * Says that a request to another program begins, for traces. Send its `traceparent` along, and call `end` with the outcome. Absent if the
+   * handler is run outside an arsenal.
+   */
+  beginRequest?(): OutgoingRequest;
   /** 1 for the first try. */
   readonly attempt: number;
   /** The client's request that the call stands for. Only handlers of the source whose protocol it is in get it. */
@@ -33,6 +39,32 @@ export interface HandlerContext {
   answersRequest?(): void;
   /** Tells the caller how far the work is. */
   progress(update: Progress): void;
+}
+
+/** A request that a handler makes of another program. */
+export interface OutgoingRequest {
+  /** The header `traceparent` of the request. Undefined if the call's trace id is not one of W3C's. */
+  readonly traceparent: string | undefined;
+  /** Says how it ended. Call it once. */
+  end(told: EndedRequest): void;
+}
+
+/** What is told of a request that has ended. */
+export interface EndedRequest {
+  /** `tools/call`, or the HTTP method. */
+  readonly method: string;
+  /** The other program's name for what was called, or the path of an operation with its parameters in braces. */
+  readonly target?: string;
+  readonly transport?: "pipe" | "tcp" | "http";
+  /** Where the request went: a host name or an address. */
+  readonly address?: string;
+  readonly port?: number;
+  readonly protocolVersion?: string;
+  readonly sessionId?: string;
+  /** The HTTP status of the answer. */
+  readonly status?: number;
+  /** Why it failed. Omitted if it did not. */
+  readonly code?: ErrorCode;
 }
 
 /** A client's request in the protocol of a source. A source's own interface says what more there is to it. */

@@ -34,9 +34,11 @@ const W3C_TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 /** What a handler gets beside its arguments, for one attempt. Progress told after `close` is dropped. */
 export function createHandlerContext(
   { call, tool, request, ids }: CheckedCall,
-  { stateOf, emit }: Pick<RunningEngine, "stateOf" | "emit">,
+  { stateOf, emit, clock, traceIds }: Pick<RunningEngine, "stateOf" | "emit" | "clock" | "traceIds">,
   { attempt, attemptSpanId, signal, deadline }: Attempt,
 ): { readonly context: HandlerContext; readonly answersRequest: () => boolean; close(): void } {
+  const traceparentOf = (spanId: string): string | undefined =>
+    W3C_TRACE_ID.test(ids.traceId) ? `00-${ids.traceId}-${spanId}-${call.sampled === false ? "00" : "01"}` : undefined;
   let open = true;
   let answers = false;
   const context: HandlerContext = {
@@ -50,8 +52,29 @@ export function createHandlerContext(
     traceId: ids.traceId,
     spanId: ids.spanId,
     get traceparent() {
-      if (!W3C_TRACE_ID.test(ids.traceId)) return undefined;
-      return `00-${ids.traceId}-${attemptSpanId}-${call.sampled === false ? "00" : "01"}`;
+      return traceparentOf(attemptSpanId);
+    },
+    beginRequest() {
+      const spanId = traceIds.spanId();
+      const startedAt = clock.now();
+      return {
+        traceparent: traceparentOf(spanId),
+        end(told) {
+          const { id: toolId, source, ensemble } = tool;
+          emit("upstream-called", {
+            ...told,
+            toolId,
+            source,
+            ...(ensemble !== undefined && { ensemble }),
+            traceId: ids.traceId,
+            spanId,
+            parentSpanId: attemptSpanId,
+            ...(call.sampled === false && { sampled: false }),
+            startedAt,
+            durationMs: clock.now() - startedAt,
+          });
+        },
+      };
     },
     attempt,
     ...(call.request?.source === tool.source && {

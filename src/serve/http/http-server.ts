@@ -12,8 +12,10 @@ import { showValue } from "../../errors/show-value.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
+import { createTraceIds } from "../../execute/trace-ids.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { readTraceparent } from "../../observe/trace-context.ts";
+import { readTraceparent, type TraceContext } from "../../observe/trace-context.ts";
 import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createOpenWork } from "./open-work.ts";
@@ -30,8 +32,9 @@ export interface HttpServerOptions extends ListenOptions {
   readonly timeouts?: HttpTimeouts;
   /** Called with what a route or the identity threw; the caller only learns that something failed. */
   onError?(error: unknown): void;
-  /** Reports whether a changed certificate is in use. */
+  /** Reports requests that were answered, and whether a changed certificate is in use. */
   readonly emit?: Emit;
+  readonly clock?: Clock;
 }
 
 /** How long the server waits for a slow or silent peer, in milliseconds. */
@@ -54,6 +57,9 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** The methods that are told by their names. Callers can make up others. */
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8080;
 
@@ -68,7 +74,7 @@ const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], sco
  * than this machine can reach does not start without an identity.
  */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { host = DEFAULT_HOST, identity, onError, tls, emit = ignore } = options;
+  const { host = DEFAULT_HOST, identity, onError, tls, emit = ignore, clock = systemClock } = options;
   const { headersMs = 10_000, requestMs = 30_000, keepAliveMs = 65_000, closeMs = 1000 } = options.timeouts ?? {};
   if (identity === undefined && !isLoopback(host)) throw openToAll(host);
   const publicUrl = options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl);
@@ -102,6 +108,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     return exact.get(plain) ?? below.find((route) => plain.startsWith(route.path));
   }
 
+  const ids = createTraceIds();
   const unasked = identity === undefined ? localOperator() : ANONYMOUS;
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -128,6 +135,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     }
     if (isPreflight(request)) return answerPreflight(request, response);
 
+    const trace = route.open === true ? undefined : begin(request, response, route);
     const handle = (principal: Principal): Promise<void> =>
       serve(route, {
         request,
@@ -136,9 +144,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         get url() {
           return url();
         },
-        get trace() {
-          return readTraceparent(request.headers["traceparent"]);
-        },
+        trace,
         json: (limits) => readJson(request, limits),
       });
     if (identity === undefined || route.open === true) void handle(unasked);
@@ -149,6 +155,30 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         route.path.endsWith("/") ? url().pathname : route.path,
         handle,
       );
+  }
+
+  /** Begins the span of a request. What the request does stands below it. */
+  function begin(request: IncomingMessage, response: ServerResponse, { path }: Route): TraceContext {
+    const startedAt = clock.now();
+    const caller = readTraceparent(request.headers["traceparent"]);
+    const spanId = ids.spanId();
+    const traceId = caller?.traceId ?? ids.traceId();
+    const sampled = caller?.sampled === false ? { sampled: caller.sampled } : {};
+    response.once("close", () =>
+      emit("request-finished", {
+        traceId,
+        spanId,
+        ...(caller && { parentSpanId: caller.parentSpanId }),
+        ...sampled,
+        startedAt,
+        durationMs: clock.now() - startedAt,
+        kind: "http",
+        method: METHODS.has(request.method ?? "") ? String(request.method) : "_OTHER",
+        target: path,
+        status: response.statusCode,
+      }),
+    );
+    return { traceId, parentSpanId: spanId, ...sampled };
   }
 
   async function serve(route: Route, exchange: HttpExchange): Promise<void> {

@@ -18,16 +18,16 @@ const CONFIRMATION_ID = "toolarsenal/confirmationId";
  * person is asked, so a modern client's answer may reach another process.
  */
 export async function runForClient(
-  exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed">,
+  exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,
   arsenal: Pick<ServedTools, "execute" | "approvals">,
   call: Omit<ToolCall, "request" | "principal" | "signal" | "confirmationId">,
   parts: Omit<McpRequestParts, "passInputRequired">,
 ): Promise<ToolResult> {
-  const { peer, resumed, signal } = exchange;
+  const { peer, resumed, signal, trace } = exchange;
   const { principal } = peer;
   const request: McpRequest = { ...parts, source: "mcp", passInputRequired: peer.era === "modern" };
   const run = (confirmation: object): Promise<ToolResult> =>
-    resultOf(arsenal.execute({ ...call, ...confirmation, principal, signal, request }));
+    resultOf(arsenal.execute({ ...trace, ...call, ...confirmation, principal, signal, request }));
 
   const ran =
     resumed === undefined ? await run(namedConfirmation(exchange.params)) : (resumed.state["ran"] as ToolResult);

@@ -24,7 +24,7 @@ export interface GuardedRequest {
  * answer unchanged. Undefined where the client may not know of such things of this server.
  */
 export async function guardedRequest(
-  exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask" | "resumed">,
+  exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,
   { upstream, params, context }: GuardedRequest,
   arsenal: Pick<ServedArsenal, "execute" | "approvals">,
 ): Promise<JsonObject | undefined> {

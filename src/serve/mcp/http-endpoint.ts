@@ -9,6 +9,7 @@ import {
   type RpcResponse,
 } from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
+import { toTraceparent, type TraceContext } from "../../observe/trace-context.ts";
 import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange } from "../surface.ts";
 import { beginsWork, refuseNew } from "./shutdown.ts";
@@ -83,7 +84,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     const received = readMessage(read.value);
     if (received.kind === "invalid") return answerJson(response, 400, failure(received.id, received.error));
     if (work?.draining === true && beginsWork(received)) return refuseNew(response, work, received.message.id);
-    const headers = plain(request.headers);
+    const headers = withTrace(plain(request.headers), exchange.trace);
     if (isModern(received, headers)) return postModern(received, headers, exchange);
     return postLegacy(received, headers, exchange);
   }
@@ -243,6 +244,12 @@ function refuseRequest(response: ServerResponse, status: number, id: RequestId |
 function accepts({ accept }: IncomingHttpHeaders, type: string): boolean {
   if (accept === undefined || accept.includes(type) || accept.includes("*/*")) return true;
   return accept.toLowerCase().includes(type) || accept.includes(`${type.slice(0, type.indexOf("/"))}/*`);
+}
+
+/** The headers, with the span of this request in place of the caller's: that is what an MCP message in it stands below. */
+function withTrace(headers: Headers, trace: TraceContext | undefined): Headers {
+  if (trace === undefined) return headers;
+  return { ...headers, traceparent: toTraceparent(trace.traceId, trace.parentSpanId, trace.sampled) };
 }
 
 /** The headers of a request. Only one that no request has could hold more than one value. */

@@ -1,6 +1,7 @@
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { toWire } from "../../errors/to-wire.ts";
 import type { Ask, ServerDescription } from "../../mcp/connection.ts";
+import type { TraceContext } from "../../observe/trace-context.ts";
 import type { Peer } from "../../mcp/envelope.ts";
 import {
   type JsonObject,
@@ -33,6 +34,8 @@ export interface Exchange {
   readonly resumed?: { readonly state: JsonObject; readonly answer?: JsonObject };
   /** The HTTP headers that the request came with, lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Where what the request does stands in a trace. */
+  readonly trace?: TraceContext;
 }
 
 /** What a client is told unasked: list changes, resource updates. */

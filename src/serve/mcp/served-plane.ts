@@ -1,14 +1,20 @@
 import { type JsonObject, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
+import { createTracing } from "./trace-request.ts";
 import type { Serving } from "../surface.ts";
 import { errorBody, type Exchange, type Plane, type PlaneSession, type Push } from "./plane.ts";
 
 /** A plane as clients get it: its requests count as work under way, and no known secret passes. */
-export function servedPlane(plane: Plane, { work, redactor }: Pick<Serving, "work" | "redactor">): Plane {
+export function servedPlane(
+  plane: Plane,
+  { work, redactor, emit }: Pick<Serving, "work" | "redactor" | "emit">,
+): Plane {
   const redacted = redactedPlane(plane, redactor);
+  const traced = createTracing(emit);
   const counted = (session: PlaneSession): PlaneSession => ({
     ...session,
-    handle: (exchange) => work.run(exchange.signal, (signal) => session.handle({ ...exchange, signal })),
+    handle: (exchange) =>
+      traced(exchange, (given) => work.run(given.signal, (signal) => session.handle({ ...given, signal }))),
   });
   return {
     ...redacted,

@@ -1,6 +1,7 @@
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Principal } from "../../guard/principal.ts";
+import type { TraceContext } from "../../observe/trace-context.ts";
 import type { Message } from "../../retrieve/query.ts";
 import type { RetrievalResult, ScoredTool } from "../../retrieve/result.ts";
 import { messageText } from "../../retrieve/understand/message-text.ts";
@@ -16,6 +17,8 @@ import { shownTool } from "./shown-tool.ts";
 export interface MetaCaller {
   readonly principal: Principal;
   readonly signal: AbortSignal;
+  /** Where the call stands in a trace. */
+  readonly trace?: TraceContext;
 }
 
 /** The answer of `find_relevant_tools`: the nearest tools, ready to be called, and whether they fit. */
@@ -40,7 +43,7 @@ const NO_TOOLS = "No tool was found. Search again in other words, or tell the us
 /** Finds tools for a model. `invalid` says what is wrong with its arguments. */
 export async function findTools(
   given: unknown,
-  { principal, signal }: MetaCaller,
+  { principal, signal, trace }: MetaCaller,
   { arsenal, startup }: { readonly arsenal: Pick<ServedArsenal, "retrieve">; readonly startup: Startup },
 ): Promise<{ readonly found: FoundTools } | { readonly invalid: string }> {
   const { query, limit, context } = toObject(given) ?? {};
@@ -56,7 +59,7 @@ export async function findTools(
     return { invalid: `context is ${showValue(context)}. Give the recent messages as text, or leave it out.` };
   await startup.wait(signal);
   try {
-    const asked = { context: { query, recentMessages }, limit: most, principal, signal };
+    const asked = { ...trace, context: { query, recentMessages }, limit: most, principal, signal };
     const result = await arsenal.retrieve({ ...asked, refuse: "never" });
     return { found: toFound(result, most, startup.shown()) };
   } catch (error) {

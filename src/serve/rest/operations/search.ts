@@ -22,8 +22,7 @@ export const searchOperations: readonly Operation[] = [
     answers: { 200: { description: "The tools found.", schema: RETRIEVAL_RESULT } },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
     async run({ body, principal, signal, trace }, { arsenal }) {
-      const traceId = trace && { traceId: trace.traceId };
-      return { body: await arsenal.retrieve({ ...traceId, ...(body as ToolQuery), principal, signal }) };
+      return { body: await arsenal.retrieve({ ...trace, ...(body as ToolQuery), principal, signal }) };
     },
   }),
   operation({

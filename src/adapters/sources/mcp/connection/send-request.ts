@@ -1,5 +1,6 @@
-import { ArsenalError } from "../../../../errors/arsenal-error.ts";
-import type { HandlerContext } from "../../../../tool/handler.ts";
+import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import type { ErrorCode } from "../../../../errors/codes.ts";
+import type { EndedRequest, HandlerContext } from "../../../../tool/handler.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { McpRequest, McpRequestParts } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
@@ -36,12 +37,48 @@ export function sendRequest(
   const extra = extraFor(request, call);
   const { method, headers = call.headers } = request;
   const { signal, caller } = context;
-  const options = { signal, onNotification: call.onNotification ?? toProgress(context), headers };
-  const params = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
-  return answered(upstream, request, context, async () => {
+  const sent = context.beginRequest?.();
+  const traceparent = sent?.traceparent === undefined ? undefined : { traceparent: sent.traceparent };
+  const options = {
+    signal,
+    onNotification: call.onNotification ?? toProgress(context),
+    headers: traceparent === undefined ? headers : { ...headers, ...traceparent },
+  };
+  const plain = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
+  const params = traceparent === undefined ? plain : withMeta(plain, traceparent);
+  const answer = answered(upstream, request, context, async () => {
     if (connection !== undefined) return connection.request(method, params, options);
     return upstream.request(method, params, { ...options, caller, ask, passInputRequired });
   });
+  if (sent === undefined) return answer;
+  const end = (code?: ErrorCode): void =>
+    sent.end({ ...whereOf(upstream), ...targetOf(request), method, ...(code && { code }) });
+  return answer.then(
+    (result) => (end(result["isError"] === true ? "EXECUTION_FAILED" : undefined), result),
+    (error: unknown) => {
+      end(isArsenalError(error) ? error.code : "EXECUTION_FAILED");
+      throw error;
+    },
+  );
+}
+
+/** Where requests to a server go, for traces. */
+function whereOf({ settings: { transport }, state }: McpUpstream): Omit<EndedRequest, "method"> {
+  const version = state.kind === "connected" ? { protocolVersion: state.protocolVersion } : {};
+  if (transport.kind === "stdio") return { ...version, transport: "pipe" };
+  const url = URL.parse(transport.url);
+  const port = Number(url?.port) || (url?.protocol === "https:" || url?.protocol === "wss:" ? 443 : 80);
+  return {
+    ...version,
+    transport: transport.kind === "websocket" ? "tcp" : "http",
+    ...(url !== null && { address: url.hostname, port }),
+  };
+}
+
+/** What a request names, for traces. */
+function targetOf({ params }: ServerRequest): { readonly target?: string } {
+  const target = params["name"] ?? params["uri"];
+  return typeof target === "string" ? { target } : {};
 }
 
 /**
@@ -78,6 +115,11 @@ export async function answered(
   if (isInputRequired(result) && passInputRequired !== true && connection === undefined)
     throw needsInput(upstream.name, subject, result);
   return result;
+}
+
+function withMeta(params: JsonObject, added: JsonObject): JsonObject {
+  const meta = params["_meta"];
+  return { ...params, _meta: { ...(isPlainObject(meta) ? meta : {}), ...added } };
 }
 
 /** A caller who hears no notifications gets progress as any tool's: a server reports it where it is given a token. */

@@ -4,7 +4,7 @@ import { checkInCall } from "../../../../guard/egress/check-url.ts";
 import type { Egress, EgressResponse } from "../../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 import type { Clock } from "../../../../observe/clock.ts";
-import type { Handler } from "../../../../tool/handler.ts";
+import type { EndedRequest, Handler } from "../../../../tool/handler.ts";
 import type { Authorization, Authorize } from "../../credentials/authorize.ts";
 import { buildRequest, type BuiltRequest, type RequestPlan } from "./build-request.ts";
 import type { ClientTokens } from "../../credentials/client-tokens.ts";
@@ -42,29 +42,50 @@ const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRAC
 /** Calls one operation: builds the request, adds credentials, sends it and reads the answer. */
 export function createHandler(plan: OperationPlan, parts: CallParts): Handler {
   const { egress, authorize, tokens, filesFrom, maxAnswerBytes } = parts;
-  return async (args, { signal, caller }) => {
+  return async (args, { signal, caller, beginRequest }) => {
     const { base, trusted } = plan.server();
     // Before anything is asked for on behalf of a call that may not be made.
     checkInCall(new URL(base));
     const request = await buildRequest(plan, args, filesFrom);
     const authorization = await authorize(plan.security, plan.title, { signal, caller });
+    const sent = beginRequest?.();
+    let status: number | undefined;
     try {
       const answer = await egress.request(toUrl(base, request, authorization), {
         method: request.method,
-        headers: toHeaders(plan, request, authorization),
+        headers: {
+          ...(sent?.traceparent !== undefined && { traceparent: sent.traceparent }),
+          ...toHeaders(plan, request, authorization),
+        },
         secretHeaders: Object.keys(authorization.headers),
         ...(request.body === undefined ? {} : { body: request.body.content }),
         signal,
         maxBytes: maxAnswerBytes,
         ...(trusted ? { allowPrivate: true, publicRedirects: true } : {}),
       });
-      if (answer.status < 400) return await readAnswer(answer);
+      ({ status } = answer);
+      if (answer.status < 400) {
+        const read = await readAnswer(answer);
+        sent?.end(ended(plan, base, { status }));
+        return read;
+      }
       if (answer.status === 401 && authorization.token !== undefined) tokens.forget(authorization.token);
       throw await toReported(answer, plan, parts);
     } catch (error) {
-      throw toFailure(error, plan, signal);
+      const failure = toFailure(error, plan, signal);
+      const code = isArsenalError(failure) ? failure.code : "EXECUTION_FAILED";
+      sent?.end(ended(plan, base, { ...(status !== undefined && { status }), code }));
+      throw failure;
     }
   };
+}
+
+/** What traces say of a request that has ended. */
+function ended({ title }: OperationPlan, base: string, how: Pick<EndedRequest, "status" | "code">): EndedRequest {
+  const { hostname, port, protocol } = new URL(base);
+  const [method = "", target = ""] = title.split(" ");
+  const address = { address: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+  return { method, target, transport: "http", ...address, ...how };
 }
 
 function toUrl(base: string, { target }: BuiltRequest, { query }: Authorization): string {

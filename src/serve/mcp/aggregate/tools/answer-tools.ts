@@ -53,8 +53,9 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
  * it, which would then cost twice.
  */
 async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
-  const { params, peer, signal } = exchange;
-  const answer = await parts.metaTools.answer(name, params["arguments"], { principal: peer.principal, signal });
+  const { params, peer, signal, trace } = exchange;
+  const caller = { principal: peer.principal, signal, ...(trace && { trace }) };
+  const answer = await parts.metaTools.answer(name, params["arguments"], caller);
   switch (answer.kind) {
     case "found":
       return { content: [{ type: "text", text: JSON.stringify(answer.found) }] };

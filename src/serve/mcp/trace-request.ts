@@ -1,0 +1,58 @@
+import { createTraceIds } from "../../execute/trace-ids.ts";
+import { type JsonObject, RpcError } from "../../mcp/protocol.ts";
+import { systemClock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import { readTraceparent } from "../../observe/trace-context.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { Exchange } from "./plane.ts";
+
+/** Answers a request and reports that it was answered. */
+export type TraceRequest = (
+  exchange: Exchange,
+  answer: (exchange: Exchange) => Promise<JsonObject>,
+) => Promise<JsonObject>;
+
+/**
+ * Gives each MCP request its span: below the one that `_meta.traceparent` names, as the protocol has it, else below the HTTP request that it
+ * came in, else at the beginning of a new trace.
+ */
+export function createTracing(emit: Emit = () => {}): TraceRequest {
+  const ids = createTraceIds();
+  return async (exchange, answer) => {
+    const { params, headers, method, peer, id } = exchange;
+    const meta = params["_meta"];
+    const caller =
+      readTraceparent(isPlainObject(meta) ? meta["traceparent"] : undefined) ?? readTraceparent(headers["traceparent"]);
+    const traceId = caller?.traceId ?? ids.traceId();
+    const spanId = ids.spanId();
+    const sampled = caller?.sampled === false ? { sampled: caller.sampled } : {};
+    const startedAt = systemClock.now();
+    const finish = (failed: { readonly error?: string }): void => {
+      const target = params["name"] ?? params["uri"];
+      const sessionId = headers["mcp-session-id"];
+      emit("request-finished", {
+        traceId,
+        spanId,
+        ...(caller && { parentSpanId: caller.parentSpanId }),
+        ...sampled,
+        startedAt,
+        durationMs: systemClock.now() - startedAt,
+        kind: "mcp",
+        method,
+        ...(typeof target === "string" && { target }),
+        protocolVersion: peer.protocolVersion,
+        ...(sessionId !== undefined && { sessionId }),
+        requestId: String(id),
+        ...failed,
+      });
+    };
+    try {
+      const result = await answer({ ...exchange, trace: { traceId, parentSpanId: spanId, ...sampled } });
+      finish(result["isError"] === true ? { error: "tool_error" } : {});
+      return result;
+    } catch (error) {
+      finish({ error: error instanceof RpcError ? String(error.code) : "_OTHER" });
+      throw error;
+    }
+  };
+}
