@@ -72,8 +72,6 @@ export const operations: readonly Requirement[] = [
   }),
   ...covered({
     "000-13-swap": "Swaps every backend by configuration alone.",
-  }),
-  ...open("telemetry", {
     "000-13-trace": "Carries one trace over process boundaries.",
   }),
   ...open("MCP", {

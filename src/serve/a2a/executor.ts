@@ -61,7 +61,7 @@ export function createArsenalExecutor(
       limit,
       principal,
       signal,
-      ...(trace && { traceId: trace.traceId }),
+      ...trace,
       ...(toolset !== undefined && { toolset }),
     });
     const shown = redactor.known.value(toFound(found, startup.shown()));
@@ -80,7 +80,7 @@ export function createArsenalExecutor(
       toolName: fromToolName(tool) ?? tool,
       principal,
       signal,
-      ...(trace && { traceId: trace.traceId, parentSpanId: trace.parentSpanId }),
+      ...trace,
       ...(toolset !== undefined && { toolset }),
       onProgress({ progress, total, message }) {
         if (reported++ >= MOST_PROGRESS) return;
@@ -135,7 +135,7 @@ export function createArsenalExecutor(
         const run: A2aRun = {
           report,
           principal,
-          trace: trace ?? readTraceparent(userMessage.metadata?.["traceparent"] ?? metadata?.["traceparent"]),
+          trace: readTraceparent(userMessage.metadata?.["traceparent"] ?? metadata?.["traceparent"]) ?? trace,
           signal,
           toolset,
           skillId: userMessage.metadata?.["skillId"] ?? metadata?.["skillId"],

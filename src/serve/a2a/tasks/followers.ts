@@ -1,6 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import { goneOf } from "./call-context.ts";
+import { goneOf } from "../call-context.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { hasEnded } from "./task-store.ts";
 

@@ -139,7 +139,8 @@ describe("an MCP server's tool", () => {
     const plane = await serve(box);
     const params = { name: "box-run_it", arguments: { x: 1 }, _meta: { progressToken: 7, "a/b": 1 } };
     await send(plane, "tools/call", params, { notify: (one) => void told.push(one) });
-    expect(given).toEqual({ name: "Run-It", arguments: { x: 1 }, _meta: { progressToken: 7, "a/b": 1 } });
+    const traceparent = expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(given).toEqual({ name: "Run-It", arguments: { x: 1 }, _meta: { progressToken: 7, "a/b": 1, traceparent } });
     expect(told.map(({ method }) => method)).toEqual(["notifications/progress", "notifications/message"]);
   });
 
@@ -157,7 +158,7 @@ describe("an MCP server's tool", () => {
     const more = { peer: legacy, notify: (one: RpcNotification) => void told.push(one.params) };
     const result = await session.handle(exchange("tools/call", { name: "box-run_it" }, more));
     expect(told).toEqual([{ level: "error" }]);
-    expect(result["given"]).toEqual({ "io.modelcontextprotocol/logLevel": "warning" });
+    expect(result["given"]).toMatchObject({ "io.modelcontextprotocol/logLevel": "warning" });
     await expect(session.handle(exchange("logging/setLevel", { level: "loud" }))).rejects.toMatchObject({
       code: -32602,
     });

@@ -86,7 +86,8 @@ describe("the request tools of a server", () => {
     });
     const { asked } = result as { asked: { method: string; params: JsonObject } };
     expect(asked.method).toBe(method);
-    expect(asked.params).toEqual({ ...params, _meta: { progressToken: "progress", trace: "1" } });
+    const traceparent = expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(asked.params).toEqual({ ...params, _meta: { progressToken: "progress", trace: "1", traceparent } });
   });
 
   it("subscribe only for somebody who can be told", async () => {

@@ -126,8 +126,11 @@ describe("resources and prompts", () => {
 
   it("are read, got and completed at the server they belong to, under their own names", async () => {
     const { plane } = await serve(fake("one", lists), fake("two", lists, echo));
-    const asked = async (method: string, params: JsonObject): Promise<unknown> =>
-      (await send(plane, method, params))["params"];
+    const asked = async (method: string, params: JsonObject): Promise<unknown> => {
+      const { _meta, ...others } = (await send(plane, method, params))["params"] as JsonObject;
+      expect(_meta).toEqual({ traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/) });
+      return others;
+    };
     const served = ((await send(plane, "prompts/list"))["prompts"] as { name: string }[]).map(({ name }) => name);
     expect(await asked("resources/read", { uri: "toolarsenal:two/file:///x" })).toEqual({ uri: "file:///x" });
     expect(await asked("prompts/get", { name: "two-hello", arguments: { who: "x" } })).toEqual({
