@@ -4,6 +4,8 @@ import { type OtlpCollector, startCollector } from "../../../../test/doubles/otl
 import { ToolArsenal } from "../../../arsenal.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
 import { sinkContract } from "../../../testing/sink.contract.ts";
+import { createMetricRegistry } from "../../../observe/metrics/registry.ts";
+import { createManualClock } from "../../../testing/manual-clock.ts";
 import { openTelemetrySink } from "./opentelemetry.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -304,6 +306,53 @@ describe("openTelemetrySink", () => {
       },
       { attributes: { "toolarsenal.tool_id": "a.b", "toolarsenal.consecutive_failures": 5 } },
     ]);
+  });
+
+  it("sends the metrics of its arsenal when they are due and when it closes [000-5.5-opentelemetry]", async () => {
+    const collector = await collect();
+    const registry = createMetricRegistry();
+    const calls = registry.counter("toolarsenal_calls_total", "Calls.", ["status"]);
+    const durations = registry.histogram("toolarsenal_call_duration_seconds", "Time.", [], [0.1, 1]);
+    registry.gauge("process_resident_memory_bytes", "Memory.").set(42);
+    calls.add(3, "success");
+    for (const seconds of [0.05, 0.5, 0.5, 7]) durations.observe(seconds);
+    const clock = createManualClock(1_769_860_800_000);
+    const sink = openTelemetrySink(
+      { otlp: { endpoint: collector.url, metricsDelayMs: 1000 } },
+      { environment, clock, metrics: async () => registry },
+    );
+    await clock.advance(1000);
+    await clock.advance(5000);
+    await collector.until(() => collector.metrics().length > 0);
+    calls.add(1, "success");
+    await sink.close?.();
+    const named = (name: string) => collector.metrics().filter((metric) => metric["name"] === name);
+    expect(named("toolarsenal.calls")[0]).toMatchObject({
+      unit: "1",
+      description: "Calls.",
+      sum: {
+        aggregationTemporality: "AGGREGATION_TEMPORALITY_CUMULATIVE",
+        isMonotonic: true,
+        dataPoints: [
+          {
+            asDouble: 3,
+            startTimeUnixNano: "1769860800000000000",
+            attributes: [{ key: "toolarsenal.status", value: { stringValue: "success" } }],
+          },
+        ],
+      },
+    });
+    expect(named("toolarsenal.calls").at(-1)).toMatchObject({ sum: { dataPoints: [{ asDouble: 4 }] } });
+    expect(named("toolarsenal.call_duration")[0]).toMatchObject({
+      unit: "s",
+      histogram: {
+        dataPoints: [{ count: "4", sum: 8.05, bucketCounts: ["1", "2", "1"], explicitBounds: [0.1, 1] }],
+      },
+    });
+    expect(named("toolarsenal.process_resident_memory")[0]).toMatchObject({
+      unit: "By",
+      gauge: { dataPoints: [{ asDouble: 42 }] },
+    });
   });
 
   it("bounds what attributes hold and how many there are, and says how many it left out", async () => {

@@ -5,10 +5,12 @@ import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
 import { isAtLeast } from "../../../observe/levels.ts";
+import type { MetricRegistry } from "../../../observe/metrics/registry.ts";
 import type { Sink } from "../../../observe/sink.port.ts";
 import { clip, toKeyValues } from "./attributes.ts";
 import { createExporter, type Exporter } from "./exporter.ts";
 import { toLogRecord } from "./logs.ts";
+import { toMetrics } from "./metrics.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
 import { encodeItems, toRequest } from "./protobuf.ts";
 import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings, type Target } from "./settings.ts";
@@ -30,7 +32,7 @@ const CLOSE_MS = 4000;
 const MAX_WAITING_TEXT = 4096;
 
 /**
- * Sends traces and logs to an OpenTelemetry collector by OTLP over HTTP. It works outside the path of calls, in batches, and drops the oldest
+ * Sends traces, logs and the arsenal's metrics to an OpenTelemetry collector by OTLP over HTTP. It works outside the path of calls, in batches, and drops the oldest
  * events if the collector is slower than they come.
  *
  * @example
@@ -51,6 +53,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   };
   let dropped = 0;
   let problem = "";
+  const droppedBySignal = new Map<Signal, number>();
   let reportedAt = Number.NEGATIVE_INFINITY;
 
   function lost(items: number, why: string): void {
@@ -65,30 +68,60 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
     dropped = 0;
   }
 
-  function exporterOf(
+  function exporterOf<Item>(
     signal: Signal,
-    toItems: (event: ArsenalEvent) => readonly object[],
-  ): Exporter<ArsenalEvent> | undefined {
+    sizes: { readonly queueSize: number; readonly batchSize: number; readonly delayMs: number },
+    toItems: (item: Item) => readonly object[],
+  ): Exporter<Item> | undefined {
     const target = targets[signal];
     if (target === undefined) return undefined;
     const encoding = target.protocol === "http/json" ? jsonEncoding(signal, about) : protobufEncoding(signal, about);
     return createExporter({
       target,
-      queueSize,
-      batchSize,
-      delayMs,
-      encode: (events: readonly ArsenalEvent[]) => encoding.encode(events.flatMap(toItems)),
+      ...sizes,
+      encode: (items: readonly Item[]) => encoding.encode(items.flatMap(toItems)),
       join: encoding.join,
       headers: (abort) => filledHeaders(target, secrets, abort),
       egress,
       clock,
       random,
-      lost,
+      lost(items, why) {
+        droppedBySignal.set(signal, (droppedBySignal.get(signal) ?? 0) + items);
+        lost(items, why);
+      },
     });
   }
 
-  const traces = exporterOf("traces", (event) => (isSpanned(event) ? toSpans(event, spanSettings) : []));
-  const logs = exporterOf("logs", (event) => [toLogRecord(event, limits)]);
+  const ofEvents = { queueSize, batchSize, delayMs };
+  const traces = exporterOf("traces", ofEvents, (event: ArsenalEvent) =>
+    isSpanned(event) ? toSpans(event, spanSettings) : [],
+  );
+  const logs = exporterOf("logs", ofEvents, (event: ArsenalEvent) => [toLogRecord(event, limits)]);
+
+  // Metrics are read every now and then. A reading that was not sent in time gives way to the next, which says the same and more.
+  const readings = { queueSize: 1, batchSize: 1, delayMs };
+  const metrics = around.metrics && exporterOf("metrics", readings, (reading: readonly object[]) => reading);
+  const startedAt = clock.now();
+  const counted = metrics && around.metrics?.().then(countDrops, () => undefined);
+  let cancelReading = metrics && clock.after(settings.metricsDelayMs, readAgain, { background: true });
+
+  function countDrops(registry: MetricRegistry): MetricRegistry {
+    const total = registry.counter("toolarsenal_otlp_dropped_total", "Events that no collector got.", ["signal"]);
+    registry.onCollect(() => {
+      for (const [signal, items] of droppedBySignal) total.set(items, signal);
+    });
+    return registry;
+  }
+
+  function readAgain(): void {
+    cancelReading = clock.after(settings.metricsDelayMs, readAgain, { background: true });
+    read().catch(() => {});
+  }
+
+  async function read(): Promise<void> {
+    const families = await (await counted)?.collect();
+    if (families !== undefined) metrics?.add(toMetrics(families, { startedAt, readAt: clock.now() }, limits));
+  }
 
   return {
     name: "opentelemetry",
@@ -99,7 +132,9 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
       }
     },
     async close() {
-      await Promise.all([traces?.close(CLOSE_MS), logs?.close(CLOSE_MS)]);
+      cancelReading?.();
+      await read().catch(() => {});
+      await Promise.all([traces?.close(CLOSE_MS), logs?.close(CLOSE_MS), metrics?.close(CLOSE_MS)]);
       if (dropped > 0) report();
       egress.close();
     },
