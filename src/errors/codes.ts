@@ -33,7 +33,7 @@ export const ERROR_CODES = {
   STORE_FAILED: "The tool store could not read or write its data.",
   AUDIT_FAILED: "The record of a call cannot be kept, and without it nothing may run.",
   LIBRARY_MISSING: "An adapter needs a package that is not installed; the message has the npm install line.",
-  INPUT_INVALID: "A file or command-line value cannot be read; the message names the line or option.",
+  INPUT_INVALID: "A request, file or command-line value is malformed; the message names what is wrong.",
   AGENT_STOPPED: "An agent's run ended without an answer: a budget was used up, or the provider cut off or blocked it.",
   INTERNAL_ERROR: "Something failed inside the gateway; its own log says what.",
   CLOSED: "The arsenal was closed and takes no more work.",

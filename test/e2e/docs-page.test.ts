@@ -81,7 +81,9 @@ describe.skipIf(program === undefined)("the page at /docs", () => {
     await operations(page).first().waitFor();
     await page.locator("details#getInfo summary").click();
     await page.locator("details#getInfo").getByRole("button", { name: "Send" }).click();
-    await page.locator("details#getInfo").getByText('"toolCount"').waitFor();
+    const answer = page.locator("details#getInfo [aria-live] pre");
+    await answer.getByText("toolCount").waitFor();
+    expect(JSON.parse((await answer.textContent()) ?? "")).toMatchObject({ toolCount: 5 });
     await close();
   });
 });

@@ -106,7 +106,9 @@ function coerced(value: string, type: JsonSchema["type"]): unknown {
 }
 
 function toError(where: string, value: unknown, schema: JsonSchema, problems: readonly Problem[]): ArsenalError {
-  const issues = problems.slice(0, 20).map((problem) => toIssue(problem, value, schema));
+  const all = problems.slice(0, 20).map((problem) => toIssue(problem, value, schema));
+  // A misspelt name is the likeliest reason for one that is missing.
+  const issues = all.toSorted((one, other) => Number(isMisspelt(other)) - Number(isMisspelt(one)));
   const [first] = issues;
   const { field = "", message = "", fix = "" } = first ?? {};
   const details = { field, fix, issues, ...(first && "value" in first && { value: first.value }) };
@@ -122,13 +124,19 @@ function toIssue({ field, message, expected, received }: Problem, root: unknown,
       ? `Did you mean ${near}?`
       : isUnknown
         ? "Leave it out."
-        : `${received === "nothing" ? "Add it" : "Send"}: ${expected}.`;
+        : received === "nothing"
+          ? `Add ${field}.`
+          : `Change it to ${expected}.`;
   return {
     field,
     message: isUnknown ? `${field} is not known here.` : message,
     ...(found !== undefined && { value: found }),
     fix,
   };
+}
+
+function isMisspelt({ fix = "" }: ErrorIssue): boolean {
+  return fix.startsWith("Did you mean");
 }
 
 function memberOf(root: unknown, field: string): unknown {
