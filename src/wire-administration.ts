@@ -92,7 +92,7 @@ function createAuditAdministration(log: AuditLog | undefined): AuditAdministrati
     async query(query, { limit, before, signal }) {
       const records: KeptRecord[] = [];
       let looked = 0;
-      for await (const record of read({ before, signal })) {
+      for await (const record of await read({ before, signal })) {
         if (query.from !== undefined && record.at < query.from - CLOCK_SKEW_MS) break;
         if (matches(record, query)) records.push(record);
         if (records.length >= limit || ++looked >= MAX_LOOKED_AT)

@@ -13,7 +13,7 @@ export interface AuditLog {
    * Reads records back, newest first, from the one before `before` on. Records may be added meanwhile. Holds one page in memory at most; lines
    * that are not records are left out. Omitted if this log cannot be read back.
    */
-  read?(options?: ReadAuditOptions): AsyncIterable<KeptRecord>;
+  read?(options?: ReadAuditOptions): Promise<AsyncIterable<KeptRecord>>;
   /** Checks every record from the first to the last one kept now, and the signatures if this log signs. Omitted if it cannot be read back. */
   verify?(options?: VerifyAuditOptions): Promise<Verification>;
   /** Keeps what was given, signs the end and releases what is held. Safe to call twice; nothing can be added afterwards. */

@@ -51,7 +51,7 @@ export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
       const given = Array.from({ length: last }, (_, index) => log.append(record(`tool-${index + 1}`)));
       await Promise.all(given);
       const kept: KeptRecord[] = [];
-      for await (const each of log.read()) kept.push(each);
+      for await (const each of await log.read()) kept.push(each);
       const tools = kept.filter(({ kind }) => kind === "call").map(({ toolId }) => toolId);
       assert.deepEqual(
         tools,
@@ -60,14 +60,14 @@ export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
       assert.ok(kept.every(({ seq }, index) => index === 0 || seq === (kept[index - 1]?.seq ?? 0) - 1));
       for (const place of [1, 2, 7, 1_000, 1_001, 2_000, kept.length - 1]) {
         const { seq = 0 } = kept[place] ?? {};
-        for await (const first of log.read({ before: seq })) {
+        for await (const first of await log.read({ before: seq })) {
           assert.equal(first.seq, seq - 1);
           break;
         }
       }
-      for await (const none of log.read({ before: 1 })) assert.fail(`record ${none.seq} is not before the first`);
+      for await (const none of await log.read({ before: 1 })) assert.fail(`record ${none.seq} is not before the first`);
       await assert.rejects(async () => {
-        for await (const each of log.read?.({ signal: AbortSignal.abort() }) ?? []) assert.fail(each.kind);
+        for await (const each of (await log.read?.({ signal: AbortSignal.abort() })) ?? []) assert.fail(each.kind);
       });
     },
     "verifies itself, and that it reaches a head that was kept, if it can be read": async (log) => {

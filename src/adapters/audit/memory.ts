@@ -2,7 +2,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { createChainWriter, readLine } from "../../guard/audit/chain.ts";
 import type { AuditKey } from "../../guard/audit/key.ts";
 import { createVerifier } from "../../guard/audit/verifier.ts";
-import type { AuditLog } from "../../guard/audit.port.ts";
+import type { AuditLog, KeptRecord, ReadAuditOptions } from "../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 
 export interface MemoryAuditOptions {
@@ -34,13 +34,7 @@ export function memoryAudit({ clock = systemClock, key, checkpointEvery }: Memor
     async head() {
       return writer.head;
     },
-    async *read({ before = Number.POSITIVE_INFINITY, signal } = {}) {
-      for (const line of lines.toReversed()) {
-        signal?.throwIfAborted();
-        const record = readLine(Buffer.from(line))?.record;
-        if (record !== undefined && record.seq < before) yield record;
-      }
-    },
+    read: async (options = {}) => readBackward(lines, options),
     async verify({ head } = {}) {
       const verifier = createVerifier({ ...(head && { head }), ...(key && { keys: [key] }) });
       for (const line of lines) if (!verifier.take(Buffer.from(line))) break;
@@ -52,4 +46,15 @@ export function memoryAudit({ clock = systemClock, key, checkpointEvery }: Memor
       if (lines.length > 0) add(writer.checkpoint(clock.now()));
     },
   };
+}
+
+async function* readBackward(
+  lines: readonly string[],
+  { before = Number.POSITIVE_INFINITY, signal }: ReadAuditOptions,
+): AsyncGenerator<KeptRecord> {
+  for (const line of lines.toReversed()) {
+    signal?.throwIfAborted();
+    const record = readLine(Buffer.from(line))?.record;
+    if (record !== undefined && record.seq < before) yield record;
+  }
 }

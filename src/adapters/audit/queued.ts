@@ -91,9 +91,9 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
       return writer.head();
     },
 
-    async *read(options = {}) {
+    async read(options = {}) {
       await draining;
-      yield* writer.read(options);
+      return writer.read(options);
     },
 
     async verify(options = {}) {

@@ -62,6 +62,11 @@ describe("GET /api/v1/audit", () => {
     expect(second.body.next).toBe(undefined);
   });
 
+  it("is empty before the first record", async () => {
+    const gateway = await operate({ audit: { file: join(folder, "audit.jsonl") } });
+    expect(await gateway.ask("olga", "GET", "/audit")).toMatchObject({ status: 200, body: { records: [] } });
+  });
+
   it.each([
     ["tool=default.fail", ["default.fail"]],
     ["principal=cy", ["default.greet"]],

@@ -15,7 +15,7 @@ const key = hmacKey("a secret of thirty-two characters");
 
 async function numbersOf(log: AuditLog, before?: number): Promise<readonly unknown[]> {
   const read: unknown[] = [];
-  for await (const { kind, records } of log.read?.({ before }) ?? []) if (kind === "gap") read.push(records);
+  for await (const { kind, records } of (await log.read?.({ before })) ?? []) if (kind === "gap") read.push(records);
   return read;
 }
 
@@ -37,7 +37,7 @@ describe("reading an audit log of files", () => {
     const log = fileAudit({ file, key, maxFileBytes: 2_000 });
     for (let records = 1; records <= 30; records++) await log.append({ kind: "gap", records });
     const read: unknown[] = [];
-    for await (const { kind, records } of log.read?.() ?? []) {
+    for await (const { kind, records } of (await log.read?.()) ?? []) {
       if (kind !== "gap") continue;
       read.push(records);
       if (Number(records) % 5 === 0)
@@ -58,7 +58,7 @@ describe("reading an audit log of files", () => {
     await Promise.all(many);
     for (const before of [2, 3, 1_500, 2_001, 3_999]) {
       const found: number[] = [];
-      for await (const { seq } of log.read?.({ before }) ?? []) if (found.push(seq) === 2) break;
+      for await (const { seq } of (await log.read?.({ before })) ?? []) if (found.push(seq) === 2) break;
       expect(found).toEqual([before - 1, before - 2].filter((seq) => seq > 0));
     }
     await log.close();
