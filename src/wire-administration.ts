@@ -1,3 +1,4 @@
+import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
 import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
@@ -37,6 +38,7 @@ export interface AdministrationParts {
   ensembles(): Ensembles | undefined;
   addEnsemble(source: Source, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   addOpenApi(settings: OpenApiSettings): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
 }
 
@@ -228,6 +230,10 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
       refuseReach(reachOfDocument(settings), by);
       return add(settings.name, () => parts.addOpenApi(settings));
     },
+    async addA2aAgent(settings, by, { signal }) {
+      refuseReach(reachOfAgent(settings), by);
+      return add(settings.name, () => parts.addA2aAgent(settings, { signal }));
+    },
   };
 }
 
@@ -245,6 +251,11 @@ function reachOfServer({ transport }: McpServerSettings): string | undefined {
 
 function reachOfDocument({ document, filesFrom, credentials, headers }: OpenApiSettings): string | undefined {
   if (filesFrom !== undefined || (typeof document === "string" && isLocalDocument(document))) return "reads files of";
+  return hasReference([credentials, headers]) ? "reads a secret of" : undefined;
+}
+
+function reachOfAgent({ tls, trustedKeys, credentials, headers }: A2aAgentSettings): string | undefined {
+  if (tls !== undefined || (trustedKeys !== undefined && isLocalDocument(trustedKeys))) return "reads files of";
   return hasReference([credentials, headers]) ? "reads a secret of" : undefined;
 }
 

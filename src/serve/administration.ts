@@ -1,3 +1,4 @@
+import type { A2aAgentSettings } from "../adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audit.port.ts";
@@ -44,12 +45,13 @@ export interface EnsembleAdministration {
   /** Disconnects it for good. */
   remove(name: string): Promise<void>;
   /**
-   * Connects a server, or reads a document, and adds its tools until the process ends. Rejects with INPUT_INVALID if the settings are invalid or
+   * Connects a server or an agent, or reads a document, and adds its tools until the process ends. Rejects with INPUT_INVALID if the settings are invalid or
    * the name is taken, with SOURCE_UNAVAILABLE if it cannot be reached, and with PERMISSION_DENIED if the settings run a command of this machine, or read its files
    * or secrets, and the caller may not.
    */
   addMcpServer(settings: McpServerSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
   addOpenApi(settings: OpenApiSettings, by: Principal): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
 }
 
 /** What the guard says of one call that is not made. */

@@ -30,6 +30,17 @@ export function sourceContract(make: Make<Source>): readonly ContractCase[] {
       await source.disconnect();
       await source.disconnect();
     },
+    "can be connected again after it was disconnected, or makes another source that can": async (source) => {
+      await source.connect({ signal });
+      const first = await source.list({ signal });
+      await source.disconnect();
+      const again = source.again?.() ?? source;
+      await again.connect({ signal });
+      await again.reload?.({ signal });
+      const names = (offered: typeof first): unknown[] => offered.map(({ draft }) => draft.name);
+      assert.deepEqual(names(await again.list({ signal })), names(first));
+      await again.disconnect();
+    },
     "does not connect once told to stop": async (source) => {
       await assert.rejects(source.connect({ signal: AbortSignal.abort() }));
     },

@@ -153,6 +153,7 @@ export const REST_API: Readonly<Record<string, Does>> = {
   reloadEnsemble: operates,
   addMcpServer: manages,
   addOpenApi: manages,
+  addA2aAgent: manages,
   removeEnsemble: manages,
   explainPolicy: operates,
   testPolicy: operates,

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { startTestAgent } from "../../a2a/test-agent.ts";
 import { type PayServer, startPayServer } from "../pay-server.ts";
 import { operate, type OperatedGateway } from "./operated-gateway.ts";
 
@@ -110,11 +111,22 @@ describe("the ensembles of a gateway", () => {
     expect(broken.body).toMatchObject({ state: "connected", tools: 2, problem: expect.stringContaining("pets") });
   });
 
-  it("can be added and removed: an MCP server and an OpenAPI document, for as long as the process runs", async () => {
+  it("can be added and removed: an MCP server, an OpenAPI document and an A2A agent, for as long as the process runs", async () => {
     const gateway = await operate();
     const added = await gateway.ask("olga", "POST", "/ensembles/mcp", http("pay"));
     expect(added).toMatchObject({ status: 201, body: { name: "pay", tools: 2, persisted: false } });
     expect(added.headers.get("location")).toBe("/api/v1/ensembles/pay");
+    const agent = await startTestAgent();
+    onTestFinished(() => agent[Symbol.asyncDispose]());
+    const weather = await gateway.ask("olga", "POST", "/ensembles/a2a", { name: "weather", url: agent.url });
+    expect(weather).toMatchObject({ status: 201, body: { name: "weather", tools: 2, persisted: false } });
+    expect((await gateway.ask("olga", "POST", "/ensembles/weather/disconnect", {})).body).toMatchObject({ tools: 0 });
+    expect((await gateway.ask("olga", "POST", "/ensembles/weather/connect", {})).body).toMatchObject({
+      source: "a2a",
+      state: "connected",
+      tools: 2,
+    });
+    expect((await gateway.ask("olga", "DELETE", "/ensembles/weather")).status).toBe(204);
     const pets = { name: "pets", document: document("pets") };
     expect(await gateway.ask("olga", "POST", "/ensembles/openapi", pets)).toMatchObject({
       status: 201,
@@ -148,6 +160,9 @@ describe("the ensembles of a gateway", () => {
       ["/ensembles/mcp", { name: "x", transport: { kind: "http", url: pay.url, headers: { "x-key": "env:HOME" } } }],
       ["/ensembles/mcp", { name: "x", transport: { kind: "http", url: pay.url, oauth: { tokenFile: "/etc/x" } } }],
       ["/ensembles/openapi", { name: "x", document: "/etc/passwd" }],
+      ["/ensembles/a2a", { name: "x", url: pay.url, headers: { "x-key": "env:HOME" } }],
+      ["/ensembles/a2a", { name: "x", url: pay.url, trustedKeys: "/etc/passwd" }],
+      ["/ensembles/a2a", { name: "x", url: pay.url, tls: { cert: "/etc/a", key: "/etc/b" } }],
       ["/ensembles/openapi", { name: "x", document: document("a"), filesFrom: "/etc" }],
       ["/ensembles/openapi", { name: "x", document: document("a"), credentials: { key: "file:/etc/passwd" } }],
     ] as const;
@@ -172,6 +187,7 @@ describe("the ensembles of a gateway", () => {
     ["POST", "/ensembles/pay/reload"],
     ["POST", "/ensembles/mcp"],
     ["POST", "/ensembles/openapi"],
+    ["POST", "/ensembles/a2a"],
     ["DELETE", "/ensembles/pay"],
   ])("are for operators alone: %s %s", async (method, path) => {
     const gateway = await withPay();
@@ -204,6 +220,8 @@ describe("the ensembles of a gateway", () => {
     ["/ensembles/mcp", { name: "a", transport: { kind: "http", url: "http://127.0.0.1/" }, timeoutMs: -1 }],
     ["/ensembles/openapi", { name: "a" }],
     ["/ensembles/openapi", { name: "a", document: 5 }],
+    ["/ensembles/a2a", { name: "a" }],
+    ["/ensembles/a2a", { name: "a", url: "no address" }],
   ])("refuses to add to %s what is invalid: %j", async (path, body) => {
     const gateway = await operate();
     expect((await gateway.ask("olga", "POST", path, body)).body).toMatchObject({ status: 400, code: "INPUT_INVALID" });

@@ -58,13 +58,19 @@ export async function operate(
   options: {
     readonly parts?: ToolArsenalParts;
     readonly local?: boolean;
+    readonly toolset?: string;
     readonly fill?: (a: ToolArsenal) => unknown;
   } = {},
 ): Promise<OperatedGateway> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config }, options.parts);
   onTestFinished(() => arsenal.close());
   await options.fill?.(arsenal);
-  const served = await arsenal.serveMcp({ port: 0, ...(options.local !== true && { identity }) });
+  const { toolset } = options;
+  const served = await arsenal.serveMcp({
+    port: 0,
+    ...(options.local !== true && { identity }),
+    ...(toolset !== undefined && { toolset }),
+  });
   onTestFinished(() => served.close());
   const url = `${served.url}/api/v1`;
   const as = (who: Person): Record<string, string> =>

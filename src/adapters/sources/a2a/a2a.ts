@@ -150,6 +150,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
       if (egress !== outside) egress.close();
       if (parts.egress === undefined) outside.close();
     },
+    again: () => a2aSource(settings, parts),
   };
 }
 
