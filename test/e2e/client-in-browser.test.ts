@@ -29,13 +29,13 @@ window.start = (call) => {
 };
 window.listen = async () => {
   const heard = [];
-  const both = Promise.withResolvers();
-  const end = client.subscribe(({ name, data }) => heard.push([name, data.status]) === 2 && both.resolve(), { names: ["call-finished"] });
+  const all = Promise.withResolvers();
+  const end = client.subscribe(({ name, data }) => heard.push([name, data.status]) === 3 && all.resolve(), { names: ["call-finished"] });
   await end.connected;
   await client.execute({ toolName: "look_around" });
   await client.execute({ toolName: "nowhere" });
   await client.execute({ toolName: "count" });
-  await both.promise;
+  await all.promise;
   end();
   return heard;
 };
@@ -130,6 +130,7 @@ describe.skipIf(program === undefined)("a web page with toolarsenal/client", () 
 
     expect(await run("listen")).toEqual([
       ["call-finished", "success"],
+      ["call-finished", "failure"],
       ["call-finished", "success"],
     ]);
 

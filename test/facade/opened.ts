@@ -1,5 +1,6 @@
 import { type Arsenal, createClient, type RemoteApprovals } from "../../src/client/index.ts";
 import {
+  type AcceptOptions,
   type ArsenalEvent,
   localOperator,
   type Principal,
@@ -19,6 +20,8 @@ interface Opened extends AsyncDisposable {
   as(principal: Principal): Pick<Arsenal, "execute" | "executeBatch" | "retrieve" | "listTools" | "getTool">;
   /** The calls that wait, for somebody who did not ask for them and may answer them. */
   readonly approvals: Pick<RemoteApprovals, "list" | "get" | "approve" | "deny">;
+  /** Accepts a tool as it is now, as an approver. */
+  accept(id: string, options?: AcceptOptions): Promise<void>;
   toolsets(): Promise<readonly Toolset[]>;
   /** Resolves once every later event is heard. */
   subscribe(listener: (event: ArsenalEvent) => void): Promise<() => void>;
@@ -64,6 +67,7 @@ const openEmbedded: Open = async (config = {}, parts = {}) => {
       approve: (id) => host.approvals.approve(id, approver),
       deny: (id) => host.approvals.deny(id, approver),
     },
+    accept: async (id, options) => host.pins?.accept(id, approver, options),
     toolsets: async () => host.toolsets.list(localOperator()),
     subscribe: async (listener) => host.subscribe(listener),
     [Symbol.asyncDispose]: () => host.close(),
@@ -96,6 +100,7 @@ const openRemote: Open = async (config = {}, parts = {}) => {
     host,
     as,
     approvals: as(approver).approvals,
+    accept: as(approver).pins.accept,
     toolsets: () => client.toolsets.list(),
     async subscribe(listener) {
       const end = client.subscribe(listener);

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ArsenalEvent } from "../../src/index.ts";
+import { type ArsenalEvent, ToolArsenal } from "../../src/index.ts";
 import { ARSENALS, look } from "./opened.ts";
 
 /** Events, health and the end of an arsenal. */
@@ -87,6 +87,32 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       } finally {
         await rm(folder, { recursive: true });
       }
+    });
+
+    it("does not call a tool that its server changed before somebody accepts it", async () => {
+      await using upstream = new ToolArsenal({ telemetry: { enabled: false } });
+      const served = await upstream.serveMcp({ port: 0, mode: "static" });
+      await using opened = await open();
+      const { arsenal } = opened;
+      const settings = { name: "far", transport: { kind: "http", url: `${served.url}/mcp` } } as const;
+      const offer = async (description: string): Promise<void> => {
+        upstream.register({ ...look, description }, () => "seen");
+        await arsenal.removeEnsemble("far");
+        await arsenal.addMcpServer(settings);
+      };
+      const status = async (): Promise<string> => (await arsenal.execute({ toolName: "far.look_around" })).status;
+      const pinned = async () => (await arsenal.pins?.list())?.find(({ id }) => id === "far.look_around");
+      await offer("Looks around and says what it sees.");
+      expect([await status(), (await pinned())?.state]).toEqual(["success", "accepted"]);
+      await offer("Looks around and says what nobody sees.");
+      const changed = await pinned();
+      expect([await status(), changed?.state]).toEqual(["permission_denied", "changed"]);
+      await expect(opened.accept("far.look_around", { hash: "0".repeat(16) })).rejects.toMatchObject({
+        code: "INPUT_INVALID",
+      });
+      await opened.accept("far.look_around", { hash: changed?.hash ?? "" });
+      expect([await status(), (await pinned())?.state]).toEqual(["success", "accepted"]);
+      await served.close();
     });
 
     it("takes no more work once it is closed, and closes twice [000-14-close]", async () => {
