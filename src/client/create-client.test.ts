@@ -107,6 +107,7 @@ describe("a client", () => {
     "addTool with a handler": (client) => (client.addTool as (...given: unknown[]) => unknown)({}, () => 1),
     "addTools with a handler": (client) => client.addTools([{ tool: {}, handler: () => 1 } as never]),
     "importTools of tools that run": (client) => client.importTools("ai-sdk", [{ execute: () => 1 }]),
+    "arguments that JSON cannot say": (client) => client.execute({ toolName: "x", arguments: { count: 5n } }),
     "execute as another caller": (client) => client.execute({ toolName: "x", principal: localOperator() } as never),
     "a batch as another caller": (client) =>
       client.executeBatch({ calls: [{ toolName: "x", principal: localOperator() } as never] }),

@@ -114,6 +114,7 @@ export function createHttp(options: ClientOptions): Http {
     const given = [options.signal, asked.signal].filter((signal) => signal !== undefined);
     const late = new AbortController();
     const signed = await credentials(options);
+    const sent = body === undefined ? undefined : toJson(body);
     const signal = AbortSignal.any([late.signal, ...given]);
     let stop: (() => void) | undefined;
     let isStream = false;
@@ -123,26 +124,26 @@ export function createHttp(options: ClientOptions): Http {
       isStream = true;
       stop = clock.after(MAX_SILENCE_MS, () => late.abort());
     };
-    let sent = false;
+    let isSent = false;
     try {
       signal.throwIfAborted();
-      sent = true;
+      isSent = true;
       const response = await (options.fetch ?? fetch)(base + path + toSearch(query), {
         method,
         headers: {
           accept: "application/json",
-          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(sent !== undefined && { "content-type": "application/json" }),
           ...signed,
           ...options.headers,
           ...asked.headers,
         },
-        ...(body !== undefined && { body: toJson(body) }),
+        ...(sent !== undefined && { body: sent }),
         signal,
       });
       return await read(response, alive);
     } catch (cause) {
       const fired = given.find(({ aborted }) => aborted);
-      if (fired) throw cancelled(fired, !sent);
+      if (fired) throw cancelled(fired, !isSent);
       if (isArsenalError(cause)) throw cause;
       if (late.signal.aborted && isStream) {
         const message = `The gateway at ${base} fell silent: nothing came for ${MAX_SILENCE_MS} ms.`;
@@ -254,14 +255,17 @@ function toSearch(query: Asked["query"] = {}): string {
 
 /** JSON, unless it would lose a function or a signal on the way. */
 function toJson(body: unknown): string {
-  return JSON.stringify(body, (key, value: unknown) => {
-    const what = typeof value === "function" ? "a function" : value instanceof AbortSignal ? "a signal" : undefined;
-    if (what === undefined) return value;
-    const fix = "Leave it out, or do this in the process of the gateway, with its own ToolArsenal.";
-    throw new ArsenalError("INPUT_INVALID", `"${key}" is ${what}, which cannot be sent to a gateway. ${fix}`, {
-      field: key,
+  const fix = "Leave it out, or do this in the process of the gateway, with its own ToolArsenal.";
+  const refused = (field: string, what: string): ArsenalError =>
+    new ArsenalError("INPUT_INVALID", `"${field}" is ${what}, which cannot be sent to a gateway. ${fix}`, {
+      field,
       fix,
     });
+  return JSON.stringify(body, (key, value: unknown) => {
+    if (typeof value === "function") throw refused(key, "a function");
+    if (typeof value === "bigint") throw refused(key, "a bigint");
+    if (value instanceof AbortSignal) throw refused(key, "a signal");
+    return value;
   });
 }
 
