@@ -152,6 +152,27 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       await served.close();
     });
 
+    it("connects other agents, whose skills are tools", async () => {
+      await using agent = new ToolArsenal({ telemetry: { enabled: false } });
+      agent.register({ ...look }, () => "seen");
+      const served = await agent.serveMcp({ port: 0 });
+      await using opened = await open();
+      const { arsenal } = opened;
+      const count = await arsenal.addA2aAgent({ name: "helper", url: served.url ?? "" });
+      const tools = await arsenal.listTools({ source: "a2a" });
+      expect(tools.map(({ namespace }) => namespace)).toEqual(Array.from({ length: count }, () => "helper"));
+      expect(count).toBeGreaterThan(0);
+      const toolName = tools.find(({ name }) => name.includes("discover"))?.id ?? "";
+      const found = await arsenal.execute({ toolName, arguments: { message: "look around" } });
+      expect([found.status, JSON.stringify(found.result)]).toEqual([
+        "success",
+        expect.stringContaining("look_around") as string,
+      ]);
+      expect(await arsenal.removeEnsemble("helper")).toBe(true);
+      await expect(arsenal.addA2aAgent({ name: "helper", url: "nowhere" })).rejects.toBeInstanceOf(ArsenalError);
+      await served.close();
+    });
+
     it("keeps tools of the same name in two ensembles apart, and removes an ensemble with its tools [001-ensemble-names] [003-canonical-namespaced] [003-canonical-id]", async () => {
       await using opened = await open();
       const { arsenal, host } = opened;

@@ -152,6 +152,7 @@ export const REST_API: Readonly<Record<string, Does>> = {
   disconnectEnsemble: operates,
   reloadEnsemble: operates,
   addMcpServer: manages,
+  addA2aAgent: manages,
   addOpenApi: manages,
   addA2aAgent: manages,
   removeEnsemble: manages,
