@@ -22,6 +22,7 @@ const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   addEnsemble: "Add the source in the process of the gateway, or use addMcpServer or addOpenApi.",
   addDialect: "Add the dialect in the process of the gateway, or pass an object with fromCanonical to retrieveTools.",
   serveMcp: "Give MCP clients the address of the gateway: it serves them at /mcp.",
+  serveA2a: "Give agents the address of the gateway: it serves them at /a2a.",
 };
 
 /** Searching and exporting change nothing. */

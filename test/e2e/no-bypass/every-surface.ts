@@ -83,6 +83,7 @@ const EMBEDDED_ONLY = [
   "start",
   "ready",
   "serveMcp",
+  "serveA2a",
   "llm",
 ];
 
