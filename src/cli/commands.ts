@@ -15,7 +15,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   call: ["Run one tool under policy", () => import("./commands/call.ts")],
   chat: ["Talk to a model that uses your tools", () => import("./commands/chat/chat.ts")],
   import: [
-    "Print the tools of an OpenAPI document or an MCP server as JSON lines",
+    "Print the tools of an OpenAPI document, an MCP server or an agent as JSON lines",
     () => import("./commands/import.ts"),
   ],
   export: ["Print tool definitions in the format of a model's API", () => import("./commands/export.ts")],

@@ -160,22 +160,22 @@ describe("the agents of a followed configuration", () => {
       await follower.follow();
       return [...(await arsenal.listTools()).map(({ id }) => id), ...told.splice(0)];
     };
-    const { url } = agent;
-    expect(await follow({ name: "weather", url })).toEqual([
+    const at = agent.url;
+    expect(await follow({ name: "weather", url: at })).toEqual([
       "weather.a2a_weather_forecast",
       "weather.a2a_weather_move_funds",
       "Configuration reloaded: added weather.",
     ]);
-    expect(await follow({ name: "weather", url, namespace: "sky" })).toEqual([
+    expect(await follow({ name: "weather", url: at, namespace: "sky" })).toEqual([
       "sky.a2a_weather_forecast",
       "sky.a2a_weather_move_funds",
       "Configuration reloaded: replaced weather.",
     ]);
-    expect(await follow({ name: "down", url: `${url}/down` })).toEqual(["Configuration reloaded: removed weather."]);
-    const asked = agent.seen.length;
+    expect(await follow({ name: "down", url: `${at}/down` })).toEqual(["Configuration reloaded: removed weather."]);
+    const before = agent.seen.length;
     expect(await follow()).toEqual(["Configuration reloaded: removed down."]);
     await clock.advance(600_000);
-    expect(agent.seen.length).toBe(asked);
+    expect(agent.seen.length).toBe(before);
     follower.close();
   });
 });

@@ -67,20 +67,20 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
       if (message !== warned) emit?.("card-unverified", { ensemble: name, message });
       warned = message;
     };
-    const parts = { egress, headers, signal, warn };
-    loaded = await extended(await loadCard(settings, parts), parts);
+    const reading = { egress, headers, signal, warn };
+    loaded = await extended(await loadCard(settings, reading), reading);
     isFresh = true;
   }
 
   /** The card that the agent shows to us, if it shows more than the open one. It is signed like that one. */
-  async function extended(open: LoadedCard, parts: SignatureParts): Promise<LoadedCard> {
+  async function extended(open: LoadedCard, reading: SignatureParts): Promise<LoadedCard> {
     const { card, url: cardUrl } = open;
-    const { signal } = parts;
+    const { signal } = reading;
     if (!card.isExtended) return open;
     const agent = agentOf(open);
     const options = { security: card.security, maxBytes: settings.maxCardBytes ?? MAX_CARD_BYTES, signal };
     const written = await loadExtendedCard(agent.via, agent, options);
-    const known = written && readCard(await verifiedCard(written, settings, parts));
+    const known = written && readCard(await verifiedCard(written, settings, reading));
     return known === undefined ? open : { url: cardUrl, card: known };
   }
 

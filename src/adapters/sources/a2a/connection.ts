@@ -4,7 +4,6 @@ import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { checkInCall } from "../../../guard/egress/check-url.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../guard/redaction/redactor.ts";
-import { toTraceparent } from "../../../observe/trace-context.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { HandlerContext } from "../../../tool/handler.ts";
 import type { Authorization, Authorize } from "../credentials/authorize.ts";
@@ -34,7 +33,7 @@ export interface AgentParts {
 }
 
 /** For which call a request is made. */
-export interface RequestOptions extends Pick<HandlerContext, "traceId" | "spanId" | "caller"> {
+export interface RequestOptions extends Pick<HandlerContext, "traceparent" | "caller"> {
   readonly signal: AbortSignal;
   readonly security: Security;
 }
@@ -87,7 +86,7 @@ export async function* converse(
       accept: isStream ? "text/event-stream, application/json" : "application/json",
       "user-agent": "toolarsenal",
       ...(via.version === "draft" ? {} : { "a2a-version": via.version }),
-      traceparent: toTraceparent(options.traceId, options.spanId),
+      ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...authorization.headers,
       ...cookieOf(authorization),

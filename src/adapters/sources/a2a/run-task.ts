@@ -82,8 +82,8 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
   let follows = agent.streaming;
 
   function ask(request: Request, options: Partial<RequestOptions> = {}): AsyncGenerator<Update> {
-    const { traceId, spanId, caller } = context;
-    const whose = { traceId, spanId, ...(caller === undefined ? {} : { caller }) };
+    const { traceparent, caller } = context;
+    const whose = { traceparent, ...(caller === undefined ? {} : { caller }) };
     return converse(request, agent.via, agent, { signal, security, ...whose, ...options });
   }
 
