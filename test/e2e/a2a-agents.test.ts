@@ -9,6 +9,7 @@ import { ToolArsenal } from "../../src/arsenal.ts";
 import { localOperator } from "../../src/guard/principal.ts";
 import type { ArsenalEvent } from "../../src/observe/events.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
+import { runInMemory } from "./terminal.ts";
 import { startTestAgent } from "../a2a/test-agent.ts";
 
 let cleanUp: AsyncDisposableStack;
@@ -44,6 +45,30 @@ describe("the agents of a configuration", () => {
     ]);
     const result = await arsenal.execute({ toolName: "sky.a2a_weather_forecast", arguments: { message: "today" } });
     expect(result).toMatchObject({ status: "success", result: { text: expect.stringContaining("Sunny") } });
+  });
+
+  it("are listed and checked on the command line, with paths from the file's folder", async () => {
+    const agent = cleanUp.use(await startTestAgent());
+    const folder = await mkdtemp(join(tmpdir(), "arsenal-"));
+    cleanUp.defer(() => rm(folder, { recursive: true }));
+    const write = (more: string): Promise<void> =>
+      writeFile(join(folder, "arsenal.yaml"), `a2a:\n  agents:\n    - { name: weather, url: "${agent.url}"${more} }\n`);
+    const run = (...argv: readonly string[]) => runInMemory(argv, { folder });
+
+    await write("");
+    expect(JSON.parse((await run("list", "--source", "a2a", "--json")).out)).toMatchObject([
+      { id: "weather.a2a_weather_forecast" },
+      { id: "weather.a2a_weather_move_funds" },
+    ]);
+    expect((await run("doctor")).out).toContain(`weather: 2 tools from ${agent.url}`);
+
+    await write(", credentials: { key: env:NOT_SET_ANYWHERE }, trusted_keys: keys.json, require_signature: true");
+    await writeFile(join(folder, "keys.json"), '{"keys":[]}');
+    const { code, out } = await run("doctor");
+    expect([code, out]).toEqual([1, expect.stringContaining("The card of weather is not signed")]);
+    expect(out).toContain("NOT_SET_ANYWHERE");
+    await write(", tls: { cert: client.pem, key: client.key }");
+    expect((await run("doctor")).out).toContain(`cannot be read: ${join(folder, "client.pem")}`);
   });
 
   it("delay nobody if they are slow, and are retried if they are down", async () => {

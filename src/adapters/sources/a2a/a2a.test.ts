@@ -4,6 +4,7 @@ import { ToolArsenal } from "../../../arsenal.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { sourceContract } from "../../../testing/source.contract.ts";
+import type { ArsenalEvent } from "../../../observe/events.ts";
 import type { Progress } from "../../../tool/handler.ts";
 import { a2aSource } from "./a2a.ts";
 import type { A2aAgentSettings } from "./settings.ts";
@@ -88,6 +89,8 @@ describe.each(FORMS)("an agent of $version over $binding, streaming $streaming",
     const agent = await startAgent(form);
     const arsenal = await arsenalFor(agent);
     const told: Progress[] = [];
+    const requests: ArsenalEvent[] = [];
+    arsenal.subscribe((event) => void (event.name === "upstream-called" && requests.push(event)));
     const result = await arsenal.execute({
       toolName: TOOL,
       arguments: { message: "today", data: { city: "Oslo" } },
@@ -107,6 +110,19 @@ describe.each(FORMS)("an agent of $version over $binding, streaming $streaming",
     const call = agent.seen.find(({ url }) => url.startsWith("/agent"));
     expect(call?.headers["a2a-version"]).toBe(form.version);
     expect(call?.headers["traceparent"]).toMatch(new RegExp(`^00-${result.traceId}-[0-9a-f]{16}-01$`));
+    await arsenal.close();
+    expect(requests[0]).toMatchObject({
+      data: {
+        toolId: TOOL,
+        source: "a2a",
+        method: form.streaming ? "SendStreamingMessage" : "SendMessage",
+        target: "forecast",
+        address: "127.0.0.1",
+        protocolVersion: form.version,
+        status: expect.any(Number),
+        spanId: call?.headers["traceparent"]?.toString().split("-")[2],
+      },
+    });
   });
 
   it("answers with a message instead of a task", async () => {

@@ -1,11 +1,12 @@
 import { STATUS_CODES } from "node:http";
 import type { Readable } from "node:stream";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { ErrorCode } from "../../../errors/codes.ts";
 import { checkInCall } from "../../../guard/egress/check-url.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../guard/redaction/redactor.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import type { HandlerContext } from "../../../tool/handler.ts";
+import type { EndedRequest, HandlerContext } from "../../../tool/handler.ts";
 import type { Authorization, Authorize } from "../credentials/authorize.ts";
 import type { ClientTokens } from "../credentials/client-tokens.ts";
 import type { Security } from "../credentials/security.ts";
@@ -33,7 +34,7 @@ export interface AgentParts {
 }
 
 /** For which call a request is made. */
-export interface RequestOptions extends Pick<HandlerContext, "traceparent" | "caller"> {
+export interface RequestOptions extends Pick<HandlerContext, "beginRequest" | "caller"> {
   readonly signal: AbortSignal;
   readonly security: Security;
 }
@@ -80,32 +81,53 @@ export async function* converse(
   checkInCall(new URL(url));
   const authorization = await authorize(security, name, { signal, caller });
   const isStream = request.kind === "stream" || request.kind === "subscribe";
-  const answer = await egress.request(withQuery(url, authorization), {
-    method,
-    headers: {
-      accept: isStream ? "text/event-stream, application/json" : "application/json",
-      "user-agent": "toolarsenal",
-      ...(via.version === "draft" ? {} : { "a2a-version": via.version }),
-      ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...authorization.headers,
-      ...cookieOf(authorization),
-    },
-    secretHeaders: Object.keys(authorization.headers),
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal,
-    maxBytes: maxAnswerBytes,
-    maxRedirects: 0,
-    trusted: isTrusted(url),
-  });
+  const sent = options.beginRequest?.();
+  let answer: EgressResponse | undefined;
+  let code: ErrorCode | undefined;
   try {
+    answer = await egress.request(withQuery(url, authorization), {
+      method,
+      headers: {
+        accept: isStream ? "text/event-stream, application/json" : "application/json",
+        "user-agent": "toolarsenal",
+        ...(via.version === "draft" ? {} : { "a2a-version": via.version }),
+        ...(sent?.traceparent === undefined ? {} : { traceparent: sent.traceparent }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...authorization.headers,
+        ...cookieOf(authorization),
+      },
+      secretHeaders: Object.keys(authorization.headers),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
+      maxBytes: maxAnswerBytes,
+      maxRedirects: 0,
+      trusted: isTrusted(url),
+    });
     if (answer.status >= 400 && authorization.token !== undefined) tokens.forget(authorization.token);
     if (answer.status >= 300) throw await toRefusal(answer, parts);
     if (/^text\/event-stream\b/i.test(answer.headers["content-type"] ?? "")) yield* readStream(answer, parts);
     else yield toUpdate(await readText(answer, parts), parts);
+  } catch (error) {
+    code = isArsenalError(error) ? error.code : "EXECUTION_FAILED";
+    throw error;
   } finally {
-    answer.body.destroy();
+    answer?.body.destroy();
+    sent?.end({ ...toldOf(request, via), ...(answer && { status: answer.status }), ...(code && { code }) });
   }
+}
+
+/** What traces say of a request, whichever binding and version it is made in. */
+function toldOf(request: Request, { url, version }: AgentInterface): EndedRequest {
+  const { hostname, port, protocol } = new URL(url);
+  const skill = "message" in request ? request.message.skill : undefined;
+  return {
+    method: METHODS["1.0"][request.kind],
+    ...(skill === undefined ? {} : { target: skill }),
+    transport: "http",
+    address: hostname,
+    port: Number(port) || (protocol === "https:" ? 443 : 80),
+    ...(version === "draft" ? {} : { protocolVersion: version }),
+  };
 }
 
 interface Written {

@@ -82,8 +82,8 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
   let follows = agent.streaming;
 
   function ask(request: Request, options: Partial<RequestOptions> = {}): AsyncGenerator<Update> {
-    const { traceparent, caller } = context;
-    const whose = { traceparent, ...(caller === undefined ? {} : { caller }) };
+    const { caller, beginRequest } = context;
+    const whose = { ...(caller === undefined ? {} : { caller }), ...(beginRequest && { beginRequest }) };
     return converse(request, agent.via, agent, { signal, security, ...whose, ...options });
   }
 
