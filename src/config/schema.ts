@@ -1,4 +1,3 @@
-import { A2A_SERVING } from "./a2a-serving.ts";
 import {
   anything,
   choice,
@@ -367,7 +366,24 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   }),
   a2a: object("Other agents, and serving as one.", {
     agents: list("Agents whose skills are used.", configOf("sources", "a2a"), []),
-    ...A2A_SERVING,
+    serveA2a: flag("Whether the agent is also served on a port of its own, a2a_port.", false),
+    a2aPort: whole("The agent's own port. Used if serve_a2a is true.", 1, 65_535, 8080),
+    name: text("The agent's name on its card.", "ToolArsenal"),
+    description: text("What the card says of the agent. The number of tools is added."),
+    provider: entry("Who runs the agent.", { organization: text("Its name."), url: text("Its website.") }, [
+      "organization",
+      "url",
+    ]),
+    expose: list("Toolsets that other agents can address, by name. Defaults to all.", text("A toolset.")),
+    taskTtlS: whole("Seconds that a task is kept after its last change.", 60, 31_536_000, 86_400),
+    pushOrigins: list(
+      "Origins to which push notifications may be sent although they are private, such as http://10.0.0.7:9000.",
+      text("An origin."),
+      [],
+    ),
+    signingKey: text(
+      "The private key that signs the agent card, as PEM or JWK: a reference to a secret, such as file:card-key.pem.",
+    ),
   }),
   scripts: list("Source files whose functions are tools.", configOf("sources", "scripts"), []),
   builtins: configOf("sources", "builtin"),

@@ -12,6 +12,14 @@ export interface EgressRules {
   readonly allowPrivate?: boolean;
 }
 
+/** What a connection over TLS proves itself by, as PEM texts. */
+export interface ClientCertificate {
+  readonly cert?: string;
+  readonly key?: string;
+  /** Certificates that a server's own may be signed by. Defaults to those that Node trusts. */
+  readonly ca?: string;
+}
+
 /** An address of a host. */
 export interface HostAddress {
   readonly address: string;

@@ -5,7 +5,7 @@ import type { LookupFunction, Socket } from "node:net";
 import type Tls from "node:tls";
 import type { checkServerIdentity, ConnectionOptions, PeerCertificate } from "node:tls";
 import type Https from "node:https";
-import { type HostAddress, hostOf, type Resolve } from "./check-url.ts";
+import { type ClientCertificate, type HostAddress, hostOf, type Resolve } from "./check-url.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 import { domainToASCII } from "node:url";
@@ -16,14 +16,6 @@ export interface ConnectionParts {
   readonly isPublic: (address: string) => boolean;
   readonly pins: CertificatePins;
   readonly certificate?: ClientCertificate | undefined;
-}
-
-/** What a connection over TLS proves itself by, as PEM texts. */
-export interface ClientCertificate {
-  readonly cert?: string;
-  readonly key?: string;
-  /** Certificates that a server's own may be signed by. Defaults to those that Node trusts. */
-  readonly ca?: string;
 }
 
 /** One request as it is sent. */

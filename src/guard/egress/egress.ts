@@ -1,9 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex, Readable, Transform } from "node:stream";
 import type { DuplexStream, InputStream } from "../../tool/streams.ts";
-import { type ClientCertificate, createConnections, readPins, resolveAll } from "./connections.ts";
+import { createConnections, readPins, resolveAll } from "./connections.ts";
 import {
   checkAddress,
+  type ClientCertificate,
   type EgressRules,
   hostOf,
   isPublicAddress,
@@ -15,8 +16,7 @@ import {
 import { boundOfSetting } from "./domain-bound.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 
-export type { Resolve } from "./check-url.ts";
-export type { ClientCertificate } from "./connections.ts";
+export type { ClientCertificate, Resolve } from "./check-url.ts";
 
 /** A request that leaves the program. */
 export interface EgressRequest extends EgressRules {
