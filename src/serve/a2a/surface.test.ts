@@ -283,6 +283,18 @@ describe("a toolset over A2A", () => {
     expect((await ask(url, { tool: "support.find_ticket" }, { metadata })).state).toBe("failed");
   });
 
+  it("cannot be addressed, and is not named, if a2a.expose leaves it out", async () => {
+    const url = await serve(ticketArsenal({ a2a: { expose: ["helpers"] } }));
+    expect((await cardOf(url)).skills.map(({ id }) => id)).toEqual([
+      "tool_discovery",
+      "tool_execution",
+      "toolset_helpers",
+    ]);
+    expect((await ask(url, { tool: "support.find_ticket", toolset: "helpers" })).state).toBe("completed");
+    const refused = await ask(url, { tool: "billing.pay", toolset: "payers" });
+    expect(refused.said[1]).toMatchObject({ code: "TOOLSET_NOT_FOUND" });
+  });
+
   it("is all there is if it alone is served", async () => {
     const url = await serve(ticketArsenal(), { toolset: "helpers" });
     const card = await cardOf(url);
