@@ -165,6 +165,7 @@ describe("tasks", () => {
 it("forgets a reader of a waiting task who hangs up", async () => {
   const state = memoryState();
   const left = Promise.withResolvers<void>();
+  let listening = 0;
   const { changes } = state;
   const watched: SharedState = {
     ...state,
@@ -172,9 +173,12 @@ it("forgets a reader of a waiting task who hangs up", async () => {
       ...changes,
       subscribe(topic, listener) {
         const end = changes.subscribe(topic, listener);
+        if (topic !== "a2a/continued") return end;
+        listening++;
         return () => {
           end();
-          if (topic === "a2a/continued") left.resolve();
+          listening--;
+          left.resolve();
         };
       },
     },
@@ -185,6 +189,8 @@ it("forgets a reader of a waiting task who hangs up", async () => {
   const reading = new AbortController();
   const stream = client.resubscribeTask({ id, tenant: "" }, { signal: reading.signal });
   await stream.next();
+  expect(listening).toBe(1);
   reading.abort();
   await left.promise;
+  expect(listening).toBe(0);
 });
