@@ -224,6 +224,22 @@ describe("JSON-RPC requests to an agent", () => {
     ["a version there is not", rpc("GetTask", { id: "x" }), { "A2A-Version": "9.9" }, -32_009],
     ["no parameters", '{"jsonrpc":"2.0","id":1,"method":"GetTask"}', {}, -32_602],
     ["a task there is not", rpc("GetTask", { id: "x" }), {}, -32_001],
+    [
+      "a message without parts",
+      rpc("SendMessage", { message: { messageId: "m", role: "ROLE_USER", parts: [] } }),
+      {},
+      -32_602,
+    ],
+    ["a history of less than nothing", rpc("GetTask", { id: "x", historyLength: -1 }), {}, -32_602],
+    [
+      "the same with a message",
+      rpc("SendMessage", {
+        message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "hello" }] },
+        configuration: { historyLength: -1 },
+      }),
+      {},
+      -32_602,
+    ],
     ["another type of body", rpc("GetTask", { id: "x" }), { "content-type": "text/plain" }, -32_005],
   ])("refuses %s in the protocol's own form", async (_what, body, headers, code) => {
     expect(await post(await serve(), body, headers)).toMatchObject({ jsonrpc: "2.0", error: { code } });

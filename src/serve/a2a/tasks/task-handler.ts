@@ -1,6 +1,7 @@
 import type {
   AgentCard,
   CancelTaskRequest,
+  GetTaskRequest,
   Message,
   SendMessageRequest,
   StreamResponse,
@@ -8,7 +9,13 @@ import type {
   Task,
 } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
-import { A2AError, InvalidAgentResponseError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import {
+  A2AError,
+  InvalidAgentResponseError,
+  RequestMalformedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from "@a2a-js/sdk/errors";
 import {
   type A2ARequestHandler,
   type AgentExecutor,
@@ -82,7 +89,10 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     return queue;
   }
 
-  async function refuseIfRunning(params: SendMessageRequest, context: ServerCallContext): Promise<void> {
+  /** Refuses a message that says nothing, or that goes to a task that still runs. */
+  async function checkMessage(params: SendMessageRequest, context: ServerCallContext): Promise<void> {
+    if (!params.message?.parts.length) throw new RequestMalformedError("message.parts needs at least one part.");
+    checkHistoryLength(params.configuration);
     const taskId = params.message?.taskId;
     if (taskId === undefined || taskId === "" || !isRunning(taskId, context)) return;
     if ((await store.load(taskId, context)) === undefined) throw new TaskNotFoundError(`Task not found: ${taskId}`);
@@ -90,7 +100,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   }
 
   async function sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<Message | Task> {
-    await refuseIfRunning(params, context);
+    await checkMessage(params, context);
     const returnsAtOnce = params.configuration?.returnImmediately === true;
     let taskId: string | undefined;
     for await (const { payload } of begin(params, context).events()) {
@@ -110,8 +120,13 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     params: SendMessageRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    await refuseIfRunning(params, context);
+    await checkMessage(params, context);
     yield* begin(params, context).events();
+  }
+
+  async function getTask(params: GetTaskRequest, context: ServerCallContext): Promise<Task> {
+    checkHistoryLength(params);
+    return base.getTask(params, context);
   }
 
   async function cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
@@ -155,7 +170,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     getAuthenticatedExtendedAgentCard: (...given) => shown(base.getAuthenticatedExtendedAgentCard(...given)),
     sendMessage: (...given) => shown(sendMessage(...given)),
     sendMessageStream: (...given) => shownStream(sendMessageStream(...given)),
-    getTask: (...given) => shown(base.getTask(...given)),
+    getTask: (...given) => shown(getTask(...given)),
     listTasks: (...given) => shown(base.listTasks(...given)),
     cancelTask: (...given) => shown(cancelTask(...given)),
     resubscribe: (...given) => shownStream(resubscribe(...given)),
@@ -164,6 +179,10 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     listTaskPushNotificationConfigs: (...given) => shown(base.listTaskPushNotificationConfigs(...given)),
     deleteTaskPushNotificationConfig: (...given) => shown(base.deleteTaskPushNotificationConfig(...given)),
   };
+}
+
+function checkHistoryLength(given: { readonly historyLength?: number | undefined } | undefined): void {
+  if ((given?.historyLength ?? 0) < 0) throw new RequestMalformedError("historyLength cannot be negative.");
 }
 
 async function shown<Value>(answering: Promise<Value>): Promise<Value> {
