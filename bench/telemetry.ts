@@ -1,0 +1,205 @@
+/**
+ * What observing costs: calls with everything on (traces, logs and metrics by OTLP) as a ratio to the same calls with telemetry off, in turns. First with a
+ * good collector, then with some that are down, slow or hostile. Collectors and clients are processes of their own, so that the processor time is the arsenal's
+ * alone.
+ *
+ *     node --expose-gc bench/telemetry.ts [calls]        10,000 by default
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { table } from "../src/cli/terminal/style.ts";
+import { ToolArsenal } from "../src/index.ts";
+
+const ROUNDS = 6;
+const WARM_UP = 1500;
+
+type Treat = (incoming: IncomingMessage, response: ServerResponse) => void;
+
+/** How collectors treat requests. */
+const COLLECTORS: Readonly<Record<string, Treat | undefined>> = {
+  good: (incoming, response) => incoming.on("end", () => response.writeHead(200).end()),
+  down: undefined,
+  slow: (_, response) => void setTimeout(() => response.writeHead(200).end(), 2000),
+  hangs: () => {},
+  fails: (_, response) => response.writeHead(500).end(),
+  busy: (_, response) => response.writeHead(503, { "retry-after": "1" }).end(),
+  garbage: (incoming) => incoming.socket.end("\u0000 garbage\r\n\r\n"),
+  closes: (incoming) => incoming.socket.destroy(),
+};
+
+/** A child: listens as a collector and tells its port. */
+async function runCollector(name: string): Promise<void> {
+  const server = createServer((incoming, response) => {
+    incoming.on("error", () => {});
+    response.on("error", () => {});
+    incoming.resume();
+    COLLECTORS[name]?.(incoming, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  if (COLLECTORS[name] === undefined) server.close();
+  process.send?.(`http://127.0.0.1:${port}`);
+  process.on("disconnect", () => process.exit());
+}
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** A child: calls a tool of a gateway as often as it is told, one call after the other, and tells how long each took. */
+function runClient(): void {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const params = { name: "double", arguments: { x: 21 }, _meta: META };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "content-length": Buffer.byteLength(body),
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "double",
+  };
+  const call = (url: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${url}/mcp`, { method: "POST", agent, headers }, (answer) => {
+        if (answer.statusCode !== 200) reject(new Error(`status ${answer.statusCode}`));
+        answer.resume().on("end", resolve);
+      });
+      sent.on("error", reject).end(body);
+    });
+  process.on("message", async ({ url, calls }: { url: string; calls: number }) => {
+    const times: number[] = [];
+    for (let at = 0; at < calls; at++) {
+      const from = performance.now();
+      await call(url);
+      times.push(performance.now() - from);
+    }
+    process.send?.(times);
+  });
+  process.on("disconnect", () => process.exit());
+}
+
+interface Child {
+  ask<Answer>(message?: object): Promise<Answer>;
+  end(): void;
+}
+
+function child(...args: readonly string[]): Child {
+  const started = fork(fileURLToPath(import.meta.url), [...args]);
+  return {
+    async ask(message) {
+      const answered = once(started, "message");
+      if (message !== undefined) started.send(message);
+      return (await answered)[0];
+    },
+    end: () => started.disconnect(),
+  };
+}
+
+function arsenalFor(endpoint: string | undefined): ToolArsenal {
+  const telemetry =
+    endpoint === undefined ? { enabled: false } : { type: "opentelemetry" as const, otlp: { endpoint } };
+  const security = { pins: "off", maxRequestsPerMinute: 1_000_000 } as const;
+  const arsenal = new ToolArsenal({ telemetry, security, embedder: { tier: "lexical" } }, { environment: {} });
+  const parameters = { type: "object", properties: { x: { type: "number" } }, required: ["x"] } as const;
+  arsenal.register({ name: "double", description: "Doubles a number.", parameters }, ({ x }) => x * 2);
+  return arsenal;
+}
+
+/** Makes calls, and tells how long each took in milliseconds. */
+interface Caller {
+  run(calls: number): Promise<readonly number[]>;
+  close(): Promise<void>;
+}
+
+/** Through the gateway: an MCP request over HTTP each. */
+async function gateway(endpoint: string | undefined, client: Child): Promise<Caller> {
+  const arsenal = arsenalFor(endpoint);
+  const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+  return {
+    run: (calls) => client.ask({ url: served.url, calls }),
+    async close() {
+      await served.close();
+      await arsenal.close();
+    },
+  };
+}
+
+/** In this program, of a tool that returns at once: nothing hides what telemetry costs. */
+async function library(endpoint: string | undefined): Promise<Caller> {
+  const arsenal = arsenalFor(endpoint);
+  return {
+    async run(calls) {
+      const times: number[] = [];
+      for (let at = 0; at < calls; at++) {
+        const from = performance.now();
+        await arsenal.execute({ toolName: "double", arguments: { x: 21 } });
+        times.push(performance.now() - from);
+      }
+      return times;
+    },
+    close: () => arsenal.close(),
+  };
+}
+
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((one, other) => one - other)[numbers.length >> 1] ?? 0;
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+
+/** Off and on by turns, so that whatever else the machine does meets both. The figures are medians over the rounds. */
+async function compare(off: Caller, on: Caller, calls: number): Promise<readonly string[]> {
+  for (const each of [off, on]) await each.run(WARM_UP);
+  globalThis.gc?.();
+  const heapBefore = process.memoryUsage().heapUsed;
+  const rounds: { cpu: number; speed: number; p50: number }[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const seen = new Map<Caller, { readonly cpu: number; readonly times: readonly number[] }>();
+    for (const each of round % 2 === 0 ? [off, on] : [on, off]) {
+      const before = process.cpuUsage();
+      const times = await each.run(Math.ceil(calls / ROUNDS));
+      const { user, system } = process.cpuUsage(before);
+      seen.set(each, { cpu: user + system, times });
+    }
+    const [plain, observed] = [seen.get(off), seen.get(on)];
+    if (plain === undefined || observed === undefined) continue;
+    rounds.push({
+      cpu: plain.cpu / observed.cpu,
+      speed: sum(plain.times) / sum(observed.times),
+      p50: median(observed.times) / median(plain.times),
+    });
+  }
+  globalThis.gc?.();
+  const grownMb = (process.memoryUsage().heapUsed - heapBefore) / 1_048_576;
+  const figure = (key: "cpu" | "speed" | "p50"): string => median(rounds.map((round) => round[key])).toFixed(2);
+  return [figure("speed"), figure("cpu"), figure("p50"), grownMb.toFixed(1)];
+}
+
+async function main(calls: number): Promise<void> {
+  const rows: string[][] = [["calls", "collector", "calls/s", "calls per CPU s", "P50 latency", "heap grown, MB"]];
+  const client = child("client");
+  for (const kind of ["gateway", "library"] as const)
+    for (const name of Object.keys(COLLECTORS)) {
+      const collector = child("collector", name);
+      const endpoint = await collector.ask<string>();
+      const make = kind === "gateway" ? gateway : library;
+      const [off, on] = [await make(undefined, client), await make(endpoint, client)];
+      rows.push([kind, name, ...(await compare(off, on, calls))]);
+      await Promise.all([off.close(), on.close()]);
+      collector.end();
+      console.error(rows.at(-1)?.join("  "));
+    }
+  client.end();
+  console.log(table(rows));
+  console.log("Ratios on : off. calls/s and calls per CPU second: 1 is no cost. P50 latency: 1 is no delay.");
+}
+
+const [role = "10000", name = ""] = process.argv.slice(2);
+if (role === "collector") await runCollector(name);
+else if (role === "client") runClient();
+else await main(Number(role));
