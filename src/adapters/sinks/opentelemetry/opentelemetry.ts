@@ -12,7 +12,7 @@ import { createExporter, type Exporter } from "./exporter.ts";
 import { toLogRecord } from "./logs.ts";
 import { toMetrics } from "./metrics.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
-import { encodeItems, toRequest } from "./protobuf.ts";
+import { createRequestWriter, type RequestWriter } from "./protobuf.ts";
 import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings, type Target } from "./settings.ts";
 import { isSpanned, toSpans } from "./spans.ts";
 
@@ -75,12 +75,13 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   ): Exporter<Item> | undefined {
     const target = targets[signal];
     if (target === undefined) return undefined;
-    const encoding = target.protocol === "http/json" ? jsonEncoding(signal, about) : protobufEncoding(signal, about);
+    const create = target.protocol === "http/json" ? createJsonWriter : createRequestWriter;
+    const writer = create(signal, about);
     return createExporter({
       target,
       ...sizes,
-      encode: (items: readonly Item[]) => encoding.encode(items.flatMap(toItems)),
-      join: encoding.join,
+      encode: (items: readonly Item[]) => writer.encode(items.flatMap(toItems)),
+      join: writer.join,
       headers: (abort) => filledHeaders(target, secrets, abort),
       egress,
       clock,
@@ -168,27 +169,20 @@ async function filledHeaders(
   return filled;
 }
 
-interface Encoding {
-  readonly encode: (items: readonly object[]) => Uint8Array;
-  readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
-}
-
-function protobufEncoding(signal: Signal, about: { resource: object; scope: object }): Encoding {
-  return { encode: (items) => encodeItems(signal, items), join: (parts) => toRequest(parts, about) };
-}
-
-function jsonEncoding(signal: Signal, { resource, scope }: { resource: object; scope: object }): Encoding {
+function createJsonWriter(
+  signal: Signal,
+  { resource, scope }: { readonly resource: object; readonly scope: object },
+): RequestWriter {
   const { resources, scopes, items: named } = SIGNALS[signal];
-  const [head, tail] = JSON.stringify({ [resources]: [{ resource, [scopes]: [{ scope, [named]: ["\0"] }] }] }).split(
-    JSON.stringify("\0"),
-  );
+  const around = JSON.stringify({ [resources]: [{ resource, [scopes]: [{ scope, [named]: ["\0"] }] }] });
+  const [head = "", tail = ""] = around.split(JSON.stringify("\0"));
   const comma = Buffer.from(",");
   return {
     encode: (items) => Buffer.from(items.map((item) => JSON.stringify(item)).join(",")),
-    join: (parts) => {
+    join(parts) {
       const some = parts.filter(({ length }) => length > 0);
       const separated = some.flatMap((part, at) => (at === 0 ? [part] : [comma, part]));
-      return Buffer.concat([Buffer.from(head ?? ""), ...separated, Buffer.from(tail ?? "")]);
+      return Buffer.concat([Buffer.from(head), ...separated, Buffer.from(tail)]);
     },
   };
 }

@@ -88,37 +88,42 @@ const SUM: Message = message({
 const HISTOGRAM: Message = message({ dataPoints: [1, () => HISTOGRAM_POINT], aggregationTemporality: [2, "uint"] });
 const ITEM: Readonly<Record<Signal, Message>> = { traces: SPAN, logs: LOG_RECORD, metrics: METRIC };
 
-/** Writes some spans, log records or metrics: a part of a request, to be joined with others by `toRequest`. */
-export function encodeItems(signal: Signal, items: readonly object[]): Uint8Array {
+/** Writes requests of one signal, all about the same resource. */
+export interface RequestWriter {
+  /** Writes some spans, log records or metrics: a part of a request. */
+  encode(items: readonly object[]): Uint8Array;
+  /** Joins parts into the body of an export request. */
+  join(parts: readonly Uint8Array[]): Uint8Array;
+}
+
+/** Creates a writer. The messages around the items have the same numbers for every signal. */
+export function createRequestWriter(
+  signal: Signal,
+  about: { readonly resource: object; readonly scope: object },
+): RequestWriter {
   const writer = createWriter();
-  for (let at = items.length - 1; at >= 0; at--) writer.nested(2, ITEM[signal], items[at] as object);
-  return writer.taken();
-}
-
-/** Joins parts into the body of an export request. The messages around the items have the same numbers for every signal. */
-export function toRequest(parts: readonly Uint8Array[], about: { resource: object; scope: object }): Uint8Array {
-  const around = createWriter();
-  around.nested(1, SCOPE, about.scope);
-  const scope = around.taken();
-  const resourceWriter = createWriter();
-  resourceWriter.nested(1, RESOURCE, about.resource);
-  const resource = resourceWriter.taken();
-  const inScope = parts.reduce((sum, { length }) => sum + length, scope.length);
-  const scopeHead = lengthHead(2, inScope);
-  const inResource = resource.length + scopeHead.length + inScope;
-  return Buffer.concat([lengthHead(1, inResource), resource, scopeHead, scope, ...parts]);
-}
-
-function lengthHead(number: number, length: number): Uint8Array {
-  const writer = createWriter(16);
-  writer.varint(length);
-  writer.varint(number * 8 + 2);
-  return writer.taken();
+  const written = (write: () => void): Uint8Array => (write(), writer.take());
+  const resource = written(() => writer.nested(1, RESOURCE, about.resource));
+  const scope = written(() => writer.nested(1, SCOPE, about.scope));
+  const head = (number: number, length: number): Uint8Array =>
+    written(() => (writer.varint(length), writer.varint(number * 8 + 2)));
+  return {
+    encode: (items) =>
+      written(() => {
+        for (let at = items.length - 1; at >= 0; at--) writer.nested(2, ITEM[signal], items[at] as object);
+      }),
+    join(parts) {
+      const inScope = parts.reduce((sum, { length }) => sum + length, scope.length);
+      const scopeHead = head(2, inScope);
+      const inResource = resource.length + scopeHead.length + inScope;
+      return Buffer.concat([head(1, inResource), resource, scopeHead, scope, ...parts]);
+    },
+  };
 }
 
 /** Writes from the end to the beginning, so that the length of a message is known when it is written. */
-function createWriter(size = 16_384) {
-  let bytes = Buffer.allocUnsafe(size);
+function createWriter() {
+  let bytes = Buffer.allocUnsafe(16_384);
   let view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let start = bytes.length;
 
@@ -169,7 +174,22 @@ function createWriter(size = 16_384) {
   function fixed64(value: string): void {
     room(8);
     start -= 8;
-    view.setBigUint64(start, BigInt.asUintN(64, BigInt(value)), true);
+    // Times are whole microseconds: two halves, without a BigInt.
+    const micros = value.length > 3 && value.endsWith("000") ? Number(value.slice(0, -3)) : undefined;
+    if (micros === undefined || !Number.isSafeInteger(micros))
+      return view.setBigUint64(start, BigInt.asUintN(64, BigInt(value)), true);
+    const low = (micros % HALF) * 1000;
+    view.setUint32(start, low % HALF, true);
+    view.setUint32(start + 4, Math.floor(micros / HALF) * 1000 + Math.floor(low / HALF), true);
+  }
+
+  function hex(value: string): void {
+    const length = value.length >> 1;
+    room(length);
+    start -= length;
+    for (let at = 0; at < length; at++)
+      bytes[start + at] = digit(value.charCodeAt(2 * at)) * 16 + digit(value.charCodeAt(2 * at + 1));
+    varint(length);
   }
 
   function double(value: number): void {
@@ -184,15 +204,9 @@ function createWriter(size = 16_384) {
       case "string":
         text(value as string);
         return varint(number * 8 + 2);
-      case "hex": {
-        const hex = value as string;
-        const length = hex.length / 2;
-        room(length);
-        start -= length;
-        bytes.write(hex, start, "hex");
-        varint(length);
+      case "hex":
+        hex(value as string);
         return varint(number * 8 + 2);
-      }
       case "uint":
         varint(value as number);
         return varint(number * 8);
@@ -250,5 +264,19 @@ function createWriter(size = 16_384) {
     varint(number * 8 + 2);
   }
 
-  return { varint, nested, taken: () => bytes.subarray(start) };
+  /** A copy of what was written. The next thing is written over it. */
+  function take(): Uint8Array {
+    const written = Buffer.from(bytes.subarray(start));
+    start = bytes.length;
+    return written;
+  }
+
+  return { varint, nested, take };
+}
+
+const HALF = 2 ** 32;
+
+/** The value of a hexadecimal digit in lower case. */
+function digit(code: number): number {
+  return code < 58 ? code - 48 : code - 87;
 }

@@ -24,8 +24,8 @@ export const config = object("Traces, logs and metrics for an OpenTelemetry coll
       traces: flag("Whether traces are sent; true by default."),
       logs: flag("Whether logs are sent; true by default."),
       metrics: flag("Whether metrics are sent; true by default."),
-      queueSize: whole("Events that wait for each signal. Beyond it the oldest are dropped.", 1, 1_000_000, 2048),
-      batchSize: whole("Events in one request.", 1, 100_000, 256),
+      queueSize: whole("Events that wait for each signal. Beyond it the oldest are dropped.", 1, 1_000_000, 4096),
+      batchSize: whole("Events in one request.", 1, 100_000, 512),
       delayMs: whole("The longest that an event waits for others, in milliseconds.", 1, 600_000, 5000),
       metricsDelayMs: whole("How often metrics are sent, in milliseconds.", 100, 86_400_000, 60_000),
     }),
@@ -68,7 +68,7 @@ const DEFAULT_COUNT = 64;
 /** Joins the configuration with OpenTelemetry's environment variables. The configuration has precedence. Throws CONFIG_INVALID. */
 export function resolveSettings(given: OpenTelemetrySinkOptions, environment: Environment): ResolvedSettings {
   const otlp: Otlp = given.otlp ?? {};
-  const own = { queueSize: 2048, batchSize: 256, delayMs: 5000, metricsDelayMs: 60_000, ...otlp };
+  const own = { queueSize: 4096, batchSize: 512, delayMs: 5000, metricsDelayMs: 60_000, ...otlp };
   const targets: { [Name in Signal]?: Target } = {};
   for (const signal of Object.keys(SIGNALS) as Signal[]) {
     const isOn = otlp[signal] ?? environment[`OTEL_${signal.toUpperCase()}_EXPORTER`]?.trim() !== "none";
