@@ -123,7 +123,16 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     limits,
   });
   let ensembles: Ensembles | undefined;
-  const upstreams = createUpstreams({ addEnsemble, relist, registry, clock, emit, egress, secrets });
+  const upstreams = createUpstreams({
+    addEnsemble,
+    relist,
+    registry,
+    clock,
+    emit,
+    egress,
+    secrets,
+    debugProtocol: config.telemetry.debugProtocol,
+  });
   const visible = createVisibleTools({
     get: async (id) => (await registry.get(id)) ?? upstreams.find(id)?.tool,
     engine: catalog.engine,

@@ -12,6 +12,7 @@ const STAGE_OF: Readonly<Record<EventName, LogStage>> = {
   "tool-deleted": "register",
   "namespace-refused": "register",
   "toolset-tools-missing": "register",
+  "mcp-message": "register",
   "ensemble-connected": "register",
   "ensemble-listed": "register",
   "ensemble-disconnected": "register",

@@ -3,7 +3,7 @@ import type { ArsenalEvent } from "./events.ts";
 
 /** What happened, in one line for people. */
 export function eventText(event: ArsenalEvent): string {
-  return onOneLine(inWords(event), 500);
+  return onOneLine(inWords(event), event.name === "mcp-message" ? 8_192 : 500);
 }
 
 function inWords({ name, data }: ArsenalEvent): string {
@@ -21,6 +21,8 @@ function inWords({ name, data }: ArsenalEvent): string {
     case "pins-failed":
     case "ensemble-failed":
       return `${data.ensemble}: ${data.message}`;
+    case "mcp-message":
+      return `${data.server} ${data.direction === "sent" ? "<-" : "->"} ${data.message}`;
     case "namespace-refused":
       return `${data.ensemble} claimed the namespace ${data.namespace}, which is not its own; its tool is ${data.toolId}`;
     case "embedder-failed":

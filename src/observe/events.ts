@@ -115,6 +115,8 @@ export interface EventMap {
   "snapshot-failed": { readonly file: string; readonly message: string };
   /** `tools` are those that have no vector for now; 0 where a request could not be embedded. */
   "embedder-failed": { readonly model: string; readonly tools: number; readonly message: string };
+  /** A message between this program and an MCP server, as JSON, cut to 8,192 characters. Only with `telemetry.debugProtocol`. */
+  "mcp-message": { readonly server: string; readonly direction: "sent" | "received"; readonly message: string };
   "ensemble-connected": { readonly ensemble: string; readonly tools: number };
   /** A source whose tools may have changed was listed again. */
   "ensemble-listed": { readonly ensemble: string; readonly tools: number };

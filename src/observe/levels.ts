@@ -39,6 +39,7 @@ const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Na
   "catalog-changed": "info",
   "snapshot-failed": "warn",
   "embedder-failed": "warn",
+  "mcp-message": "debug",
   "ensemble-connected": "info",
   "ensemble-listed": "info",
   "ensemble-disconnected": "info",

@@ -1,8 +1,9 @@
-import { covered, open, type Requirement } from "./requirement.ts";
+import { covered, type Requirement } from "./requirement.ts";
 
 /** The arsenal of an agent: MCP transports, resource controls, the text a model reads back. */
 export const armaments: readonly Requirement[] = [
   ...covered({
+    "004-mcp-debug": "Logs the protocol's messages where debugging is asked for.",
     "004-mcp-stdio": "Runs command-line MCP servers by command and arguments.",
     "004-mcp-sse": "Uses remote MCP servers by endpoint.",
     "004-mcp-reconnect": "Reconnects to a server that went away.",
@@ -26,8 +27,5 @@ export const armaments: readonly Requirement[] = [
     "004-agent-build": "Builds an agent from a model, a system prompt and a name.",
     "004-agent-loop": "Runs the model's calls and continues with their results.",
     "004-agent-errors": "Gives the model its failed calls to read, and goes on.",
-  }),
-  ...open("telemetry", {
-    "004-mcp-debug": "Logs the protocol's messages where debugging is asked for.",
   }),
 ];

@@ -4,16 +4,23 @@ import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
 import { asChecked, type ResolvedConfig } from "../../config/load/resolve-config.ts";
 import type { EventName } from "../../observe/events.ts";
 import type { Terminal } from "../command.ts";
-import { eventSink } from "../terminal/event-sink.ts";
+import { eventSink, protocolSink } from "../terminal/event-sink.ts";
 
 /** Commands report these themselves, except that TOML descriptors failed. */
-const TOLD_BY_COMMANDS: readonly EventName[] = ["ensemble-connected", "ensemble-failed", "confirmation-requested"];
+const TOLD_BY_COMMANDS: readonly EventName[] = [
+  "mcp-message",
+  "ensemble-connected",
+  "ensemble-failed",
+  "confirmation-requested",
+];
 
 /** Who reads what an arsenal reports. */
 export interface Reader extends Pick<Terminal, "err" | "environment"> {
   readonly json: boolean;
   /** Further events that the command reports itself; `all` of them when it has its own report. */
   readonly told?: readonly EventName[] | "all";
+  /** Writes every message to and from MCP servers, whatever the level of the log. */
+  readonly debugProtocol?: boolean;
 }
 
 /**
@@ -28,12 +35,14 @@ export function createConfiguredArsenal(
   const { enabled = true, type = "console", level = "warn", logFormat: format, logLevels: levels } = given.telemetry;
   const { environment, json, told = [] } = reader;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
-  const own = { ...given, embedder };
-  const all = { environment, ...parts };
+  const debugProtocol = reader.debugProtocol === true || given.telemetry.debugProtocol;
+  const own = { ...given, embedder, telemetry: { ...given.telemetry, debugProtocol } };
+  const messages = debugProtocol ? [protocolSink(reader)] : [];
+  const all = { environment, ...parts, sinks: [...(parts.sinks ?? []), ...messages] };
   if (!enabled || type !== "console") return new ToolArsenal(asChecked(own), all);
-  const silent = asChecked({ ...own, telemetry: { ...given.telemetry, enabled: false } });
+  const silent = asChecked({ ...own, telemetry: { ...own.telemetry, enabled: false } });
   if (told === "all") return new ToolArsenal(silent, all);
   const without = new Set([...TOLD_BY_COMMANDS, ...told]);
   const sink = eventSink(reader, { level, levels, format, json, without });
-  return new ToolArsenal(silent, { ...all, sinks: [...(parts.sinks ?? []), sink] });
+  return new ToolArsenal(silent, { ...all, sinks: [...all.sinks, sink] });
 }

@@ -19,13 +19,14 @@ import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { forOperator } from "./local-approvals.ts";
 import { toldFailure } from "../serve/upstream-status.ts";
 
-/** The option for servers from the configuration file of an MCP client. */
-export const MCP_CONFIG: Readonly<Record<"mcp-config", Option>> = {
+/** Options of commands that connect MCP servers: more servers, from the configuration file of an MCP client, and a look at what is said. */
+export const MCP_CONFIG: Readonly<Record<"mcp-config" | "debug-protocol", Option>> = {
   "mcp-config": {
     value: "FILE",
     repeatable: true,
     description: "Also use the servers of this MCP client file: mcp.json, claude_desktop_config.json, …",
   },
+  "debug-protocol": { description: "Write every message to and from MCP servers to stderr, without known secrets" },
 };
 
 /** The option that narrows a command to one toolset. */
@@ -125,7 +126,7 @@ export async function openArsenal(
         security: { ...security, pins: "off" as const, scan: { ...security.scan, definitions: "off" as const } },
       }),
     },
-    { ...terminal, json: input.json, told },
+    { ...terminal, json: input.json, told, debugProtocol: input.flags.has("debug-protocol") },
     parts,
   );
   const { documents } = await boot(arsenal, configured);

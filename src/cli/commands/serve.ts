@@ -70,7 +70,11 @@ export const command: Command = {
     const arsenal =
       configured === undefined
         ? await (await import("../demo/create-demo-arsenal.ts")).createDemoArsenal({ environment }, { place: terminal })
-        : createConfiguredArsenal(operated, { ...terminal, json: input.json });
+        : createConfiguredArsenal(operated, {
+            ...terminal,
+            json: input.json,
+            debugProtocol: input.flags.has("debug-protocol"),
+          });
     const approveCommand = operated.approvals?.command;
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, toolset, approveCommand });
     const stop = new AbortController();

@@ -57,6 +57,18 @@ export function eventSink(
   };
 }
 
+/** Writes the messages to and from MCP servers: on a terminal as lines of text, otherwise as one JSON object per line. */
+export function protocolSink({ err, json }: Pick<Terminal, "err"> & { readonly json: boolean }): Sink {
+  const stream = err instanceof Writable ? err : toWritable(err);
+  const format = json || err.isTTY !== true ? "json" : "pretty";
+  const sink = consoleSink({ level: "debug", stream, format });
+  return {
+    ...sink,
+    name: "protocol",
+    write: (events) => sink.write(events.filter(({ name }) => name === "mcp-message")),
+  };
+}
+
 function toWritable(err: Terminal["err"]): Writable {
   return new Writable({
     write(chunk, _encoding, done) {

@@ -53,6 +53,7 @@ describe("resolveConfig", () => {
       telemetry: {
         exposePrometheus: false,
         prometheusPort: 9090,
+        debugProtocol: false,
         history: { max: 10_000, maxAgeDays: 7, text: true },
         logFormat: "auto",
         logLevels: {},

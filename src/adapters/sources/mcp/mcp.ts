@@ -1,4 +1,5 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { createRedactor, type Redactor } from "../../../guard/redaction/redactor.ts";
 import type { Emit } from "../../../observe/events.ts";
 import { mapInTurns } from "../../../register/in-turns.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
@@ -6,6 +7,7 @@ import { hasOwnCredentials } from "./upstream/misplaced-secret.ts";
 import { createPerCallerUpstream } from "./upstream/per-caller-upstream.ts";
 import type { McpServerSettings } from "./settings.ts";
 import { createHandler, toDraft } from "./upstream/server-tool.ts";
+import type { OnMessage } from "./transports/tap.ts";
 import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
@@ -15,6 +17,8 @@ export interface McpParts extends UpstreamParts {
   readonly patient?: boolean;
   /** Told when the server fails, comes back, or lists something that cannot be used. */
   readonly emit?: Emit;
+  /** Emits every message to and from the server. */
+  readonly debugProtocol?: boolean;
 }
 
 /** The tools of an MCP server. @internal */
@@ -31,10 +35,11 @@ export interface McpSource extends Source {
  */
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
   refuseAddress(settings);
-  const { patient = false, emit, ...parts } = given;
+  const { patient = false, emit, debugProtocol = false, ...parts } = given;
   const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
   const upstream = create(settings, {
     ...parts,
+    ...(debugProtocol && emit && { onMessage: toMessageEvents(settings.name, emit, parts.secrets?.redactor) }),
     report(problem) {
       parts.report?.(problem);
       const message = `The list of ${problem.listing} of the MCP server "${settings.name}" is not right: ${problem.reason}`;
@@ -112,4 +117,17 @@ function refuseAddress({ name, transport }: McpServerSettings): void {
   const fix = "Write it out, such as https://tools.example.com/mcp.";
   const message = `The address of the MCP server "${name}" is not a URL: ${value}. ${fix}`;
   throw new ArsenalError("CONFIG_INVALID", message, { field: "transport.url", value, fix });
+}
+
+/** What a message is cut to. More is redacted, so that no secret is cut in two first. */
+const MAX_SHOWN = 8_192;
+const MAX_REDACTED = 8 * MAX_SHOWN;
+
+/** Emits messages without the secrets that are known, or look like ones. */
+function toMessageEvents(server: string, emit: Emit, redactor: Pick<Redactor, "text"> = createRedactor()): OnMessage {
+  return (direction, given) => {
+    const text = redactor.text(JSON.stringify(given).slice(0, MAX_REDACTED));
+    const message = text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN - 1)}…`;
+    emit("mcp-message", { server, direction, message });
+  };
 }

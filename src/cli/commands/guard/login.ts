@@ -9,7 +9,7 @@ import { styles } from "../../terminal/style.ts";
 /** `toolarsenal login` */
 export const command: Command = {
   positionals: ["NAME"],
-  options: MCP_CONFIG,
+  options: { "mcp-config": MCP_CONFIG["mcp-config"] },
   examples: ["login github"],
   async run(input, terminal) {
     const asked = input.positionals[0] ?? "";

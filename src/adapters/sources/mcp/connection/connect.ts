@@ -12,7 +12,7 @@ import { type JsonObject, META } from "../../../../mcp/protocol.ts";
 import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
 import { type StreamableHttp, streamableHttpTransport } from "../transports/streamable-http.ts";
-import { createTap } from "../transports/tap.ts";
+import { createTap, type OnMessage } from "../transports/tap.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 
 /** Which era a server was found to speak: what need not be asked again when connecting to it once more. */
@@ -33,6 +33,8 @@ export interface ConnectOptions {
   readonly prior?: Verdict;
   /** Takes what a child process writes to its standard error, line by line. */
   readonly onStderr?: (line: string) => void;
+  /** Sees every message, in both directions, the handshake included. */
+  readonly onMessage?: OnMessage;
 }
 
 /** A connection, and which era its server was found to speak. */
@@ -177,7 +179,7 @@ async function shakeHands(transport: Transport & Partial<StreamableHttp>, handsh
   const { settings, options, prior, sharedChannel = false, onLive } = handshake;
   const { identity, signal } = options;
   const { Client } = await import("@modelcontextprotocol/client");
-  const tap = createTap(transport, { sharedChannel });
+  const tap = createTap(transport, { sharedChannel, onMessage: options.onMessage });
   const client = new Client(identity.info as never, {
     capabilities: identity.capabilities,
     versionNegotiation: { mode: "auto", ...(sharedChannel ? { probe: { timeoutMs: SILENCE_MS } } : {}) },

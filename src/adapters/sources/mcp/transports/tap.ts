@@ -52,19 +52,32 @@ function isOurs(id: RequestId | null): id is string {
   return typeof id === "string" && /^t\d+$/.test(id);
 }
 
+export interface TapOptions {
+  readonly sharedChannel: boolean;
+  /** Sees every message, in both directions, the handshake included. */
+  readonly onMessage?: OnMessage | undefined;
+}
+
+/** Sees a message between us and a server. */
+export type OnMessage = (direction: "sent" | "received", message: unknown) => void;
+
 /**
  * Taps a transport. `sharedChannel` says that all messages share one pipe or socket; silence of its peer then means an old server, as the
  * SDK decides for the child processes it starts itself.
  */
-export function createTap(inner: Transport, { sharedChannel }: { readonly sharedChannel: boolean }): Tap {
+export function createTap(inner: Transport, { sharedChannel, onMessage }: TapOptions): Tap {
   const perRequestStream = inner.hasPerRequestStream === true;
   let listener: TapListener | undefined;
   let handshake: JsonObject | undefined;
   let closed = false;
 
+  const send: Transport["send"] = (message, options) => {
+    onMessage?.("sent", message);
+    return inner.send(message, options);
+  };
   const transport: Transport = {
     start: () => inner.start(),
-    send: (message, options) => inner.send(message, options),
+    send,
     close: () => inner.close(),
     get sessionId() {
       return inner.sessionId;
@@ -77,6 +90,7 @@ export function createTap(inner: Transport, { sharedChannel }: { readonly shared
 
   const incoming: Pick<Transport, "onmessage" | "onerror" | "onclose"> = {
     onmessage(message, extra?: StreamMessageInfo) {
+      onMessage?.("received", message);
       const given = message as RpcMessage;
       if (!("method" in given)) {
         if (isOurs(given.id)) return listener?.answered(given);
@@ -112,7 +126,7 @@ export function createTap(inner: Transport, { sharedChannel }: { readonly shared
       listener = given;
       if (closed) given.closed();
     },
-    send: (message, options) => inner.send(message as Parameters<Transport["send"]>[0], options),
+    send: (message, options) => send(message as Parameters<Transport["send"]>[0], options),
     close: () => inner.close(),
   };
 }

@@ -41,6 +41,8 @@ export interface UpstreamsParts {
   readonly emit: Emit;
   readonly egress: Egress;
   readonly secrets: Secrets;
+  /** Emits every message to and from the servers. */
+  readonly debugProtocol: boolean;
 }
 
 /** One server, and what it answers beside tool calls. */
@@ -54,7 +56,7 @@ interface Member {
 
 /** No server yet. */
 export function createUpstreams(parts: UpstreamsParts): Upstreams {
-  const { addEnsemble, relist, registry, clock, emit, egress, secrets } = parts;
+  const { addEnsemble, relist, registry, clock, emit, egress, secrets, debugProtocol } = parts;
   const members = new Map<string, Member>();
   const requests = new Map<string, Required<Registration>>();
 
@@ -92,7 +94,7 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
     all: () => Array.from(members.values(), ({ upstream }) => upstream),
     async add(settings, { signal, ...options }) {
       const { mcpSource } = await import("../mcp.ts");
-      const source = mcpSource(settings, { ...options, clock, emit, egress, secrets });
+      const source = mcpSource(settings, { ...options, clock, emit, egress, secrets, debugProtocol });
       try {
         return await addEnsemble(source, { signal });
       } catch (error) {
