@@ -237,6 +237,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       toolsets,
     };
     await guard.load();
+    // A sink that sends metrics is loaded with the first event, which is to be counted too.
+    const { enabled = true, type = "console" } = config.telemetry;
+    if (enabled && type !== "console") await metrics();
     const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
     const { wireHistory } = await import("./wire-history.ts");
     const history = wireHistory({ config, events, state: guard.state.documents, clock, redactor });
@@ -254,11 +257,12 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     try {
       await catalog.close();
     } finally {
-      (await measuring)?.close();
       // The history is written to the state, which the guard closes.
       await Promise.allSettled([calls?.close()]);
       await Promise.allSettled([guard.close()]);
+      // Sinks that send metrics read them a last time.
       await events.close();
+      (await measuring)?.close();
     }
   }
 

@@ -161,9 +161,8 @@ export const models: readonly Requirement[] = [
     "000-5.4-docker": "Runs tools in a container.",
   }),
 
-  ...covered({ "000-5.4-a2a": "Runs a tool by sending a task to the agent it came from." }),
-
-  ...open("telemetry", {
+  ...covered({
     "000-5.5-datadog": "Sends traces and metrics to Datadog.",
+    "000-5.4-a2a": "Runs a tool by sending a task to the agent it came from.",
   }),
 ];

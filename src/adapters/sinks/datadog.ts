@@ -1,0 +1,171 @@
+import { createSocket, type Socket } from "node:dgram";
+import { isIPv6 } from "node:net";
+import type { Surroundings } from "../surroundings.ts";
+import { type Filled, object, optional, text, texts, whole } from "../settings.ts";
+import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { ArsenalEvent } from "../../observe/events.ts";
+import type { Labels, MetricRegistry } from "../../observe/metrics/registry.ts";
+import type { Sink } from "../../observe/sink.port.ts";
+import type { OpenTelemetrySinkOptions } from "./opentelemetry/settings.ts";
+
+export interface DatadogSinkOptions {
+  /** Address of the Datadog Agent. Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Its DogStatsD port. Default 8125. */
+  readonly port?: number;
+  /** Tags of every metric: `{ env: "prod" }`. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** How often counters and gauges are sent, in milliseconds. Default 10,000. */
+  readonly intervalMs?: number;
+}
+
+/** What the sink takes from the arsenal. Without metrics, only the durations of calls and retrievals are sent. */
+interface Around {
+  readonly clock?: Clock;
+  readonly metrics?: () => Promise<MetricRegistry>;
+  /** Gets the events too: what sends traces and logs. */
+  readonly traces?: Sink;
+}
+
+/** The most that the Agent reads from one datagram without tuning. */
+const MAX_DATAGRAM = 1_432;
+
+/**
+ * Sends metrics to the Datadog Agent by DogStatsD: the durations of calls and retrievals as distributions, and the arsenal's counters and gauges.
+ *
+ * @example
+ * new ToolArsenal({ telemetry: { type: "datadog", datadog: { tags: { env: "prod" } } } });
+ */
+export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {}): Sink {
+  const { host = "127.0.0.1", port = 8125, tags = {}, intervalMs = 10_000 } = options;
+  const { clock = systemClock, metrics, traces } = around;
+  const common = Object.entries(tags);
+  /** The totals that were sent last. */
+  const sent = new Map<string, number>();
+  let opening: Promise<Socket> | undefined;
+  let cancel: (() => void) | undefined;
+  let sending: Promise<void> = Promise.resolve();
+
+  const line = (name: string, value: number, type: "c" | "d" | "g", labels: Labels): string => {
+    const all = [...common, ...Object.entries(labels)].map(([tag, word]) => `${safe(tag)}:${safe(word)}`);
+    return `${name}:${value}|${type}${all.length === 0 ? "" : `|#${all.join(",")}`}`;
+  };
+
+  function open(): Promise<Socket> {
+    return (opening ??= new Promise((resolve, reject) => {
+      const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
+      socket.unref();
+      // An Agent that is away answers with an error, which the next write meets.
+      socket.on("error", reject);
+      socket.connect(port, host, () => resolve(socket));
+    }));
+  }
+
+  async function send(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return;
+    const socket = await open();
+    for (const datagram of datagrams(lines))
+      await new Promise<void>((resolve, reject) => {
+        socket.send(datagram, (error) => (error === null ? resolve() : reject(error)));
+      });
+  }
+
+  /** Counters as what they grew by, and gauges as they are. */
+  async function readMetrics(): Promise<readonly string[]> {
+    const families = (await (await metrics?.())?.collect()) ?? [];
+    return families.flatMap(({ name, type, series }) =>
+      series.flatMap((one) => {
+        if (!("value" in one)) return [];
+        const { labels, value } = one;
+        if (type === "gauge") return [line(toName(name), value, "g", labels)];
+        const key = `${name} ${JSON.stringify(labels)}`;
+        const growth = value - (sent.get(key) ?? 0);
+        sent.set(key, value);
+        return growth > 0 ? [line(toName(name), growth, "c", labels)] : [];
+      }),
+    );
+  }
+
+  function sendMetrics(): Promise<void> {
+    cancel = undefined;
+    // What could not be sent is lost: UDP promises nothing either.
+    return (sending = sending
+      .then(readMetrics)
+      .then(send)
+      .catch(() => {}));
+  }
+
+  return {
+    name: "datadog",
+    async write(events) {
+      cancel ??= clock.after(intervalMs, () => void sendMetrics(), { background: true });
+      await traces?.write(events);
+      await send(events.flatMap((event) => durationLines(event, line)));
+    },
+    async close() {
+      cancel?.();
+      await sendMetrics();
+      await traces?.close?.();
+      (await opening?.catch(() => {}))?.close();
+    },
+  };
+}
+
+function durationLines(
+  { name, data }: ArsenalEvent,
+  line: (name: string, value: number, type: "d", labels: Labels) => string,
+): readonly string[] {
+  if (name !== "call-finished" && name !== "retrieval-finished") return [];
+  const { tenant = "none" } = data;
+  if (name === "retrieval-finished")
+    return [line("toolarsenal.retrieval_duration_seconds", data.durationMs / 1_000, "d", { tenant })];
+  if (data.attempts === 0) return [];
+  const namespace = data.toolId.slice(0, Math.max(0, data.toolId.lastIndexOf("."))) || "none";
+  const labels = { namespace, tenant, status: data.status };
+  return [line("toolarsenal.call_duration_seconds", data.latencyMs / 1_000, "d", labels)];
+}
+
+/** `toolarsenal_calls_total` is `toolarsenal.calls` in Datadog. */
+function toName(name: string): string {
+  return `toolarsenal.${name.replace(/^toolarsenal_/, "").replace(/_total$/, "")}`;
+}
+
+/** A tag without what separates tags and metrics. */
+function safe(word: string): string {
+  return word.replaceAll(/[\p{Cc}|,#:]/gu, "_").slice(0, 100);
+}
+
+function datagrams(lines: readonly string[]): readonly string[] {
+  const full: string[] = [];
+  let open = "";
+  for (const line of lines) {
+    const longer = open === "" ? line : `${open}\n${line}`;
+    if (open !== "" && Buffer.byteLength(longer) > MAX_DATAGRAM) {
+      full.push(open);
+      open = line;
+    } else open = longer;
+  }
+  return open === "" ? full : [...full, open];
+}
+
+export const config = object("Metrics by DogStatsD, and traces and logs by OTLP, for a Datadog Agent.", {
+  datadog: optional(
+    object("The Datadog Agent.", {
+      host: text("Its address.", "127.0.0.1"),
+      port: whole("Its DogStatsD port.", 1, 65_535, 8125),
+      tags: texts("Tags of every metric, such as env: prod.", {}),
+      intervalMs: whole("How often counters and gauges are sent, in milliseconds.", 100, 3_600_000, 10_000),
+    }),
+  ),
+});
+
+/** Traces and logs go to the Agent's OTLP port, which `otlp` names; metrics go by DogStatsD alone. */
+export async function create(
+  { datadog, ...others }: Filled<typeof config> & OpenTelemetrySinkOptions,
+  surroundings: Surroundings,
+): Promise<Sink> {
+  const { openTelemetrySink } = await import("./opentelemetry/opentelemetry.ts");
+  const traces = openTelemetrySink({ ...others, otlp: { ...others.otlp, metrics: false } }, surroundings);
+  const { clock, metrics } = surroundings;
+  return datadogSink(datadog, { clock, traces, ...(metrics && { metrics }) });
+}
