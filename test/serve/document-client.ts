@@ -77,16 +77,28 @@ export function createAnswerCheck(document: ApiDocument) {
   };
 }
 
-/** Calls an operation with nothing but what its document says: its examples. */
-export function callByExample(
+/**
+ * Calls an operation with nothing but what its document says: its examples, and for `/things/{id}` the first thing that `/things` lists. The
+ * path's own example counts if there is one.
+ */
+export async function callByDocument(
   url: string,
   { method, path, parameters = [], requestBody }: PlacedOperation,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RestAnswer> {
+  const ask = askAt(url);
   let target = path;
-  for (const { name, in: place, schema } of parameters)
-    if (place === "path")
-      target = target.replace(`{${name}}`, encodeURIComponent(String(schema.examples?.[0] ?? "none")));
+  for (const { name, in: place, schema } of parameters) {
+    if (place !== "path") continue;
+    const value = schema.examples?.[0] ?? firstOf((await ask("GET", path.slice(0, path.indexOf("/{")))).body, name);
+    target = target.replace(`{${name}}`, encodeURIComponent(String(value)));
+  }
   const [example] = Object.values(requestBody?.content["application/json"]?.examples ?? {});
-  return askAt(url)(method, target, { headers, ...(example && { body: example.value }) });
+  return ask(method, target, { headers, ...(example && { body: example.value }) });
+}
+
+/** A member of the first thing in a list. */
+function firstOf(answer: unknown, member: string): unknown {
+  const [things] = Object.values(answer ?? {}).filter(Array.isArray);
+  return (things?.[0] as Readonly<Record<string, unknown>> | undefined)?.[member] ?? "none";
 }

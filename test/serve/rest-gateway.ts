@@ -71,6 +71,7 @@ export function registerTools(arsenal: ToolArsenal): void {
       name: "close_account",
       namespace: "shop",
       description: "Closes the account of a customer for good.",
+      parameters: { type: "object", properties: { reason: { type: "string" } } },
       requiresConfirmation: true,
     },
     () => "closed",

@@ -132,6 +132,7 @@ export const ensembleOperations: readonly Operation[] = [
     summary: "Connect an MCP server",
     description: "It lasts until the process ends.",
     body: MCP_SERVER,
+    examples: { remote: { name: "files", transport: { kind: "http", url: "http://127.0.0.1:9000/mcp" } } },
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,
     statusOf: { SOURCE_UNAVAILABLE: 422 },
@@ -150,6 +151,19 @@ export const ensembleOperations: readonly Operation[] = [
     summary: "Use the operations of an OpenAPI document as tools",
     description: "It lasts until the process ends.",
     body: OPENAPI,
+    examples: {
+      inline: {
+        name: "weather",
+        document: {
+          openapi: "3.1.0",
+          info: { title: "Weather", version: "1.0.0" },
+          paths: {
+            "/now": { get: { operationId: "weatherNow", responses: { 200: { description: "The weather." } } } },
+          },
+        },
+        server: "https://weather.example.com",
+      },
+    },
     maxBytes: 4 * 1024 * 1024,
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,

@@ -56,9 +56,9 @@ export const policyOperations: readonly Operation[] = [
       additionalProperties: false,
     },
     examples: {
-      refund: {
-        toolName: "billing.refund_user",
-        arguments: { amount: 500 },
+      invoice: {
+        toolName: "billing.get_invoice",
+        arguments: { invoiceId: "INV-1042" },
         principal: { id: "ada", roles: ["support"], scopes: ["*"] },
       },
     },
