@@ -67,9 +67,9 @@ export const gatewayOperations: readonly Operation[] = [
       },
     },
     problems: ["TOOLSET_NOT_FOUND"],
-    async run({ principal }, { arsenal, toolset }) {
+    async run({ principal }, { arsenal, toolset, administration }) {
       const { id, roles, tenant } = principal;
-      const seesAll = toolset === undefined && hasRole(principal, "operator");
+      const seesAll = toolset === undefined && hasRole(principal, "operator", administration);
       const toolCount = seesAll ? arsenal.toolCount : (await arsenal.listTools({ principal })).length;
       const caller = { id, roles, ...(tenant !== undefined && { tenant }) };
       return {
