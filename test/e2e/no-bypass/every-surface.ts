@@ -155,7 +155,6 @@ export const REST_API: Readonly<Record<string, Does>> = {
   addMcpServer: manages,
   addA2aAgent: manages,
   addOpenApi: manages,
-  addA2aAgent: manages,
   removeEnsemble: manages,
   explainPolicy: operates,
   testPolicy: operates,
