@@ -86,3 +86,6 @@ export interface McpRequest extends SourceRequest {
 
 /** The part of an MCP request that a surface's caller decides. */
 export type McpRequestParts = Omit<McpRequest, "source">;
+
+/** Sees a message between us and a server. */
+export type OnMessage = (direction: "sent" | "received", message: unknown) => void;

@@ -7,7 +7,7 @@ import { hasOwnCredentials } from "./upstream/misplaced-secret.ts";
 import { createPerCallerUpstream } from "./upstream/per-caller-upstream.ts";
 import type { McpServerSettings } from "./settings.ts";
 import { createHandler, toDraft } from "./upstream/server-tool.ts";
-import type { OnMessage } from "./transports/tap.ts";
+import type { OnMessage } from "../../../mcp/connection.ts";
 import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 

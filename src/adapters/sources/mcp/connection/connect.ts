@@ -3,7 +3,7 @@ import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import type { ClientIdentity, McpConnection, ServerDescription } from "../../../../mcp/connection.ts";
+import type { ClientIdentity, McpConnection, OnMessage, ServerDescription } from "../../../../mcp/connection.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { httpStatusOf, toConnectFailure } from "./failures.ts";
 import type { HttpParts } from "../transports/http-exchange.ts";
@@ -12,7 +12,7 @@ import { type JsonObject, META } from "../../../../mcp/protocol.ts";
 import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
 import { type StreamableHttp, streamableHttpTransport } from "../transports/streamable-http.ts";
-import { createTap, type OnMessage } from "../transports/tap.ts";
+import { createTap } from "../transports/tap.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 
 /** Which era a server was found to speak: what need not be asked again when connecting to it once more. */

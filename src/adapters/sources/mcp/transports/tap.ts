@@ -7,6 +7,7 @@ import type {
   RpcRequest,
   RpcResponse,
 } from "../../../../mcp/protocol.ts";
+import type { OnMessage } from "../../../../mcp/connection.ts";
 
 /** What comes over a tapped transport beside the answers that the SDK's client waits for. */
 export interface TapListener {
@@ -57,9 +58,6 @@ export interface TapOptions {
   /** Sees every message, in both directions, the handshake included. */
   readonly onMessage?: OnMessage | undefined;
 }
-
-/** Sees a message between us and a server. */
-export type OnMessage = (direction: "sent" | "received", message: unknown) => void;
 
 /**
  * Taps a transport. `sharedChannel` says that all messages share one pipe or socket; silence of its peer then means an old server, as the
