@@ -80,11 +80,18 @@ describe("a stream of events", () => {
     await stopped.promise;
   });
 
-  it("without an end is over as soon as the gateway shuts down, and does not delay it", async () => {
-    const { url, gateway } = await openGateway({ drainMs: 600_000 });
+  it("without an end is over as soon as the gateway begins to shut down, while calls under way go on", async () => {
+    const { url, gateway, arsenal, ask } = await openGateway({ drainMs: 600_000 });
+    const begun = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<string>();
+    arsenal.register({ name: "slow", description: "Takes its time to end." }, () => (begun.resolve(), finish.promise));
     const response = await fetch(`${url}/api/v1/events`, { headers: { accept: "text/event-stream" } });
-    expect(response.status).toBe(200);
-    const [text] = await Promise.all([response.text(), gateway.close()]);
-    expect(eventsOf(text).filter(({ event }) => event === "error")).toEqual([]);
+    const call = ask("POST", "/execute", { body: { toolName: "slow" } });
+    await begun.promise;
+    const closing = gateway.close();
+    expect(eventsOf(await response.text()).filter(({ event }) => event === "error")).toEqual([]);
+    finish.resolve("done");
+    expect((await call).body.result).toBe("done");
+    await closing;
   });
 });
