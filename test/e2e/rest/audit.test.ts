@@ -1,14 +1,17 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { CAPABILITIES, type Principal, type ToolArsenal } from "../../../src/index.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { operate, type OperatedGateway } from "./operated-gateway.ts";
 
 let folder: string;
-beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "arsenal-rest-audit-"))));
-afterEach(() => rm(folder, { recursive: true }));
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "arsenal-rest-audit-"));
+  // After the gateways have closed, which write to it.
+  onTestFinished(() => rm(folder, { recursive: true }));
+});
 
 const caller = (id: string, tenant?: string): Principal => ({
   id,
