@@ -2,6 +2,7 @@ import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
 import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
+import { untilAborted } from "./catalog/dense/until-aborted.ts";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { isLocalDocument } from "./config/openapi-config.ts";
@@ -175,8 +176,12 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
     const known = find(name);
     const { state } = toStatus(known);
     if (state === "connected") return toStatus(known);
-    if (state !== "connecting") {
-      if (known.state === "connected") await disconnect(name);
+    const upstream = upstreams.all().find((each) => each.name === name);
+    if (state === "failed" && upstream !== undefined) {
+      // Its tools stay while it is away.
+      await untilAborted(upstream.retry(), signal);
+      await parts.ensembles()?.relist(name);
+    } else if (state !== "connecting") {
       const { source } = known;
       // Why it failed is in its status.
       await addEnsemble(source.again?.() ?? source, { signal }).catch(passUnlessUnavailable);

@@ -140,3 +140,57 @@ describe("inspection", () => {
     expect(aegis.inspect(tool, "good")).toEqual({ refused: why("result") });
   });
 });
+
+describe("preview", () => {
+  const rules: Policy = {
+    ...CONFIRM,
+    sees: (_tool, { id }) => id !== "mallory",
+    steps: () => [{ rule: "always", matched: true }],
+  };
+
+  it("says what would be decided, and asks nobody", async () => {
+    const { aegis, events } = setUp(rules);
+    expect(await aegis.preview(request())).toEqual({
+      visible: true,
+      effect: "confirm",
+      rule: "always",
+      reason: "Ask.",
+      steps: [{ rule: "always", matched: true }],
+    });
+    expect(await setUp(ALLOW).aegis.preview(request())).toEqual({ visible: true, effect: "allow" });
+    expect([events, await aegis.approvals.list()]).toEqual([[], []]);
+  });
+
+  it("denies what the caller may not see, with what the policy says of it", async () => {
+    const principal = localOperator({ id: "mallory", local: false });
+    const hidden = await setUp(rules).aegis.preview(request({ principal }));
+    expect(hidden).toMatchObject({ visible: false, effect: "deny", rule: "always", reason: "Ask." });
+    const unseen: Policy = { ...ALLOW, sees: () => false };
+    expect(await setUp(unseen).aegis.preview(request())).toMatchObject({
+      visible: false,
+      effect: "deny",
+      reason: expect.stringContaining("may not use this tool"),
+    });
+  });
+
+  it("looks at capabilities, pins and arguments as a call would, without a word", async () => {
+    const principal = localOperator({ id: "bo", capabilities: [], local: false });
+    const deleting = { ...tool, capabilities: ["delete_data"] as const };
+    expect(await setUp(ALLOW).aegis.preview(request({ tool: deleting, principal }))).toMatchObject({
+      effect: "deny",
+      reason: expect.stringContaining("lacks the capability delete_data"),
+    });
+    const pins = { hides: () => false, refusal: () => "It changed." };
+    expect(await setUp(ALLOW, { pins }).aegis.preview(request())).toMatchObject({ rule: "pin", reason: "It changed." });
+    const asked: unknown[] = [];
+    const inspection: Inspection = {
+      arguments: (_tool, _args, options) => (asked.push(options), "It is harmful."),
+      result: (_tool, value) => ({ value }),
+    };
+    const scanned = await setUp(ALLOW, { inspection }).aegis.preview(request());
+    expect([scanned, asked]).toEqual([
+      { visible: true, effect: "deny", rule: "scan", reason: "It is harmful." },
+      [{ quiet: true }],
+    ]);
+  });
+});

@@ -15,7 +15,7 @@ export interface PayServer {
 }
 
 /** Starts a server with `pay`, and `pay_somebody`, which asks for a name first. */
-export async function startPayServer(): Promise<PayServer> {
+export async function startPayServer(port = 0): Promise<PayServer> {
   const paid: number[] = [];
   const metas: unknown[] = [];
   const text = (said: string) => ({ content: [{ type: "text" as const, text: said }] });
@@ -48,7 +48,7 @@ export async function startPayServer(): Promise<PayServer> {
   const handler = createMcpHandler(build, { legacy: "reject" });
   const answer = toNodeHandler(handler);
   const server = createServer((request, response) => void answer(request as never, response));
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     paid,

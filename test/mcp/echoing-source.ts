@@ -10,6 +10,7 @@ export function echoing(name: string, more: Partial<McpUpstream> = {}): McpSourc
     settings: { name, transport: { kind: "stdio", command: "none" } },
     state: { kind: "connected", era: "modern", protocolVersion: "2026-07-28", server },
     attempted: Promise.resolve(),
+    retry: async () => {},
     watch: () => () => undefined,
     list: async () => [],
     request: async (method, params = {}) => ({ asked: { method, params } }),

@@ -83,6 +83,25 @@ describe("the ensembles of a gateway", () => {
     expect([called.status, pay.paid]).toEqual(["success", [3]]);
   });
 
+  it("that went away keep their tools, and are tried again at once when they are connected", async () => {
+    const gateway = await withPay();
+    const { port } = new URL(pay.url);
+    await pay.close();
+    const failed = new Promise<void>((resolve) => {
+      gateway.arsenal.subscribe(({ name }) => void (name === "ensemble-failed" && resolve()));
+    });
+    await gateway.arsenal.execute({ toolName: "pay.pay", arguments: { amount: 1 } });
+    await failed;
+    const still = await gateway.ask("olga", "POST", "/ensembles/pay/connect", {});
+    expect(still.body).toMatchObject({ state: "failed", problem: expect.any(String), tools: 2 });
+    pay = await startPayServer(Number(port));
+    const back = await gateway.ask("olga", "POST", "/ensembles/pay/connect", {});
+    expect(back.body).toEqual({ name: "pay", source: "mcp", state: "connected", tools: 2 });
+    expect(await gateway.arsenal.execute({ toolName: "pay.pay", arguments: { amount: 2 } })).toMatchObject({
+      status: "success",
+    });
+  });
+
   it("that failed can be connected once what was wrong is fixed", async () => {
     const folder = await mkdtemp(join(tmpdir(), "arsenal-ensembles-"));
     onTestFinished(() => rm(folder, { recursive: true }));

@@ -26,6 +26,7 @@ function fake(tools: readonly JsonObject[], answer: Answer = () => ({})): McpUps
     settings: { name: "box", transport: { kind: "stdio", command: "fake" } },
     state: { kind: "connected", era: "modern", protocolVersion: "2026-07-28", server },
     attempted: Promise.resolve(),
+    retry: async () => {},
     watch: () => () => undefined,
     list: async (listing) => (listing === "tools" ? tools : []),
     request: async (_method, params = {}, options = {}) => answer(params, options),

@@ -14,6 +14,8 @@ export interface Keeper {
   readonly attempted: Promise<void>;
   /** The connection. Waits where it is being renewed at once; rejects with SOURCE_UNAVAILABLE while the server is away. */
   ready(signal?: AbortSignal): Promise<McpConnection>;
+  /** Connects now instead of after the pause. Resolves when the attempt has ended. Does nothing unless the last attempt failed. */
+  retry(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -143,6 +145,11 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
       if (current === undefined && renewing !== undefined) await untilAborted(renewing, signal);
       if (current === undefined) throw unavailable();
       return current;
+    },
+    async retry() {
+      if (state.kind !== "failed") return;
+      cancelRetry?.();
+      await outsideCalls(attempt);
     },
     close: () => (closed ??= end()),
   };

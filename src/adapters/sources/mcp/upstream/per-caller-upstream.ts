@@ -75,6 +75,7 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
       return shared.state;
     },
     attempted: shared.attempted,
+    retry: shared.retry,
     watch: (listener) => shared.watch(listener),
     list: (listing, options) => shared.list(listing, options),
     async request(method, params, { caller, ...options } = {}) {

@@ -112,6 +112,8 @@ export interface McpUpstream {
     client: ClientIdentity,
     options?: { readonly caller?: Caller; readonly signal?: AbortSignal },
   ): Promise<McpConnection>;
+  /** Connects a server that failed now, and not only after the pause. Resolves when the attempt has ended, well or not. */
+  retry(): Promise<void>;
   /** Ends every connection and all child processes. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -329,6 +331,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       return keeper.state;
     },
     attempted: keeper.attempted,
+    retry: keeper.retry,
     watch(listener) {
       watchers.add(listener);
       return () => void watchers.delete(listener);

@@ -37,6 +37,7 @@ function fake(
     state: { kind: "connected", era: "modern", protocolVersion: "2026-07-28", server },
     subscribed: [],
     attempted: Promise.resolve(),
+    retry: async () => {},
     tell: (change) => watchers.forEach((watcher) => watcher(change)),
     watch(listener) {
       watchers.add(listener);
