@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Requ
 import { createServer as createSecureServer, type ServerOptions } from "node:https";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
-import { type AgentCard, AgentCard as CardFormat, type Artifact, type Message, Role, TaskState } from "@a2a-js/sdk";
+import { type AgentCard, AgentCard as CardFormat, type Artifact, Role, TaskState } from "@a2a-js/sdk";
 import {
   AgentEvent,
   type AgentExecutor,
@@ -168,7 +168,9 @@ function createExecutor(): TestExecutor {
       messages.push(userMessage);
       const tell = createTeller(bus, taskId, contextId);
       if (text === "hello") return tell.message("Hello yourself");
-      tell.task(task?.history ?? []);
+      // Whoever goes on with a task is first told how it stands.
+      if (task === undefined) tell.task();
+      else bus.publish(AgentEvent.task(task));
       if (task !== undefined) {
         tell.status(TaskState.TASK_STATE_WORKING, "Thanks");
         tell.artifact("answer", [textPart(`You said ${text}`)]);
@@ -235,14 +237,14 @@ function createTeller(bus: ExecutionEventBus, taskId: string, contextId: string)
   });
   return {
     message: (text: string) => bus.publish(AgentEvent.message({ ...toMessage(text), taskId: "" })),
-    task: (history: readonly Message[]) =>
+    task: () =>
       bus.publish(
         AgentEvent.task({
           id: taskId,
           contextId,
           status: toStatus(TaskState.TASK_STATE_SUBMITTED),
           artifacts: [],
-          history: [...history],
+          history: [],
           metadata: undefined,
         }),
       ),

@@ -58,6 +58,14 @@ describe("a card", () => {
     );
   });
 
+  it("is bounded by max_card_bytes", async () => {
+    const long: Answer = (response, _body, _request, url) =>
+      sendJson(response, cardOf(url, { description: "x".repeat(1_100_000) }));
+    const { url } = await serve({ [CARD]: long });
+    await expect(add(url)).rejects.toThrow(/has more than 1048576 bytes/);
+    expect((await add(url, { maxCardBytes: 2_000_000 })).toolCount).toBe(1);
+  });
+
   it.each<[string, Answer, RegExp]>([
     ["is no JSON", (response) => response.end("<html>"), /is not a JSON object/],
     ["is another document", (response) => sendJson(response, { hello: 1 }), /has no name and no interface/],
@@ -166,6 +174,13 @@ describe("an answer", () => {
     };
     const { error } = await call(stream, { maxAnswerBytes: 262_144 }, streamingCard);
     expect(error).toMatchObject({ code: "RESULT_TOO_LARGE" });
+  });
+
+  it("is bounded by max_answer_bytes", async () => {
+    const long: Answer = (response, { id }) =>
+      sendJson(response, { id, result: { message: { messageId: "1", parts: [{ text: "x".repeat(300_000) }] } } });
+    expect((await call(long, { maxAnswerBytes: 262_144 })).error).toMatchObject({ code: "RESULT_TOO_LARGE" });
+    expect(await call(long, { maxAnswerBytes: 524_288 })).toMatchObject({ status: "success" });
   });
 
   it("that never comes ends with the time of the call", async () => {
