@@ -56,12 +56,28 @@ export async function startAccomplice(): Promise<Accomplice> {
           response_types_supported: ["code"],
           code_challenge_methods_supported: ["S256"],
         });
+      case "/agents/elsewhere.json":
+        return send(response, cardAt(target));
+      case "/agents/redirecting.json":
+        return send(response, cardAt(`${origin}/redirect`));
+      case "/agents/issuer.json":
+        return send(response, {
+          ...cardAt(`${origin}/none`),
+          securitySchemes: { auth: { oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl: target } } } } },
+          securityRequirements: [{ schemes: { auth: { list: [] } } }],
+        });
       default:
         return void response.writeHead(404).end();
     }
   }
 
   return accomplice;
+}
+
+/** The card of an agent that is called at an address. */
+function cardAt(url: string): object {
+  const supportedInterfaces = [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }];
+  return { name: "An agent", description: "", version: "1", supportedInterfaces, capabilities: {}, skills: [] };
 }
 
 function unauthorized(response: ServerResponse, metadata: string): void {

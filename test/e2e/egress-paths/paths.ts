@@ -1,4 +1,6 @@
 import { jwtIdentity } from "../../../src/adapters/identity/jwt/jwt.ts";
+import { a2aSource } from "../../../src/adapters/sources/a2a/a2a.ts";
+import type { A2aAgentSettings } from "../../../src/adapters/sources/a2a/settings.ts";
 import { builtinSource } from "../../../src/adapters/sources/builtin/builtin.ts";
 import { connect } from "../../../src/adapters/sources/mcp/connection/connect.ts";
 import type { McpServerSettings } from "../../../src/adapters/sources/mcp/settings.ts";
@@ -53,6 +55,10 @@ function document(server: string, tokenUrl?: string): object {
 
 function callApi(settings: Omit<OpenApiSettings, "name">, egress: Egress): Promise<unknown> {
   return callTool(openapiSource({ name: "api", ...settings }, { egress }), {});
+}
+
+function askAgent(settings: Omit<A2aAgentSettings, "name">, egress: Egress): Promise<unknown> {
+  return callTool(a2aSource({ name: "agent", ...settings }, { egress }), { message: "hello" });
 }
 
 async function connectMcp(transport: McpServerSettings["transport"], egress: Egress): Promise<void> {
@@ -132,6 +138,30 @@ export const PATHS: readonly EgressPath[] = [
     request: ({ egress, origin, target }) => {
       const credentials = { auth: { clientId: "job", clientSecret: () => "secret-of-the-job" } };
       return callApi({ document: document(origin, target), server: origin, credentials }, egress);
+    },
+  },
+  {
+    name: "A2A: a redirect of the card",
+    reaches: true,
+    // No agent is found below this address, and then the address itself is asked.
+    request: ({ egress, origin }) => askAgent({ url: `${origin}/redirect` }, egress),
+  },
+  {
+    name: "A2A: the address that the card names",
+    reaches: true,
+    request: ({ egress, origin }) => askAgent({ url: `${origin}/agents/elsewhere.json` }, egress),
+  },
+  {
+    name: "A2A: a redirect of the agent",
+    reaches: false,
+    request: ({ egress, origin }) => askAgent({ url: `${origin}/agents/redirecting.json` }, egress),
+  },
+  {
+    name: "A2A: the token endpoint that the card names",
+    reaches: false,
+    request: ({ egress, origin }) => {
+      const credentials = { auth: { clientId: "job", clientSecret: () => "secret-of-the-job" } };
+      return askAgent({ url: `${origin}/agents/issuer.json`, credentials }, egress);
     },
   },
   {

@@ -30,11 +30,11 @@ const seedCard: Answer = (response, _body, _request, url) =>
 
 const part = (text: string) => ({ type: "text", text });
 
-async function discover(url: string): Promise<unknown> {
+async function discover(url: string, waits: number[] = []): Promise<unknown> {
   const arsenal = cleanUp.use(new ToolArsenal());
   const clock = {
     ...systemClock,
-    after: (_ms: number, ...rest: [() => void]) => systemClock.after(0, ...rest),
+    after: (ms: number, ...rest: [() => void]) => (waits.push(ms), systemClock.after(0, ...rest)),
   };
   await arsenal.addEnsemble(a2aSource({ name: "peer", url, refreshS: 0 }, { clock }));
   return arsenal.execute({ toolName: "a2a_peer_tool_discovery", arguments: { message: "find refunds" } });
@@ -66,21 +66,23 @@ describe("an agent as the seed describes it", () => {
     ]);
   });
 
-  it("is asked for its task until that is done", async () => {
+  it("is asked for its task until that is done, with growing pauses", async () => {
+    const waits: number[] = [];
     let asked = 0;
     const server = cleanUp.use(
       await startPlainServer({
         "/.well-known/agent.json": seedCard,
         "/": (response, { id, method, params }) => {
           const { id: taskId } = params as { id: string };
-          const state = method === "tasks/get" && ++asked > 2 ? "completed" : "working";
+          const state = method === "tasks/get" && ++asked > 7 ? "completed" : "working";
           const artifacts = state === "completed" ? [{ index: 0, parts: [part("refund_user")] }] : [];
           sendJson(response, { jsonrpc: "2.0", id, result: { id: taskId, status: { state }, artifacts } });
         },
       }),
     );
-    expect(await discover(server.url)).toMatchObject({ status: "success", result: { text: "refund_user" } });
-    expect(server.bodies.map(({ method }) => method)).toEqual(["tasks/send", "tasks/get", "tasks/get", "tasks/get"]);
+    expect(await discover(server.url, waits)).toMatchObject({ status: "success", result: { text: "refund_user" } });
+    expect(server.bodies.map(({ method }) => method)).toEqual(["tasks/send", ...waits.map(() => "tasks/get")]);
+    expect(waits.map(Math.round)).toEqual([500, 750, 1125, 1688, 2531, 3797, 5000, 5000]);
   });
 
   it("gets message/send if it turns out to know no tasks/send", async () => {
