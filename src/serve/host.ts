@@ -32,6 +32,7 @@ export async function openHost(
   const context: SurfaceContext = {
     ...serving,
     isLocal,
+    ...(identity && { identity }),
     address: () => publicUrl ?? (isLocal ? (server?.url ?? "") : ""),
     surfaces: () => mounted,
   };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Identity } from "../guard/identity.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { Emit } from "../observe/events.ts";
@@ -89,6 +90,8 @@ export interface Serving {
 export interface SurfaceContext extends Serving {
   /** True if every caller is the local operator. Otherwise an open route is read by anybody, and must name nothing. */
   readonly isLocal: boolean;
+  /** How callers prove who they are. Undefined if every caller is the local operator. */
+  readonly identity?: Pick<Identity, "name" | "tokenOrigin">;
   /** What callers put before a path: `https://tools.example.com`. Empty if the host does not know what it is called. */
   address(): string;
   /** The surfaces of the host, this one included. */

@@ -1,4 +1,4 @@
-import type { AgentCard, AgentExtension, AgentSkill } from "@a2a-js/sdk";
+import type { AgentCard, AgentExtension, AgentSkill, SecurityScheme } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { type SkillTool, TOOLS_EXTENSION } from "../../adapters/sources/a2a/tools-extension.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
@@ -98,7 +98,7 @@ export function createCards(context: SurfaceContext): Cards {
   };
 }
 
-function abilities({ isLocal, a2a }: SurfaceContext, base: string): AgentCard {
+function abilities({ identity, a2a }: SurfaceContext, base: string): AgentCard {
   return {
     name: "",
     description: "",
@@ -120,8 +120,7 @@ function abilities({ isLocal, a2a }: SurfaceContext, base: string): AgentCard {
       extensions: [],
       extendedAgentCard: true,
     },
-    securitySchemes: isLocal ? {} : { bearer: BEARER },
-    securityRequirements: isLocal ? [] : [{ schemes: { bearer: { list: [] } } }],
+    ...securityOf(identity),
     defaultInputModes: [TEXT, JSON_TYPE],
     defaultOutputModes: [TEXT, JSON_TYPE],
     skills: [],
@@ -129,12 +128,26 @@ function abilities({ isLocal, a2a }: SurfaceContext, base: string): AgentCard {
   };
 }
 
-const BEARER: AgentCard["securitySchemes"][string] = {
-  scheme: {
-    $case: "httpAuthSecurityScheme",
-    value: { description: "A token or an API key of the gateway.", scheme: "bearer", bearerFormat: "" },
-  },
-};
+/** How callers prove who they are, as the host asks for it. One way suffices. */
+function securityOf(identity: SurfaceContext["identity"]): Pick<AgentCard, "securitySchemes" | "securityRequirements"> {
+  if (identity === undefined) return { securitySchemes: {}, securityRequirements: [] };
+  const { name, tokenOrigin } = identity;
+  const description =
+    tokenOrigin === undefined
+      ? "A token or an API key of the gateway."
+      : `A token of ${tokenOrigin.authorizationServers.join(" or ")}.`;
+  const bearerFormat = tokenOrigin === undefined ? "" : "JWT";
+  const bearer: SecurityScheme = {
+    scheme: { $case: "httpAuthSecurityScheme", value: { description, scheme: "bearer", bearerFormat } },
+  };
+  const key = { description: "An API key of the gateway.", location: "header", name: "X-API-Key" };
+  const apiKey: SecurityScheme = { scheme: { $case: "apiKeySecurityScheme", value: key } };
+  const securitySchemes = name.split("+").includes("api-keys") ? { bearer, apiKey } : { bearer };
+  return {
+    securitySchemes,
+    securityRequirements: Object.keys(securitySchemes).map((each) => ({ schemes: { [each]: { list: [] } } })),
+  };
+}
 
 function discovery(tools: readonly Tool[]): AgentSkill {
   return skill({

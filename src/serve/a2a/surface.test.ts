@@ -8,6 +8,7 @@ import { A2A_WAYS, asking, outcomeOf, readEvents } from "../../../test/serve/a2a
 import { addTool, ticketArsenal, toolset } from "../../../test/mcp/toolset-gateway.ts";
 import { bearerToken } from "../../adapters/identity/bearer-token.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
+import type { TokenOrigin } from "../../guard/identity.port.ts";
 import { localOperator } from "../../guard/principal.ts";
 import type { ServeMcpOptions } from "../serve-mcp.ts";
 
@@ -270,6 +271,38 @@ describe("the extended card of the arsenal", () => {
     const { skills } = await read(await serve(arsenal));
     expect(skills.length).toBeGreaterThan(100);
     expect(JSON.stringify(skills).length).toBeLessThan(600_000);
+  });
+});
+
+describe("the security schemes of the card", () => {
+  const schemesWith = async (name: string, tokenOrigin?: TokenOrigin): Promise<unknown> => {
+    const asks = {
+      name,
+      challenge: "Bearer",
+      authenticate: async () => undefined,
+      ...(tokenOrigin && { tokenOrigin }),
+    };
+    const url = await serve(ticketArsenal(), { identity: asks });
+    return (await cardOf(url, { "A2A-Version": "1.0" }))["securitySchemes"];
+  };
+
+  it("are those that the gateway asks for", async () => {
+    expect(await schemesWith("bearer-token+api-keys")).toEqual({
+      bearer: { httpAuthSecurityScheme: { description: "A token or an API key of the gateway.", scheme: "bearer" } },
+      apiKey: {
+        apiKeySecurityScheme: { description: "An API key of the gateway.", location: "header", name: "X-API-Key" },
+      },
+    });
+    const tokenOrigin = { authorizationServers: ["https://login.example.com"], scopes: [] };
+    expect(await schemesWith("jwt", tokenOrigin)).toEqual({
+      bearer: {
+        httpAuthSecurityScheme: {
+          description: "A token of https://login.example.com.",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+        },
+      },
+    });
   });
 });
 
