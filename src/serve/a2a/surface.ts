@@ -8,6 +8,7 @@ import { createA2aEndpoint } from "./endpoint.ts";
 import { createArsenalExecutor } from "./executor.ts";
 import { createPushes } from "./tasks/push.ts";
 import { replicateTasks } from "./tasks/replicated-tasks.ts";
+import type { TaskHandler } from "./tasks/task-handler.ts";
 import { createSharedTasks } from "./tasks/task-store.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,9 +18,10 @@ export function a2aSurface(context: SurfaceContext): Surface {
   const { work, replica, a2a } = context;
   const cards = createCards(context);
   const ttlMs = a2a?.taskTtlMs ?? DAY_MS;
-  const tasks = createSharedTasks(replica, { ttlMs });
+  const tasks = createSharedTasks(replica, { ttlMs, isRunning: (...given) => isRunning?.(...given) ?? true });
   const pushes = a2a && createPushes(replica, a2a);
   let endReplicated: (() => void) | undefined;
+  let isRunning: TaskHandler["isRunning"] | undefined;
   const endpoint = createA2aEndpoint({
     executor: createArsenalExecutor(context, {
       exposes: cards.exposes,
@@ -32,6 +34,7 @@ export function a2aSurface(context: SurfaceContext): Surface {
     ...(pushes && { push: pushes }),
     work,
     wrap(handler) {
+      ({ isRunning } = handler);
       const replicated = replicateTasks(handler, { replica, tasks });
       endReplicated = replicated.close;
       return replicated;

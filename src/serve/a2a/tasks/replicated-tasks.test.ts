@@ -132,6 +132,32 @@ describe("a task whose process is gone", () => {
   });
 });
 
+describe("a task whose end cannot be stored", () => {
+  it("has failed once the store is back, and says that nobody knows its outcome", async () => {
+    const state = memoryState();
+    let isAway = false;
+    const set: typeof state.documents.set = async (...given) => {
+      if (isAway && given[0].startsWith("a2a/task/")) throw new Error("the store is away");
+      return state.documents.set(...given);
+    };
+    const gateway = await serve({ ...state, documents: { ...state.documents, set } });
+    const [way] = A2A_WAYS;
+    const client = await way.connect(gateway.url);
+    const stream = client.sendMessageStream(asking(WAIT));
+    const first = await stream.next();
+    const id = first.value?.payload?.$case === "task" ? first.value.payload.value.id : "";
+    await stream.next();
+    await gateway.started;
+    isAway = true;
+    gateway.finish();
+    await expect(readEvents(stream)).rejects.toThrow(/failed to answer|store/);
+    isAway = false;
+    const { state: status, said } = outcomeOf(await client.getTask({ id, tenant: "" }));
+    expect(status).toBe("failed");
+    expect(said[0]).toContain("its outcome is unknown");
+  });
+});
+
 describe("tasks", () => {
   it("are listed by page, newest first, to their owner", async () => {
     const gateway = await serve(memoryState());

@@ -73,6 +73,8 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   );
   const followers = createFollowers();
   const forever = new AbortController().signal;
+  const underWay = new Set<string>();
+  const keyOf = (taskId: string, { user }: ServerCallContext): string => JSON.stringify([user?.userName, taskId]);
 
   /** Starts a run that nobody needs to follow. */
   function begin(params: SendMessageRequest, context: ServerCallContext): EventQueue<StreamResponse> {
@@ -80,9 +82,15 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     void work
       .run(forever, async (signal) => {
         setSignal(context, signal);
-        for await (const event of base.sendMessageStream(params, context)) {
-          queue.push(event);
-          followers.tell(event, context);
+        let key = keyOf(params.message?.taskId ?? "", context);
+        try {
+          for await (const event of base.sendMessageStream(params, context)) {
+            if (event.payload?.$case === "task") underWay.add((key = keyOf(event.payload.value.id, context)));
+            queue.push(event);
+            followers.tell(event, context);
+          }
+        } finally {
+          underWay.delete(key);
         }
       })
       .then(queue.end, queue.fail);
@@ -154,8 +162,9 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     }
   }
 
+  // A run is over once its last event is stored, which is after its executor has returned.
   const isRunning = (taskId: string, context: ServerCallContext): boolean =>
-    buses.getByTaskId(taskId, context) !== undefined;
+    underWay.has(keyOf(taskId, context)) || buses.getByTaskId(taskId, context) !== undefined;
 
   async function create(id: string, contextId: string, context: ServerCallContext): Promise<void> {
     if ((await store.load(id, context)) !== undefined) return;

@@ -52,8 +52,14 @@ export function hasEnded({ status }: Pick<Task, "status">): boolean {
 /** Keeps tasks by their owner. A task is forgotten `ttlMs` after its last change; the oldest ended ones sooner, if there are too many. */
 export function createSharedTasks(
   replica: Replica,
-  { ttlMs, clock = systemClock }: { readonly ttlMs: number; readonly clock?: Clock },
+  options: {
+    readonly ttlMs: number;
+    /** Whether this process still runs a task. Defaults to true. */
+    readonly isRunning?: (taskId: string, context: ServerCallContext) => boolean;
+    readonly clock?: Clock;
+  },
 ): SharedTasks {
+  const { ttlMs, isRunning = () => true, clock = systemClock } = options;
   const { documents } = replica.state;
   const keyOf = (taskId: string, context: ServerCallContext): string => `${ownerKey(context)}${hashed(taskId)}`;
   const expiresAt = (): number => clock.now() + ttlMs;
@@ -68,9 +74,12 @@ export function createSharedTasks(
     if (entry === undefined) return undefined;
     const { task: json, runner } = entry.value as Kept;
     const task = Task.fromJSON(json);
-    const isElsewhere = runner !== undefined && runner !== replica.id && isActive(task);
-    if (!isElsewhere) return { task, runner: undefined };
-    if (await replica.isPresent(runner)) return { task, runner };
+    if (runner === undefined || !isActive(task)) return { task, runner: undefined };
+    if (runner === replica.id) {
+      // A task that is only submitted is about to run. One that works nowhere could not be stored when it ended.
+      const isLost = task.status?.state === TaskState.TASK_STATE_WORKING && !isRunning(taskId, context);
+      if (!isLost) return { task, runner: undefined };
+    } else if (await replica.isPresent(runner)) return { task, runner };
     const failed = { ...task, status: lostStatus(task, clock) };
     const kept = await documents.set(
       key,
@@ -168,7 +177,7 @@ const hashed = (text: string): string => createHash("sha256").update(text).diges
 
 function lostStatus({ id: taskId, contextId }: Task, clock: Pick<Clock, "now">): NonNullable<Task["status"]> {
   const text =
-    "The gateway process that ran this task ended, so its outcome is unknown. Check whether the call took effect before you repeat it.";
+    "The gateway process that ran this task ended, or could not store how it ended, so its outcome is unknown. Check whether the call took effect before you repeat it.";
   return {
     state: TaskState.TASK_STATE_FAILED,
     message: agentMessage([textPart(text)], { taskId, contextId }),
