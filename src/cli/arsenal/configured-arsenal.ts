@@ -36,13 +36,14 @@ export function createConfiguredArsenal(
   const { environment, json, told = [] } = reader;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
   const debugProtocol = reader.debugProtocol === true || given.telemetry.debugProtocol;
-  const own = { ...given, embedder, telemetry: { ...given.telemetry, debugProtocol } };
+  // The console sink is replaced by one that knows what commands report themselves. Other sinks work beside it.
+  const isElsewhere = enabled && type !== "console";
+  const telemetry = { ...given.telemetry, debugProtocol, enabled: isElsewhere };
+  const config = asChecked({ ...given, embedder, telemetry });
   const messages = debugProtocol ? [protocolSink(reader)] : [];
   const all = { environment, ...parts, sinks: [...(parts.sinks ?? []), ...messages] };
-  if (!enabled || type !== "console") return new ToolArsenal(asChecked(own), all);
-  const silent = asChecked({ ...own, telemetry: { ...own.telemetry, enabled: false } });
-  if (told === "all") return new ToolArsenal(silent, all);
+  if (!enabled || told === "all") return new ToolArsenal(config, all);
   const without = new Set([...TOLD_BY_COMMANDS, ...told]);
   const sink = eventSink(reader, { level, levels, format, json, without });
-  return new ToolArsenal(silent, { ...all, sinks: [...all.sinks, sink] });
+  return new ToolArsenal(config, { ...all, sinks: [...all.sinks, sink] });
 }

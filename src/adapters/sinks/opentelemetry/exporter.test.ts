@@ -143,6 +143,24 @@ describe("exporting", () => {
     await sink.close?.();
   });
 
+  it("leaves a collector alone for a while that took nothing, and longer if it still does not", async () => {
+    const misbehave = refusing(2, 500);
+    const { sink, collector, clock, arrived } = await watched(misbehave, { batchSize: 1, queueSize: 2 });
+    await sink.write(numbered(0, 1));
+    while (misbehave.asked < 1) await clock.advance(0);
+    await sink.write(numbered(1, 10));
+    await clock.advance(999);
+    expect(misbehave.asked).toBe(1);
+    await clock.advance(1);
+    while (misbehave.asked < 2) await clock.advance(0);
+    await clock.advance(1999);
+    expect(misbehave.asked).toBe(2);
+    await clock.advance(1);
+    await collector.until(() => arrived().length === 1);
+    expect(arrived()).toEqual(["t9"]);
+    await sink.close?.();
+  });
+
   it.each([
     ["closes every connection", (request: IncomingMessage) => request.socket.destroy()],
     ["answers garbage", (request: IncomingMessage) => request.socket.end("\u0000\u0001 garbage\r\n\r\n")],

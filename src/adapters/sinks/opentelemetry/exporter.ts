@@ -59,6 +59,8 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
   let sending: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;
   let isClosed = false;
+  /** Batches lost in a row. */
+  let failures = 0;
 
   function add(item: Item): void {
     if (isClosed) return lost(1, "the exporter was closed");
@@ -77,7 +79,11 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
     while (queue.size > 0 && !closing.signal.aborted) {
       const batch = queue.take(batchSize);
       const problem = await send(batch);
-      if (problem !== undefined) lost(batch.length, problem);
+      failures = problem === undefined ? 0 : failures + 1;
+      if (problem === undefined) continue;
+      lost(batch.length, problem);
+      // A collector that takes nothing is not worth encoding for: what comes meanwhile waits, or is dropped.
+      if (!isClosed) await pause(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)));
     }
   }
 
