@@ -14,6 +14,7 @@ import { type Principal, principalOr } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import type { Clock } from "./observe/clock.ts";
 import type { Emit } from "./observe/events.ts";
+import { activeHostSpan } from "./observe/host-span.ts";
 import type { HealthBook } from "./observe/health.ts";
 import type { EnsembleSettings } from "./register/ensembles.ts";
 import type { Registry } from "./register/registry.ts";
@@ -80,7 +81,8 @@ export function wireCalls(stages: {
     async retrieve(query) {
       if (query?.toolset !== undefined) toolsets.get(query.toolset, principalOr(operator, query.principal));
       const rerank = reranker.enabled && query?.enableReranking === undefined;
-      return unasked.retrieve(rerank ? { ...query, enableReranking: true } : query);
+      const asked = belowHostSpan(query);
+      return unasked.retrieve(rerank ? { ...asked, enableReranking: true } : asked);
     },
   };
   const retriever = stages.history?.watch(checked) ?? checked;
@@ -109,12 +111,19 @@ export function wireCalls(stages: {
       resultCache: resultCacheSettings(execution.resultCache),
     },
   });
-  const engine = learning?.watch(unwatched) ?? unwatched;
+  const watched = learning?.watch(unwatched) ?? unwatched;
+  const engine: Engine = { ...watched, execute: (call) => watched.execute(belowHostSpan(call)) };
   return {
     retriever,
     engine,
     close: async () => void (await Promise.allSettled([validator.close?.(), stages.history?.close()])),
   };
+}
+
+/** What is asked, below the span that is active in the application, if there is one and the caller names no trace. */
+function belowHostSpan<Asked extends { readonly traceId?: string }>(asked: Asked): Asked {
+  const span = activeHostSpan();
+  return span === undefined || asked?.traceId !== undefined ? asked : { ...span, ...asked };
 }
 
 function resultCacheSettings(given: ResolvedConfig["execution"]["resultCache"]): ResultCacheSettings | undefined {

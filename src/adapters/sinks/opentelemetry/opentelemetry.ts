@@ -4,11 +4,13 @@ import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
+import { hasHostTracer } from "../../../observe/host-span.ts";
 import { isAtLeast } from "../../../observe/levels.ts";
 import type { MetricRegistry } from "../../../observe/metrics/registry.ts";
 import type { Sink } from "../../../observe/sink.port.ts";
 import { clip, toKeyValues } from "./attributes.ts";
 import { createExporter, type Exporter } from "./exporter.ts";
+import { createHostTracer } from "./host-tracer.ts";
 import { toLogRecord } from "./logs.ts";
 import { toMetrics } from "./metrics.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
@@ -97,6 +99,14 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   const traces = exporterOf("traces", ofEvents, (event: ArsenalEvent) =>
     isSpanned(event) ? toSpans(event, spanSettings) : [],
   );
+  const host = createHostTracer({
+    toSpans: (event: ArsenalEvent) => (isSpanned(event) ? toSpans(event, spanSettings) : []),
+    version: about.scope.version,
+    queueSize,
+    delayMs,
+    clock,
+    lost,
+  });
   const logs = exporterOf("logs", ofEvents, (event: ArsenalEvent) => [toLogRecord(event, limits)]);
 
   // Metrics are read every now and then. A reading that was not sent in time gives way to the next, which says the same and more.
@@ -127,14 +137,17 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   return {
     name: "opentelemetry",
     write(events) {
+      // An application that has a tracer provider of its own gets the spans there.
+      const spans = traces === undefined || !hasHostTracer() ? traces : host;
       for (const event of events) {
-        if (traces !== undefined && isSpanned(event)) traces.add(bounded(event));
+        if (spans !== undefined && isSpanned(event)) spans.add(bounded(event));
         if (logs !== undefined && isAtLeast(event.level, level)) logs.add(bounded(event));
       }
     },
     async close() {
       cancelReading?.();
       await read().catch(() => {});
+      await host.close();
       await Promise.all([traces?.close(CLOSE_MS), logs?.close(CLOSE_MS), metrics?.close(CLOSE_MS)]);
       if (dropped > 0) report();
       egress.close();

@@ -1,0 +1,29 @@
+import type { TraceContext } from "./trace-context.ts";
+
+/** Where `@opentelemetry/api` keeps what the application registered, and the span in a context. Both are part of its contract between versions. */
+const API = Symbol.for("opentelemetry.js.api.1");
+const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
+
+interface HostApi {
+  readonly trace?: unknown;
+  readonly context?: { active(): { getValue(key: symbol): unknown } };
+}
+
+function hostApi(): HostApi | undefined {
+  return (globalThis as { readonly [API]?: HostApi })[API];
+}
+
+/** True if the application that uses this library has registered a tracer provider with `@opentelemetry/api`. */
+export function hasHostTracer(): boolean {
+  return hostApi()?.trace !== undefined;
+}
+
+/** The span of the application that is active now. Undefined if there is none. */
+export function activeHostSpan(): TraceContext | undefined {
+  const span = hostApi()?.context?.active().getValue(SPAN) as
+    | { spanContext(): { readonly traceId: string; readonly spanId: string; readonly traceFlags: number } }
+    | undefined;
+  if (span === undefined) return undefined;
+  const { traceId, spanId: parentSpanId, traceFlags } = span.spanContext();
+  return { traceId, parentSpanId, ...((traceFlags & 1) === 0 && { sampled: false }) };
+}
