@@ -12,7 +12,7 @@ import { documentOf, startEcho } from "./openapi-echo.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
 });
 
 /** The span of a program that calls the gateway. */

@@ -77,8 +77,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   ): Exporter<Item> | undefined {
     const target = targets[signal];
     if (target === undefined) return undefined;
-    const create = target.protocol === "http/json" ? createJsonWriter : createRequestWriter;
-    const writer = create(signal, about);
+    const writer = (target.protocol === "http/json" ? createJsonWriter : createRequestWriter)(signal, about);
     return createExporter({
       target,
       ...sizes,
