@@ -16,13 +16,20 @@ const BUILT = pathToFileURL(join(ROOT, "dist/index.js")).href;
 const STEPS: readonly Step[] = [
   { name: "lint", commands: [["oxlint", "--deny-warnings"]] },
   { name: "format", commands: [["oxfmt", "--check"]] },
-  { name: "types", commands: [["tsc", "--noEmit"]] },
+  {
+    name: "types",
+    commands: [
+      ["tsc", "--noEmit"],
+      ["tsc", "--noEmit", "-p", "dashboard"],
+    ],
+  },
   {
     name: "build",
     commands: [
       [NODE, "scripts/clean.ts"],
       ["tsc", "-p", "tsconfig.build.json"],
       [NODE, "scripts/copy-assets.ts"],
+      ["vite", "build", "--config", "dashboard/vite.config.ts", "--logLevel", "warn"],
       [NODE, "--input-type=module", "--eval", `await import(${JSON.stringify(BUILT)})`],
       [NODE, "dist/cli/main.js", "--version"],
     ],

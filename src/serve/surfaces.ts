@@ -9,5 +9,6 @@ export const SURFACES: Readonly<Record<string, () => Promise<CreateSurface>>> = 
   a2a: async () => (await import("./a2a/surface.ts")).a2aSurface,
   health: async () => (await import("./health.ts")).healthSurface,
   metrics: async () => (await import("./metrics.ts")).metricsSurface,
+  ui: async () => (await import("./ui/surface.ts")).uiSurface,
   home: async () => (await import("./home.ts")).homeSurface,
 };

@@ -1,0 +1,134 @@
+import { useState } from "preact/hooks";
+import type { RetrievalResult, Tool } from "../../../src/client/index.ts";
+import type { ExplainedTool } from "../../../src/retrieve/result.ts";
+import { gateway } from "../gateway.ts";
+import { useAsk } from "../parts/ask.ts";
+import { Definition } from "../parts/definition.tsx";
+import { Failure } from "../parts/failure.tsx";
+import { RunTool } from "../parts/run-tool.tsx";
+import { SignalBar } from "../parts/signal-bar.tsx";
+import { go, place, to } from "../router.ts";
+
+/** Type a request, see which tools the model would get, and why. */
+export function Playground() {
+  const query = place.value.query.get("q") ?? "";
+  const [chosen, setChosen] = useState<string>();
+  const { answer, error, loading } = useAsk(
+    async (signal) =>
+      query.trim() === "" ? undefined : gateway().retrieve({ context: { query }, limit: 5, explain: true, signal }),
+    [query],
+    { delayMs: 120 },
+  );
+  return (
+    <>
+      <h1>Playground</h1>
+      <label class="ask">
+        What does the user ask for?
+        <input
+          type="search"
+          value={query}
+          placeholder="Refund the last order of a customer"
+          autofocus
+          onInput={({ currentTarget }) => go(to("playground", [], { q: currentTarget.value }), { replace: true })}
+        />
+      </label>
+      {error !== undefined && <Failure error={error} />}
+      <div aria-live="polite" aria-busy={loading}>
+        {answer && <Ranking found={answer} chosen={chosen} onChoose={setChosen} />}
+      </div>
+    </>
+  );
+}
+
+function Ranking(props: {
+  readonly found: RetrievalResult;
+  readonly chosen: string | undefined;
+  onChoose(id: string): void;
+}) {
+  const { found, chosen, onChoose } = props;
+  const explained = found.explanation;
+  const known = new Map([...found.tools, ...(found.nearest ?? [])].map(({ tool }) => [tool.id, tool]));
+  const all = [...(explained?.chosen ?? []), ...(explained?.leftOut ?? [])];
+  const scale = Math.max(0.01, ...all.map(({ score }) => score));
+  const open = chosen === undefined ? undefined : known.get(chosen);
+  return (
+    <div class="columns">
+      <section>
+        <p>
+          {found.nothingFits ? <b class="bad">Nothing fits.</b> : <b class="good">{found.tools.length} tools</b>}{" "}
+          <span class="dim">
+            confidence {found.confidence.toFixed(2)}, intent {found.intent}, ranked by {found.tier},{" "}
+            {found.candidateCount} scored in {found.totalTimeMs.toFixed(1)} ms
+          </span>
+        </p>
+        <ol class="ranking">
+          {(explained?.chosen ?? []).map((each) => (
+            <Ranked key={each.toolId} each={each} scale={scale} {...{ known, chosen, onChoose }} />
+          ))}
+        </ol>
+        {explained && explained.leftOut.length > 0 && (
+          <>
+            <h2>Narrowly missed</h2>
+            <ol class="ranking missed">
+              {explained.leftOut.map((each) => (
+                <Ranked key={each.toolId} each={each} scale={scale} {...{ known, chosen, onChoose }} />
+              ))}
+            </ol>
+          </>
+        )}
+      </section>
+      {open && (
+        <section class="card" aria-label={`Tool ${open.id}`}>
+          <h2>
+            <code>{open.id}</code>
+          </h2>
+          <p>{open.description}</p>
+          <RunTool key={open.id} tool={open} />
+          <Definition toolId={open.id} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+const REASONS: Readonly<Record<ExplainedTool["reason"], string>> = {
+  chosen: "",
+  dependency: "needed by another tool",
+  limit: "the limit was reached",
+  threshold: "below the score threshold",
+  confidence: "too unlikely to serve the request",
+  diversity: "too similar to a better tool",
+  conflict: "conflicts with a better tool",
+};
+
+function Ranked(props: {
+  readonly each: ExplainedTool;
+  readonly scale: number;
+  readonly known: ReadonlyMap<string, Tool>;
+  readonly chosen: string | undefined;
+  onChoose(id: string): void;
+}) {
+  const { each, scale, known, chosen, onChoose } = props;
+  const { toolId, score, reason, because, matchedTerms } = each;
+  return (
+    <li>
+      <div class="ranked">
+        {known.has(toolId) ? (
+          <button class="link" type="button" aria-pressed={chosen === toolId} onClick={() => onChoose(toolId)}>
+            {toolId}
+          </button>
+        ) : (
+          <a href={to("catalog", [toolId])}>{toolId}</a>
+        )}
+        <b>{score.toFixed(3)}</b>
+      </div>
+      <SignalBar tool={each} scale={scale} />
+      <small class="dim">
+        {REASONS[reason]}
+        {because !== undefined && ` (${because})`}
+        {reason !== "chosen" && matchedTerms.length > 0 && "; "}
+        {matchedTerms.length > 0 && `words: ${matchedTerms.map(({ term }) => term).join(", ")}`}
+      </small>
+    </li>
+  );
+}

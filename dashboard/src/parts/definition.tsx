@@ -1,0 +1,51 @@
+import { useState } from "preact/hooks";
+import { gateway } from "../gateway.ts";
+import { useAsk } from "./ask.ts";
+import { Failure } from "./failure.tsx";
+import { Json } from "./json.tsx";
+
+const DIALECTS = [
+  "openai",
+  "openai_responses",
+  "anthropic",
+  "gemini",
+  "bedrock",
+  "mistral",
+  "cohere",
+  "ollama",
+  "mcp",
+  "langchain",
+  "ai_sdk",
+];
+
+/** A tool as a model's API takes it, and what that API cannot express. */
+export function Definition({ toolId }: { readonly toolId: string }) {
+  const [dialect, setDialect] = useState("openai");
+  const { answer, error } = useAsk(() => gateway().exportTools(dialect, [toolId]), [dialect, toolId]);
+  return (
+    <details>
+      <summary>Definition</summary>
+      <label class="field">
+        Format
+        <select value={dialect} onChange={({ currentTarget }) => setDialect(currentTarget.value)}>
+          {DIALECTS.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      {error !== undefined && <Failure error={error} />}
+      {answer && (
+        <>
+          <Json value={answer.tools[0]} label={`Definition for ${dialect}`} />
+          {answer.losses.length > 0 && (
+            <ul>
+              {answer.losses.map((loss) => (
+                <li key={JSON.stringify(loss)}>{JSON.stringify(loss)}</li>
+              ))}
+            </ul>
+          )}
+        </>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,88 @@
+import { useState } from "preact/hooks";
+import type { Tool, ToolResult } from "../../../src/client/index.ts";
+import { gateway } from "../gateway.ts";
+import { Failure } from "./failure.tsx";
+import { Json } from "./json.tsx";
+import { SchemaForm } from "./schema-form.tsx";
+
+/** Runs a tool with arguments from a form, and shows the result with its progress. */
+export function RunTool({
+  tool,
+  given = {},
+}: {
+  readonly tool: Tool;
+  readonly given?: Readonly<Record<string, unknown>>;
+}) {
+  const [args, setArgs] = useState(given);
+  const [running, setRunning] = useState<AbortController>();
+  const [progress, setProgress] = useState("");
+  const [outcome, setOutcome] = useState<{ readonly result?: ToolResult; readonly error?: unknown }>({});
+
+  async function run(): Promise<void> {
+    const controller = new AbortController();
+    setRunning(controller);
+    setOutcome({});
+    setProgress("");
+    try {
+      const result = await gateway().execute({
+        toolName: tool.id,
+        arguments: args,
+        signal: controller.signal,
+        onProgress: ({ progress: done, total, message = "" }) =>
+          setProgress(`${message} ${done}${total === undefined ? "" : ` of ${total}`}`.trim()),
+      });
+      setOutcome({ result });
+    } catch (error) {
+      setOutcome({ error });
+    } finally {
+      setRunning(undefined);
+    }
+  }
+
+  return (
+    <form
+      class="run"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run();
+      }}
+    >
+      <SchemaForm schema={tool.parameters} value={args} onChange={setArgs} />
+      <div class="actions">
+        <button type="submit" disabled={running !== undefined}>
+          Run
+        </button>
+        {running && (
+          <button class="quiet" type="button" onClick={() => running.abort()}>
+            Cancel
+          </button>
+        )}
+        <span class="dim" aria-live="polite">
+          {running && (progress === "" ? "Running…" : progress)}
+        </span>
+      </div>
+      <div aria-live="polite">
+        {outcome.error !== undefined && <Failure error={outcome.error} />}
+        {outcome.result && <Result result={outcome.result} />}
+      </div>
+    </form>
+  );
+}
+
+/** How a call ended. */
+export function Result({ result }: { readonly result: ToolResult }) {
+  const { status, error, latencyMs, attempts, traceId } = result;
+  return (
+    <section class="result">
+      <p>
+        <b class={status === "success" ? "good" : "bad"}>{status.replaceAll("_", " ")}</b>
+        <span class="dim">
+          {" "}
+          {Math.round(latencyMs)} ms, {attempts} {attempts === 1 ? "attempt" : "attempts"}, trace <code>{traceId}</code>
+        </span>
+      </p>
+      {error && <p class="bad">{error.message}</p>}
+      {result.result !== undefined && <Json value={result.result} label="Result" />}
+    </section>
+  );
+}

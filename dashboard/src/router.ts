@@ -1,0 +1,46 @@
+import { signal } from "@preact/signals";
+
+const BASE = "/ui";
+
+/** Where the page is: the name of a page, what follows it, and the query. */
+export interface Place {
+  readonly page: string;
+  readonly rest: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+/** The place that the address bar shows. */
+export const place = signal<Place>(read());
+
+function read(): Place {
+  const { pathname, search } = location;
+  const [page = "", ...rest] = pathname.slice(BASE.length).split("/").filter(Boolean).map(decodeURIComponent);
+  return { page, rest, query: new URLSearchParams(search) };
+}
+
+/** The address of a place. */
+export function to(page: string, rest: readonly string[] = [], query: Readonly<Record<string, string>> = {}): string {
+  const path = [BASE, page, ...rest.map(encodeURIComponent)].join("/");
+  const search = new URLSearchParams(query).toString();
+  return search === "" ? path : `${path}?${search}`;
+}
+
+/** Goes to an address of the dashboard; `replace` leaves no trace in the history, as while typing. */
+export function go(address: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
+  place.value = read();
+  if (!replace) window.scrollTo(0, 0);
+}
+
+addEventListener("popstate", () => (place.value = read()));
+
+/** Follows links within the dashboard without loading the page again. */
+addEventListener("click", (event) => {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (link === null || link.target !== "" || link.origin !== location.origin) return;
+  if (link.pathname !== BASE && !link.pathname.startsWith(`${BASE}/`)) return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+});
