@@ -16,6 +16,7 @@ import type { Health, Tool, ToolSource } from "../tool/tool.ts";
 import type { Toolset } from "../toolset/toolset.ts";
 import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 import type { ExportedTools, ExportOptions } from "../wire-registrations.ts";
+import type { RemoteOperations } from "./operate.ts";
 
 /** A call that can be sent to a gateway. The gateway knows the caller by its credentials, so there is no `principal`. */
 export type RemoteCall = Omit<ToolCall, "principal" | "request">;
@@ -114,7 +115,7 @@ export interface Arsenal {
 }
 
 /** An arsenal behind a gateway. It has the methods of `ToolArsenal` that can be remote; every value is a promise. */
-export interface ArsenalClient extends Arsenal {
+export interface ArsenalClient extends Arsenal, RemoteOperations {
   /** The tools that pass the filters, ordered by id, a page at a time. `limit` is how many tools a page has. */
   pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly Tool[]>;
   health(toolId: string): Promise<Health>;

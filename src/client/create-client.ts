@@ -13,6 +13,7 @@ import type { ArsenalClient, RemoteListOptions, RemoteRetrieveToolsOptions } fro
 import { execute, executeBatch, refusePrincipal, thrownIfFailed } from "./calls.ts";
 import { follow } from "./events.ts";
 import { type Asked, type ClientOptions, createHttp } from "./http.ts";
+import { operations } from "./operate.ts";
 import { toArsenalError } from "./problem.ts";
 
 /** What needs the process that an arsenal runs in, and what to do instead. */
@@ -76,6 +77,7 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
   }
 
   const client: ArsenalClient = {
+    ...operations(http),
     addTool: async (draft, ...rest: unknown[]) => {
       refuseHandler(rest[0]);
       return post<Tool>("/tools", draft);

@@ -15,6 +15,7 @@ export type {
   SubscribeOptions,
   Unsubscribe,
 } from "./arsenal.ts";
+export type { AuditPage, PolicyQuestion, RemoteAuditQuery, RemoteOperations } from "./operate.ts";
 
 export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "../errors/arsenal-error.ts";
 export type { ErrorCode } from "../errors/codes.ts";

@@ -1,6 +1,14 @@
 import type { ComponentType } from "preact";
+import { Approvals } from "./approvals.tsx";
+import { Audit } from "./audit.tsx";
+import { Calls } from "./calls.tsx";
+import { Catalog } from "./catalog.tsx";
 import { Overview } from "./overview.tsx";
+import { Pins } from "./pins.tsx";
 import { Playground } from "./playground.tsx";
+import { Policy } from "./policy.tsx";
+import { Servers } from "./servers.tsx";
+import { Toolsets } from "./toolsets.tsx";
 
 /** A page, by the name that its address has. */
 export interface PageEntry {
@@ -13,4 +21,12 @@ export interface PageEntry {
 export const PAGES: readonly PageEntry[] = [
   { name: "", title: "Overview", page: Overview },
   { name: "playground", title: "Playground", page: Playground },
+  { name: "catalog", title: "Catalog", page: Catalog },
+  { name: "calls", title: "Calls", page: Calls },
+  { name: "approvals", title: "Approvals", page: Approvals },
+  { name: "pins", title: "Pins", page: Pins },
+  { name: "policy", title: "Policy", page: Policy },
+  { name: "servers", title: "Servers", page: Servers },
+  { name: "toolsets", title: "Toolsets", page: Toolsets },
+  { name: "audit", title: "Audit", page: Audit },
 ];

@@ -1,0 +1,19 @@
+import { signal } from "@preact/signals";
+import type { ArsenalEvent } from "../../src/client/index.ts";
+import { caller, gateway } from "./gateway.ts";
+
+const KEPT = 500;
+
+/** The latest events of the gateway, newest first. */
+export const events = signal<readonly ArsenalEvent[]>([]);
+
+/** Why no events come; empty while they do. */
+export const eventsProblem = signal("");
+
+caller.subscribe((who) => {
+  if (who !== "signed-in") return;
+  eventsProblem.value = "";
+  gateway().subscribe((event) => (events.value = [event, ...events.value.slice(0, KEPT - 1)]), {
+    onError: (error) => (eventsProblem.value = error.message),
+  });
+});

@@ -1,0 +1,107 @@
+import { useState } from "preact/hooks";
+import type { Verification } from "../../../src/guard/audit.port.ts";
+import { gateway } from "../gateway.ts";
+import { Action } from "../parts/action.tsx";
+import { useAsk } from "../parts/ask.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Shown } from "../parts/shown.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+
+const FILTERS = [
+  ["tool", "Tool"],
+  ["principal", "Who"],
+  ["status", "Status"],
+  ["trace", "Trace"],
+] as const;
+
+/** The record of every call, which nobody can change unnoticed. */
+export function Audit() {
+  const [filter, setFilter] = useState<Readonly<Record<string, string>>>({});
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const [verdict, setVerdict] = useState<Verification>();
+  const cursor = cursors.at(-1);
+  const asked = useAsk(
+    () => gateway().audit.query({ ...filter, limit: 50, ...(cursor !== undefined && { cursor }) }),
+    [filter, cursor],
+    { delayMs: 200 },
+  );
+  return (
+    <>
+      <h1>Audit</h1>
+      <div class="actions">
+        <Action
+          label="Verify the whole log"
+          tone="quiet"
+          run={async () => setVerdict(await gateway().audit.verify())}
+        />
+        <span aria-live="polite">{verdict && <Verdict verdict={verdict} />}</span>
+      </div>
+      <div class="filters">
+        {FILTERS.map(([key, title]) => (
+          <label key={key} class="field">
+            {title}
+            <input
+              value={filter[key] ?? ""}
+              onInput={({ currentTarget: { value } }) => {
+                const { [key]: _old, ...others } = filter;
+                setCursors([]);
+                setFilter(value === "" ? others : { ...others, [key]: value });
+              }}
+            />
+          </label>
+        ))}
+      </div>
+      <Shown asked={asked}>
+        {({ records, next }) => (
+          <>
+            <Table
+              caption="Audit records"
+              rows={records}
+              keyOf={({ seq }) => String(seq)}
+              empty="No records match."
+              columns={[
+                { title: "#", cell: ({ seq }) => seq },
+                { title: "When", cell: ({ at }) => <Time at={at} /> },
+                { title: "Kind", cell: ({ kind }) => kind },
+                { title: "Tool", cell: (record) => <code>{String(record["toolId"] ?? "")}</code> },
+                { title: "Who", cell: (record) => String(record["principal"] ?? record["by"] ?? "") },
+                {
+                  title: "Status",
+                  cell: (record) => <Badge state={String(record["status"] ?? record["outcome"] ?? "")} />,
+                },
+                { title: "Trace", cell: (record) => <code>{String(record["traceId"] ?? "").slice(0, 12)}</code> },
+              ]}
+            />
+            <div class="actions">
+              {cursor !== undefined && (
+                <button type="button" class="quiet" onClick={() => setCursors(cursors.slice(0, -1))}>
+                  Newer
+                </button>
+              )}
+              {next !== undefined && (
+                <button type="button" class="quiet" onClick={() => setCursors([...cursors, next])}>
+                  Older
+                </button>
+              )}
+            </div>
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function Verdict({ verdict }: { readonly verdict: Verification }) {
+  if (!verdict.ok)
+    return (
+      <b class="bad">
+        Record {verdict.seq}: {verdict.reason}
+      </b>
+    );
+  return (
+    <>
+      <Badge state="intact" /> {verdict.records} records, the last is <code>{verdict.head.hash.slice(0, 12)}</code>
+    </>
+  );
+}

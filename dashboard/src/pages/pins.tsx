@@ -1,0 +1,62 @@
+import { gateway } from "../gateway.ts";
+import { Action } from "../parts/action.tsx";
+import { useAsk } from "../parts/ask.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Shown } from "../parts/shown.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+
+/** What servers changed since it was accepted. */
+export function Pins() {
+  const asked = useAsk(() => gateway().pins.list(), []);
+  return (
+    <>
+      <h1>Pins</h1>
+      <Shown asked={asked}>
+        {(pins) => {
+          const waiting = pins.filter(({ state }) => state !== "accepted");
+          return (
+            <>
+              {waiting.length === 0 && <p class="dim">Nothing waits to be accepted.</p>}
+              {waiting.map(({ id, ensemble, state, diff, hash, seenAt }) => (
+                <article key={id} class="card">
+                  <h2>
+                    <code>{id}</code> <Badge state={state} />
+                  </h2>
+                  <p class="dim">
+                    From {ensemble}, since <Time at={seenAt} />
+                  </p>
+                  <pre class="json diff" tabIndex={0} role="region" aria-label={`What changed in ${id}`}>
+                    {diff.map((line, index) => (
+                      <span
+                        key={index}
+                        class={line.startsWith("+") ? "good" : line.startsWith("-") ? "bad" : undefined}
+                      >
+                        {line}
+                        {"\n"}
+                      </span>
+                    ))}
+                  </pre>
+                  <Action label="Accept" run={() => gateway().pins.accept(id, { hash })} onDone={asked.again} />
+                </article>
+              ))}
+              <h2>Accepted</h2>
+              <Table
+                caption="Accepted pins"
+                rows={pins.filter(({ state }) => state === "accepted")}
+                keyOf={({ id }) => id}
+                empty="Nothing is pinned."
+                columns={[
+                  { title: "Tool", cell: ({ id }) => <code>{id}</code> },
+                  { title: "From", cell: ({ ensemble }) => ensemble },
+                  { title: "Accepted by", cell: ({ acceptedBy }) => acceptedBy ?? "first sight" },
+                  { title: "Hash", cell: ({ hash }) => <code>{hash.slice(0, 12)}</code> },
+                ]}
+              />
+            </>
+          );
+        }}
+      </Shown>
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ComponentChildren } from "preact";
+
+/** A column: its heading, and what it shows of each row. */
+export interface Column<Row> {
+  readonly title: string;
+  cell(row: Row): ComponentChildren;
+}
+
+/** A table that scrolls sideways on small screens, and says so if it is empty. */
+export function Table<Row>(props: {
+  readonly caption: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  keyOf(row: Row): string;
+  readonly empty: string;
+}) {
+  const { rows, columns, caption, keyOf, empty } = props;
+  if (rows.length === 0) return <p class="dim">{empty}</p>;
+  return (
+    <div class="table" role="region" aria-label={caption} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ title }) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ title, cell }) => (
+                <td key={title}>{cell(row)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

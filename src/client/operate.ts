@@ -1,0 +1,82 @@
+import type { KeptRecord, Verification } from "../guard/audit.port.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { EnsembleStatus, PolicyAnswer } from "../serve/administration.ts";
+import type { Http } from "./http.ts";
+
+/** What operators do over REST. Each method needs the role `operator`. */
+export interface RemoteOperations {
+  readonly ensembles: {
+    /** In the order they were added. */
+    list(): Promise<readonly EnsembleStatus[]>;
+    get(name: string): Promise<EnsembleStatus>;
+    connect(name: string): Promise<EnsembleStatus>;
+    disconnect(name: string): Promise<EnsembleStatus>;
+    /** Lists its tools again. */
+    reload(name: string): Promise<EnsembleStatus>;
+  };
+  readonly policy: {
+    /** What policy says of a call that is not made. */
+    explain(asked: PolicyQuestion): Promise<PolicyAnswer>;
+    reload(): Promise<void>;
+  };
+  readonly audit: {
+    /** Newest first. `next` of a page is the `cursor` of the one after it. */
+    query(query?: RemoteAuditQuery): Promise<AuditPage>;
+    /** Checks that no record was changed or removed. */
+    verify(): Promise<Verification>;
+  };
+}
+
+/** A call that is not made: who would make it, of which tool, with which arguments. */
+export interface PolicyQuestion {
+  readonly toolName: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** It has no roles, scopes or capabilities unless they are named. */
+  readonly principal: Pick<Principal, "id"> & Partial<Omit<Principal, "local">>;
+  readonly toolset?: string;
+}
+
+/** Which records are meant. All conditions hold. */
+export interface RemoteAuditQuery {
+  readonly kind?: string;
+  readonly tool?: string;
+  readonly principal?: string;
+  readonly trace?: string;
+  readonly status?: string;
+  /** Not before this time: `2026-05-04T12:00:00Z`. */
+  readonly from?: string;
+  /** Before this time. */
+  readonly to?: string;
+  /** Records on a page. Default 50. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** A page may be short, or empty, and still have a `next`. */
+export interface AuditPage {
+  readonly records: readonly KeptRecord[];
+  readonly next?: string;
+}
+
+export function operations(http: Http): RemoteOperations {
+  const post = <Value>(path: string, body: unknown = {}): Promise<Value> =>
+    http.json<Value>({ method: "POST", path, body });
+  const ensemble = (name: string, action = ""): string => `/ensembles/${encodeURIComponent(name)}${action}`;
+  return {
+    ensembles: {
+      list: async () => (await http.json<{ ensembles: readonly EnsembleStatus[] }>({ path: "/ensembles" })).ensembles,
+      get: (name) => http.json({ path: ensemble(name) }),
+      connect: (name) => post(ensemble(name, "/connect")),
+      disconnect: (name) => post(ensemble(name, "/disconnect")),
+      reload: (name) => post(ensemble(name, "/reload")),
+    },
+    policy: {
+      explain: (asked) => post("/policy/explain", asked),
+      reload: async () => void (await post("/policy/reload")),
+    },
+    audit: {
+      query: (query = {}) => http.json({ path: "/audit", query: { ...query } }),
+      verify: () => post("/audit/verify"),
+    },
+  };
+}
