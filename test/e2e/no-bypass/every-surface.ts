@@ -113,6 +113,7 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
   },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
   metrics: { "/metrics": { neither: "It counts what happens; namespaces are named to operators only." } },
+  ui: { "/ui": aboutItself, "/ui/…": aboutItself },
   home: { "/": "lists tools" },
   host: {
     "/.well-known/oauth-protected-resource": aboutItself,
