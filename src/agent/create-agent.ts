@@ -106,7 +106,10 @@ export function createAgent(options: AgentOptions): Agent {
     };
   }
 
-  function run(input: string, { history = [], summary, traceId = traceIds.traceId(), ...follow }: RunOptions = {}): AgentRun {
+  function run(
+    input: string,
+    { history = [], summary, traceId = traceIds.traceId(), ...follow }: RunOptions = {},
+  ): AgentRun {
     if (typeof input !== "string" || input.trim() === "")
       throw wrong("input", input, "must be text", "Give the request as a string that is not empty.");
     const state: RunState = {

@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { bearerToken } from "../../src/adapters/identity/bearer-token.ts";
 import { localOperator } from "../../src/guard/principal.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { isPlainObject, type JsonSchema } from "../../src/tool/json-schema.ts";
 import type { ApiDocument, PlacedOperation } from "./document-client.ts";
 
