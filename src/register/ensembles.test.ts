@@ -220,6 +220,53 @@ describe("remove", () => {
   });
 });
 
+describe("all", () => {
+  it("says how each ensemble fares: connected, connecting, failed or disconnected", async () => {
+    const { ensembles } = setUp();
+    const { source: files } = createTestSource("files", [draft("one")]);
+    await ensembles.add(files);
+    const { source: slow } = createTestSource("slow", [], { connect: () => new Promise(() => {}) });
+    const adding = expect(ensembles.add(slow)).rejects.toThrow("was removed");
+    const { source: bad } = createTestSource("bad", [], { connect: () => Promise.reject(new Error("no route")) });
+    await expect(ensembles.add(bad)).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
+    expect(ensembles.all()).toEqual([
+      { source: files, state: "connected" },
+      { source: slow, state: "connecting" },
+      { source: bad, state: "failed", problem: 'The ensemble "bad" is unavailable: no route' },
+    ]);
+    expect(await ensembles.remove("files", { keep: true })).toBe(true);
+    expect(await ensembles.remove("slow")).toBe(true);
+    expect(await ensembles.remove("bad")).toBe(true);
+    await adding;
+    expect(ensembles.all()).toEqual([{ source: files, state: "disconnected" }]);
+    await ensembles.add(files);
+    expect(ensembles.all()).toEqual([{ source: files, state: "connected" }]);
+  });
+});
+
+describe("reload", () => {
+  it("has the source read again what it keeps, then lists it, and says what went wrong", async () => {
+    const { ensembles, ids } = setUp();
+    let reading: () => Promise<void> = async () => {};
+    const offered = [draft("one")];
+    const { source, log } = createTestSource("files", offered);
+    await ensembles.add({ ...source, reload: () => reading() });
+    const { signal } = new AbortController();
+    reading = async () => void (log.push("reload"), offered.push(draft("two")));
+    await ensembles.reload("files", { signal });
+    expect([log.slice(2), ids("files").toSorted()]).toEqual([
+      ["reload", "list"],
+      ["files.one", "files.two"],
+    ]);
+    reading = () => Promise.reject(new Error("gone"));
+    await ensembles.reload("files", { signal });
+    expect(ensembles.all()).toMatchObject([{ state: "connected", problem: expect.stringContaining("gone") }]);
+    reading = async () => {};
+    await ensembles.reload("files", { signal });
+    expect(ensembles.all()[0]).not.toHaveProperty("problem");
+  });
+});
+
 describe("close", () => {
   it("disconnects all at once, collects what fails, and keeps the tools [001-ensemble-close]", async () => {
     const { ensembles, ids, clock } = setUp();

@@ -52,6 +52,13 @@ describe("arguments", () => {
     expect(events).toEqual([flagged("arguments", "blocked")]);
   });
 
+  it("of a call that is not made are refused alike, without an event", () => {
+    const { arguments: look, events } = inspect({ arguments: "block" });
+    expect(look(tool, { city: ATTACK }, { quiet: true })).toContain("injection.override");
+    expect(look(tool, { city: "Bern" }, { quiet: true })).toBeUndefined();
+    expect(events).toEqual([]);
+  });
+
   it("below the severity pass in block, and are told", () => {
     const { arguments: look, events } = inspect({ arguments: "block" });
     expect(look(tool, { note: MILD })).toBeUndefined();
