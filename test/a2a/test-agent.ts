@@ -53,6 +53,8 @@ export interface TestAgent extends AsyncDisposable {
   readonly waiting: Promise<string>;
   /** Resolves when a task was cancelled, with its id. */
   readonly cancelled: Promise<string>;
+  /** Whether a task was cancelled by now. */
+  isCancelled(): boolean;
   /** Lets the tasks that wait go on. */
   release(): void;
   /** Breaks every connection that is open. */
@@ -129,6 +131,7 @@ export async function startTestAgent(options: TestAgentOptions = {}): Promise<Te
     messages: executor.messages,
     waiting: executor.waiting,
     cancelled: executor.cancelled,
+    isCancelled: executor.isCancelled,
     release: executor.release,
     breakConnections: () => server.closeAllConnections(),
     change: (more) => void (current = card(more)),
@@ -146,6 +149,7 @@ interface TestExecutor extends AgentExecutor {
   readonly messages: RequestContext["userMessage"][];
   readonly waiting: Promise<string>;
   readonly cancelled: Promise<string>;
+  isCancelled(): boolean;
   release(): void;
 }
 
@@ -155,7 +159,9 @@ function createExecutor(): TestExecutor {
   const waiting = Promise.withResolvers<string>();
   const cancelled = Promise.withResolvers<string>();
   const released = Promise.withResolvers<void>();
+  let isCancelled = false;
   return {
+    isCancelled: () => isCancelled,
     runs,
     messages,
     waiting: waiting.promise,
@@ -212,6 +218,7 @@ function createExecutor(): TestExecutor {
     },
     async cancelTask(taskId, bus) {
       createTeller(bus, taskId, "").status(TaskState.TASK_STATE_CANCELED, "As you wish");
+      isCancelled = true;
       cancelled.resolve(taskId);
     },
   };

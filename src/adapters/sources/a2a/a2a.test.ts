@@ -193,3 +193,23 @@ describe.each(FORMS)("an agent of $version over $binding, streaming $streaming",
     expect(JSON.stringify(result).length).toBeLessThan(2000);
   });
 });
+
+describe.each([
+  ["the arsenal is closed", (arsenal: ToolArsenal) => arsenal.close()],
+  ["the agent is removed", (arsenal: ToolArsenal) => arsenal.removeEnsemble("weather")],
+])("when %s", (_what, end) => {
+  it.each([true, false])("its tasks are cancelled before it is left, streaming %s", async (streaming) => {
+    const agent = await startAgent({ streaming });
+    const arsenal = await arsenalWith(agent);
+    const began = Promise.withResolvers<void>();
+    const running = arsenal.execute({
+      toolName: TOOL,
+      arguments: { message: "wait" },
+      onProgress: () => began.resolve(),
+    });
+    await began.promise;
+    await end(arsenal);
+    expect(agent.isCancelled()).toBe(true);
+    expect(await running).toMatchObject({ error: { code: "OUTCOME_UNKNOWN" } });
+  });
+});

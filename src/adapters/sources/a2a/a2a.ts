@@ -44,6 +44,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   const tokens = createClientTokens(outside, clock);
   const authorize = createAuthorize({ settings, secrets, tokens, locate });
   const working = new Set<Promise<void>>();
+  let closing = new AbortController();
   let egress = outside;
   let loaded: LoadedCard | undefined;
   let isFresh = false;
@@ -96,6 +97,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
       clock,
       maxAnswerBytes: settings.maxAnswerBytes ?? MAX_ANSWER_BYTES,
       isTrusted,
+      closing: closing.signal,
       inBackground(work) {
         working.add(work);
         void work.finally(() => working.delete(work));
@@ -128,7 +130,10 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
     guardsEgress: true,
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    connect: load,
+    connect(options) {
+      if (closing.signal.aborted) closing = new AbortController();
+      return load(options);
+    },
     async list(options) {
       // Listed again later, the card is read again.
       if (!isFresh) await load(options);
@@ -146,6 +151,7 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
       return () => cancel();
     },
     async disconnect() {
+      closing.abort();
       await Promise.all(working);
       if (egress !== outside) egress.close();
       if (parts.egress === undefined) outside.close();

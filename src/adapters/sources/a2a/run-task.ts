@@ -13,7 +13,9 @@ export interface Agent extends AgentParts {
   via: AgentInterface;
   readonly streaming: boolean;
   readonly clock: Clock;
-  /** Keeps what goes on after a call has ended, so that closing can wait for it. */
+  /** Fires when the agent is to be left: what runs there is cancelled. */
+  readonly closing: AbortSignal;
+  /** Keeps what leaving the agent waits for: a call goes on after its caller left, until its task is cancelled. */
   readonly inBackground: (work: Promise<void>) => void;
 }
 
@@ -44,14 +46,20 @@ export function createAgentHandler({ skill, security, isTool = false }: AgentToo
       ? { messageId, skill, data: { tool: skill, arguments: args } }
       : { messageId, skill, ...readArguments(args) };
     const call = createCall(agent, context, security);
+    const ended = Promise.withResolvers<void>();
+    agent.inBackground(ended.promise);
     try {
       await call.send(sent);
       await call.settle();
     } catch (error) {
-      if (context.signal.aborted || isTooLarge(error)) agent.inBackground(call.cancel());
+      if (context.signal.aborted || agent.closing.aborted || isTooLarge(error)) await call.cancel();
       if (context.signal.aborted)
         throw new ArsenalError("CANCELLED", `The call of the agent ${agent.name} was cancelled`, { cause: error });
+      if (agent.closing.aborted)
+        throw new ArsenalError("CLOSED", `The agent ${agent.name} was removed while it worked`, { cause: error });
       throw error;
+    } finally {
+      ended.resolve();
     }
     return (isTool ? toToolResult : toAnswer)(call.task, agent.name, context.tool.name);
   };
@@ -70,7 +78,7 @@ function readArguments(args: Readonly<Record<string, unknown>>): Omit<Outgoing, 
 /** One call of an agent: the task that it began and how it is followed. */
 function createCall(agent: Agent, context: HandlerContext, security: Security) {
   const { clock, name } = agent;
-  const { signal } = context;
+  const signal = AbortSignal.any([context.signal, agent.closing]);
   const task: FollowedTask = {
     taskId: undefined,
     contextId: undefined,
