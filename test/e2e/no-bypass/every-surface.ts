@@ -109,6 +109,7 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
     "/.well-known/agent-card.json": "lists tools",
     "/.well-known/agent.json": "lists tools",
     "/a2a": { runs: ["/a2a, JSON-RPC", "/a2a, tasks/send"] },
+    "/a2a/": { runs: ["/a2a, JSON-RPC", "/a2a, tasks/send"] },
     "/a2a/v1/…": { runs: ["/a2a, HTTP+JSON"] },
   },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
