@@ -1,6 +1,7 @@
 import * as semconv from "@opentelemetry/semantic-conventions/incubating";
 import { afterEach, describe, expect, it } from "vitest";
 import { type OtlpCollector, startCollector } from "../../../../test/doubles/otlp-collector.ts";
+import { EVENTS, PARENT, TRACE } from "../../../../test/doubles/span-events.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
 import { sinkContract } from "../../../testing/sink.contract.ts";
@@ -8,8 +9,6 @@ import { createMetricRegistry } from "../../../observe/metrics/registry.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { openTelemetrySink } from "./opentelemetry.ts";
 
-const TRACE = "0af7651916cd43dd8448eb211c80319c";
-const PARENT = "b7ad6b7169203331";
 /** No variables of the machine that runs the tests. */
 const environment = {};
 
@@ -23,150 +22,6 @@ async function collect(): Promise<OtlpCollector> {
   open.push(collector);
   return collector;
 }
-
-const started = { startedAt: 1_769_860_800_000.25, durationMs: 12.5 };
-
-/** One event of each kind that has spans, with everything that it can say. */
-const EVENTS: readonly ArsenalEvent[] = [
-  {
-    name: "retrieval-finished",
-    level: "info",
-    at: 0,
-    data: {
-      traceId: TRACE,
-      spanId: "00f067aa0ba902b7",
-      parentSpanId: PARENT,
-      ...started,
-      query: "send an email",
-      toolset: "office",
-      tools: [{ toolId: "mail.send_email", score: 0.5 }],
-      tokens: 120,
-      candidateCount: 10,
-      filteredCount: 2,
-      confidence: 0.75,
-      nothingFits: false,
-      tier: "tuned",
-      steps: {
-        understandMs: 1,
-        searchMs: 6,
-        filterMs: 1,
-        lexicalMs: 2,
-        denseMs: 3,
-        fuseMs: 0.5,
-        rerankMs: 4,
-        fitMs: 1,
-      },
-    },
-  },
-  {
-    name: "retrieval-failed",
-    level: "warn",
-    at: 0,
-    data: { traceId: TRACE, spanId: "00f067aa0ba902b8", ...started, code: "TIMEOUT", message: "too slow" },
-  },
-  {
-    name: "call-finished",
-    level: "warn",
-    at: 0,
-    data: {
-      toolId: "mail.send_email",
-      traceId: TRACE,
-      spanId: "00f067aa0ba902b9",
-      parentSpanId: PARENT,
-      toolset: "office",
-      status: "failure",
-      code: "EXECUTION_FAILED",
-      message: "Ümlaut ✓ refused",
-      attempts: 1,
-      queuedMs: 1,
-      latencyMs: 11.5,
-      principal: "ada",
-      ...started,
-      source: "mcp",
-      ensemble: "mail",
-      callId: "call_7",
-      steps: {
-        policy: { startedAt: 1_769_860_800_000.25, durationMs: 0.5 },
-        queue: { startedAt: 1_769_860_800_000.75, durationMs: 0.5 },
-        attempts: [
-          { spanId: "00f067aa0ba902ba", startedAt: 1_769_860_800_001.25, durationMs: 11, code: "EXECUTION_FAILED" },
-        ],
-      },
-    },
-  },
-  {
-    name: "upstream-called",
-    level: "debug",
-    at: 0,
-    data: {
-      traceId: TRACE,
-      spanId: "00f067aa0ba902bb",
-      parentSpanId: "00f067aa0ba902ba",
-      ...started,
-      toolId: "mail.send_email",
-      source: "mcp",
-      ensemble: "mail",
-      method: "tools/call",
-      target: "sendEmail",
-      transport: "http",
-      address: "mail.example.com",
-      port: 443,
-      protocolVersion: "2025-11-25",
-      sessionId: "s-1",
-      code: "EXECUTION_FAILED",
-    },
-  },
-  {
-    name: "upstream-called",
-    level: "debug",
-    at: 0,
-    data: {
-      traceId: TRACE,
-      spanId: "00f067aa0ba902bc",
-      ...started,
-      toolId: "pets.get_pet",
-      source: "openapi",
-      ensemble: "pets",
-      method: "GET",
-      target: "/pets/{id}",
-      transport: "http",
-      address: "pets.example.com",
-      port: 443,
-      status: 200,
-    },
-  },
-  {
-    name: "request-finished",
-    level: "debug",
-    at: 0,
-    data: {
-      traceId: TRACE,
-      spanId: "00f067aa0ba902bd",
-      ...started,
-      kind: "http",
-      method: "POST",
-      target: "/mcp",
-      status: 503,
-    },
-  },
-  {
-    name: "request-finished",
-    level: "debug",
-    at: 0,
-    data: {
-      traceId: TRACE,
-      spanId: "00f067aa0ba902be",
-      ...started,
-      kind: "mcp",
-      method: "resources/read",
-      target: "file:///notes",
-      protocolVersion: "2025-11-25",
-      sessionId: "s-2",
-      requestId: "7",
-      error: "-32602",
-    },
-  },
-];
 
 describe("openTelemetrySink, as a sink", () => {
   const make = async () => {
