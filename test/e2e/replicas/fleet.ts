@@ -21,8 +21,8 @@ export interface Fleet {
   readonly moody: DroppingServer;
   /** A server whose list of tools a test changes, of each era. */
   readonly listed: readonly UpstreamServer[];
-  /** The keys of two callers: one asks, the other approves. */
-  readonly keys: { readonly asker: string; readonly approver: string };
+  /** The keys of callers: one asks, one approves, one operates. */
+  readonly keys: { readonly asker: string; readonly approver: string; readonly operator: string };
   readonly state: StateService;
   /** The replica with that number. */
   replica(index: number): GatewayProcess;
@@ -75,7 +75,11 @@ export async function startFleet(
   }
 
   writePolicy();
-  const keys = { asker: await addKey("asker"), approver: await addKey("approver", ["approver"]) };
+  const keys = {
+    asker: await addKey("asker"),
+    approver: await addKey("approver", ["approver"]),
+    operator: await addKey("operator", ["operator"]),
+  };
   const [listedOld, listedYoung] = listed;
   const remote = ({ url }: { readonly url: string }) => ({ type: "http", url }) as const;
   const open = (): Promise<GatewayProcess> =>
