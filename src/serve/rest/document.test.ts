@@ -111,8 +111,8 @@ describe("the OpenAPI document", () => {
         if (answer.status >= 300) refused[operationId] = answer.status;
       }
     }
-    // Nothing listens at the address of the example, and nothing has changed that could be accepted.
-    expect(refused).toEqual({ addMcpServer: 422, acceptPin: expect.any(Number) });
+    // Nothing listens at the addresses of the examples, and nothing has changed that could be accepted.
+    expect(refused).toEqual({ addMcpServer: 422, addA2aAgent: 422, acceptPin: expect.any(Number) });
   });
 
   it("makes the gateway a source of another one: its operations are tools, and they run", async () => {

@@ -182,6 +182,7 @@ export const ensembleOperations: readonly Operation[] = [
     summary: "Use the skills of another agent as tools",
     description: "It lasts until the process ends.",
     body: A2A_AGENT,
+    examples: { remote: { name: "planner", url: "http://127.0.0.1:9001" } },
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,
     statusOf: { SOURCE_UNAVAILABLE: 422 },
