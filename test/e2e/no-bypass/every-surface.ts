@@ -18,6 +18,7 @@ const TOOLSETS = [
 const TRANSPARENT = ["/mcp/upstreams/NAME, modern client", "/mcp/upstreams/NAME, legacy client"];
 
 const REST = ["POST /api/v1/execute", "POST /api/v1/execute, streamed", "POST /api/v1/batch"];
+const JSON_RPC = ["/a2a, JSON-RPC", "/a2a, JSON-RPC, 0.3", "/a2a, tasks/send"];
 
 const registers: Does = { neither: "It brings tools in; whoever does it has the program in hand." };
 const aboutItself: Does = { neither: "It tells of the program itself and of no tool." };
@@ -93,6 +94,9 @@ export const CLIENT: Readonly<Record<string, Does>> = {
   execute: { runs: ["toolarsenal/client, execute", "toolarsenal/client, execute with progress"] },
   executeBatch: { runs: ["toolarsenal/client, executeBatch"] },
   pages: "lists tools",
+  ensembles: operates,
+  policy: operates,
+  audit: operates,
 };
 
 /** The paths of each surface in the manifest, and those of the host itself. */
@@ -108,9 +112,9 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
   a2a: {
     "/.well-known/agent-card.json": "lists tools",
     "/.well-known/agent.json": "lists tools",
-    "/a2a": { runs: ["/a2a, JSON-RPC", "/a2a, tasks/send"] },
-    "/a2a/": { runs: ["/a2a, JSON-RPC", "/a2a, tasks/send"] },
-    "/a2a/v1/…": { runs: ["/a2a, HTTP+JSON"] },
+    "/a2a": { runs: JSON_RPC },
+    "/a2a/": { runs: JSON_RPC },
+    "/a2a/v1/…": { runs: ["/a2a, HTTP+JSON", "/a2a, HTTP+JSON, 0.3"] },
   },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
   metrics: { "/metrics": { neither: "It counts what happens; namespaces are named to operators only." } },

@@ -1,12 +1,14 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { localOperator, type Principal, ToolArsenal } from "../../../src/index.ts";
+import { createClient } from "../../../src/client/index.ts";
 import { createAgent } from "../../../src/agent/index.ts";
 import { scriptedLlm } from "../../../src/testing/index.ts";
 import { bearerToken } from "../../../src/adapters/identity/bearer-token.ts";
 import { runInMemory } from "../terminal.ts";
 import { httpClient } from "./clients.ts";
 import { createPlace, type Place } from "./place.ts";
+import { cardsOf, REMOTE_LISTS } from "./remote.ts";
 import { calledAs, opened } from "./surfaces.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
@@ -38,6 +40,16 @@ async function ask(path: string, options: object, run: (client: Client) => Promi
   return answer;
 }
 
+/** Serves everything to the local operator, while something is asked. */
+async function atGateway<Told>(run: (url: string) => Promise<Told>): Promise<Told> {
+  const gateway = await arsenal.serveMcp({ port: 0 });
+  try {
+    return await run(gateway.url ?? "");
+  } finally {
+    await gateway.close();
+  }
+}
+
 const commandLine = async (...argv: readonly string[]): Promise<string> =>
   (await runInMemory([...argv, "--config", place.config, "--json"])).out;
 
@@ -67,6 +79,14 @@ const WAYS: readonly (readonly [string, () => Promise<string>])[] = [
         client.callTool({ name: "find_relevant_tools", arguments: { query: QUERY, limit: 20 } }),
       ),
   ],
+  ...REMOTE_LISTS.map(
+    ([name, tell]) =>
+      [
+        name,
+        () => atGateway(async (url) => JSON.stringify(await tell({ url }, QUERY, ["closed.echo", "secret.echo"]))),
+      ] as const,
+  ),
+  ["the extended cards of A2A", () => atGateway(async (url) => JSON.stringify((await cardsOf(url)).extended))],
   ["toolarsenal list", () => commandLine("list")],
   ["toolarsenal search", () => commandLine("search", QUERY, "--limit", "20")],
   ["toolarsenal export", () => commandLine("export", "--dialect", "openai")],
@@ -84,6 +104,30 @@ describe("a tool that is hidden", () => {
       (JSON.parse(text) as { tools: { name: string }[] }).tools.map(({ name }) => name);
     expect(names(await ask("/mcp/upstreams/closed", {}, (client) => client.listTools()))).toEqual(["echo", "check"]);
     expect(names(await ask("/mcp/upstreams/secret", {}, (client) => client.listTools()))).toEqual([]);
+  });
+
+  it("is absent from the card for anybody", async () => {
+    expect(await atGateway(async (url) => (await cardsOf(url)).open)).not.toMatch(HIDDEN);
+  });
+
+  it("is not got by its id over REST, nor deleted, nor is its health", async () => {
+    await atGateway(async (url) => {
+      const statusOf = async (path: string, init?: RequestInit): Promise<number> =>
+        (await fetch(`${url}/api/v1/tools/${path}`, init)).status;
+      for (const [id, status] of [
+        ["closed.echo", 200],
+        ["secret.echo", 404],
+        ["secret_own.echo", 404],
+        ["secret.resources/read", 404],
+      ] as const) {
+        const path = encodeURIComponent(id);
+        expect([id, await statusOf(path), await statusOf(`${path}/health`)]).toEqual([id, status, status]);
+      }
+      expect(await statusOf("secret_own.echo", { method: "DELETE" })).toBe(404);
+      const client = createClient({ url });
+      expect((await client.getTool("echo", "closed"))?.id).toBe("closed.echo");
+      expect(await client.getTool("echo", "secret")).toBeUndefined();
+    });
   });
 
   it("is not got by its id", async () => {

@@ -12,9 +12,9 @@ import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
-import { A2A_SURFACES } from "./a2a.ts";
 import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
 import type { Place } from "./place.ts";
+import { REMOTE_CALLS } from "./remote.ts";
 
 /** What a caller learns of a call's end, however it is told. */
 export interface Seen {
@@ -91,27 +91,8 @@ export const SURFACES: readonly Surface[] = [
   ),
   transparent("modern"),
   transparent("legacy"),
-  overRest("POST /api/v1/execute", async (url, call) => {
-    const { status, body } = await posted(`${url}/api/v1/execute`, call);
-    return (status >= 400 ? (JSON.parse(body) as { readonly result: Result }).result : JSON.parse(body)) as Result;
-  }),
-  overRest("POST /api/v1/execute, streamed", async (url, call) => {
-    const { body } = await posted(`${url}/api/v1/execute`, call, { accept: "text/event-stream" });
-    return JSON.parse(/^event: result\ndata: (.*)$/m.exec(body)?.[1] ?? "{}") as Result;
-  }),
-  overRest("POST /api/v1/batch", async (url, call) => {
-    const { body } = await posted(`${url}/api/v1/batch`, { calls: [call] });
-    return (JSON.parse(body) as { readonly results: readonly Result[] }).results[0] as Result;
-  }),
-  overRest("toolarsenal/client, execute", (url, call) => createClient({ url }).execute(call)),
-  overRest("toolarsenal/client, execute with progress", (url, call) =>
-    createClient({ url }).execute({ ...call, onProgress() {} }),
-  ),
-  overRest("toolarsenal/client, executeBatch", async (url, call) => {
-    const { results } = await createClient({ url }).executeBatch({ calls: [call] });
-    return results[0] as Result;
-  }),
-  overRest("createAgent, toolarsenal/client", async (url, { toolName, arguments: args = {} }) => {
+  ...REMOTE_CALLS.map(([name, run]) => overHttp(name, (url, call) => run({ url }, call))),
+  overHttp("createAgent, toolarsenal/client", async (url, { toolName, arguments: args }) => {
     return (await byAgent(createClient({ url }), say("", [toolName, args]))) as Result;
   }),
   {
@@ -142,7 +123,6 @@ export const SURFACES: readonly Surface[] = [
       close: async () => undefined,
     }),
   },
-  ...A2A_SURFACES,
   {
     name: "createAgent",
     open: (place) =>
@@ -271,7 +251,10 @@ function served(
   };
 }
 
-function overRest(name: string, run: (url: string, call: Call) => Promise<Result>): Surface {
+function overHttp(
+  name: string,
+  run: (url: string, call: { toolName: string; arguments: Record<string, unknown> }) => Promise<Result>,
+): Surface {
   return {
     name,
     async open({ config }) {
@@ -288,20 +271,6 @@ function overRest(name: string, run: (url: string, call: Call) => Promise<Result
       };
     },
   };
-}
-
-async function posted(
-  url: string,
-  body: object,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<{ readonly status: number; readonly body: string }> {
-  const sent = {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { ...headers, "content-type": "application/json" },
-  };
-  const response = await fetch(url, sent);
-  return { status: response.status, body: await response.text() };
 }
 
 /** One address a server, so one client for each. */
