@@ -172,7 +172,8 @@ async function readCertificate({ name, tls = { cert: "", key: "" } }: A2aAgentSe
       throw new ArsenalError("CONFIG_INVALID", message, { field: `tls.${field}`, value: file, fix, cause });
     }
   };
-  return Object.assign({}, ...(await Promise.all([read("cert"), read("key"), read("ca")]))) as ClientCertificate;
+  // One after the other, so that of several that are missing the same one is always named.
+  return { ...(await read("cert")), ...(await read("key")), ...(await read("ca")) };
 }
 
 /** The first interface of the card that is supported, of the latest version that it has. */
