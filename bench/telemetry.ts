@@ -3,7 +3,7 @@
  * good collector, then with some that are down, slow or hostile. Collectors and clients are processes of their own, so that the processor time is the arsenal's
  * alone.
  *
- *     node --expose-gc bench/telemetry.ts [calls]        10,000 by default
+ *     node --expose-gc bench/telemetry.ts [calls [collectors]]        10,000 and all of them by default; names between commas
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { table } from "../src/cli/terminal/style.ts";
 import { ToolArsenal } from "../src/index.ts";
 
 const ROUNDS = 6;
-const WARM_UP = 1500;
+const WARM_UP = 8000;
 
 type Treat = (incoming: IncomingMessage, response: ServerResponse) => void;
 
@@ -180,11 +180,11 @@ async function compare(off: Caller, on: Caller, calls: number): Promise<readonly
   return [figure("speed"), figure("cpu"), figure("p50"), grownMb.toFixed(1)];
 }
 
-async function main(calls: number): Promise<void> {
+async function main(calls: number, names: readonly string[]): Promise<void> {
   const rows: string[][] = [["calls", "collector", "calls/s", "calls per CPU s", "P50 latency", "heap grown, MB"]];
   const client = child("client");
   for (const kind of ["gateway", "library"] as const)
-    for (const name of Object.keys(COLLECTORS)) {
+    for (const name of names) {
       const collector = child("collector", name);
       const endpoint = await collector.ask<string>();
       const make = kind === "gateway" ? gateway : library;
@@ -202,4 +202,4 @@ async function main(calls: number): Promise<void> {
 const [role = "10000", name = ""] = process.argv.slice(2);
 if (role === "collector") await runCollector(name);
 else if (role === "client") runClient();
-else await main(Number(role));
+else await main(Number(role), name === "" ? Object.keys(COLLECTORS) : name.split(","));

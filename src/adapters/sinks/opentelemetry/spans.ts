@@ -33,7 +33,7 @@ export function isSpanned(event: ArsenalEvent): event is SpannedEvent {
 export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): readonly Span[] {
   const spans: Span[] = [];
   const traceId = toTraceId(data.traceId);
-  const foreign = traceId === data.traceId ? {} : { "toolarsenal.trace_id": data.traceId };
+  const foreign = traceId === data.traceId ? undefined : { "toolarsenal.trace_id": data.traceId };
   const make = SPANNED[name] as (data: SpannedEvent["data"], add: Add, settings: SpanSettings) => void;
   make(
     data,
@@ -49,7 +49,10 @@ export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): r
         kind,
         startTimeUnixNano: toNanos(startedAt),
         endTimeUnixNano: toNanos(startedAt + Math.max(0, durationMs)),
-        ...toKeyValues({ ...given.attributes, ...foreign }, settings.limits),
+        ...toKeyValues(
+          foreign === undefined ? (given.attributes ?? NONE) : { ...given.attributes, ...foreign },
+          settings.limits,
+        ),
         ...(error !== undefined && {
           status: { code: STATUS_ERROR, ...(error !== "" && { message: clip(error, settings.limits.maxLength) }) },
         }),
@@ -61,6 +64,7 @@ export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): r
   return spans;
 }
 
+const NONE: Attributes = {};
 /** The W3C flag of a trace that is recorded. */
 const SAMPLED = 1;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
@@ -81,13 +85,18 @@ interface GivenSpan extends StepTime {
   readonly error?: string | undefined;
 }
 
+/** Where a span stands and how long it took, without what else its event says. */
+function placeOf({ spanId, parentSpanId, startedAt, durationMs }: SpannedEvent["data"]): Omit<GivenSpan, "name"> {
+  return { spanId, parentSpanId, startedAt, durationMs };
+}
+
 /** Adds a span and returns its id. */
 type Add = (span: GivenSpan) => string;
 
 function retrieval(data: EventMap["retrieval-finished"], add: Add, { captureContent }: SpanSettings): void {
   const { tools, toolset } = data;
   const parentSpanId = add({
-    ...data,
+    ...placeOf(data),
     name: `retrieval ${toolset ?? CATALOG}`,
     attributes: {
       "gen_ai.operation.name": "retrieval",
@@ -135,7 +144,7 @@ function stepsOf(steps: RetrievalSteps): readonly (readonly [name: string, durat
 function failedRetrieval(data: EventMap["retrieval-failed"], add: Add): void {
   const { toolset, code, message } = data;
   add({
-    ...data,
+    ...placeOf(data),
     name: `retrieval ${toolset ?? CATALOG}`,
     attributes: {
       "gen_ai.operation.name": "retrieval",
@@ -154,7 +163,7 @@ function call(data: EventMap["call-finished"], add: Add): void {
   const { toolId, status, code, message = "", source, steps } = data;
   const name = toolNameOf(toolId);
   const parentSpanId = add({
-    ...data,
+    ...placeOf(data),
     name: `execute_tool ${name}`,
     attributes: {
       "gen_ai.operation.name": "execute_tool",
@@ -198,7 +207,7 @@ function upstream(data: EventMap["upstream-called"], add: Add): void {
   const isHttp = source !== "mcp";
   const named = isHttp ? { "http.request.method": method, "url.template": target } : mcpTarget(method, target);
   add({
-    ...data,
+    ...placeOf(data),
     name: target === undefined || (!isHttp && !isNamed(method)) ? method : `${method} ${target}`,
     kind: SPAN_KIND.client,
     attributes: {
@@ -226,7 +235,7 @@ function request(data: EventMap["request-finished"], add: Add): void {
     ? { "http.request.method": method, "http.route": target, "http.response.status_code": status }
     : { ...mcpTarget(method, target), "jsonrpc.request.id": data.requestId };
   add({
-    ...data,
+    ...placeOf(data),
     name: target === undefined || (!isHttp && !isNamed(method)) ? method : `${method} ${target}`,
     kind: SPAN_KIND.server,
     attributes: {
