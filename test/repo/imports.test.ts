@@ -65,6 +65,7 @@ describe("importing", () => {
       "client/events.ts",
       "client/http.ts",
       "client/index.ts",
+      "client/operate.ts",
       "client/problem.ts",
       "errors/arsenal-error.ts",
       "observe/clock.ts",
