@@ -8,6 +8,7 @@ import { createRunner, type Runner } from "../../../src/toolset/index.ts";
 import { runInMemory } from "../terminal.ts";
 import { httpClient, sseClient, stdioClient } from "./clients.ts";
 import { createPlace, type Place } from "./place.ts";
+import { cardsOf, type Remote, REMOTE_CALLS, REMOTE_LISTS } from "./remote.ts";
 import { opened } from "./surfaces.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
   arsenal = await opened(place.config);
   runner = createRunner(arsenal, TOOLSET);
   for (const way of MCP_WAYS) clients.set(way.name, await way.connect());
+  for (const { name, open } of REMOTES) remotes.set(name, await open());
 }, 60_000);
 afterAll(async () => {
   for (const end of ends.toReversed()) await end();
@@ -79,6 +81,15 @@ const MCP_WAYS: readonly McpWay[] = [
       kept(await stdioClient(["--config", place.config, "--mode", mode, "--toolset", TOOLSET], place.folder)),
   })),
 ];
+
+/** Ways to look through the toolset over REST, with the client and over A2A: the caller names it, or there is nothing else. */
+const REMOTES: readonly { readonly name: string; readonly open: () => Promise<Remote> }[] = [
+  { name: "the toolset that it names", open: async () => ({ url: await serve({}), ...through }) },
+  { name: "serveMcp of a toolset", open: async () => ({ url: await serve(through) }) },
+];
+const remotes = new Map<string, Remote>();
+const remoteNamed = (name: string): Remote => remotes.get(name) as Remote;
+
 /** An agent that works through the toolset and whose model calls a tool, if one is named: what it was offered, and how the call ended. */
 async function askAgent(
   toolName?: string,
@@ -116,6 +127,19 @@ const WAYS: readonly (readonly [string, () => Promise<unknown>])[] = [
   ["toolarsenal search", () => commandLine("search", QUERY, "--limit", "20").then(parsed)],
   ["toolarsenal export", () => commandLine("export", "--dialect", "openai").then(parsed)],
   ["createAgent", () => askAgent().then(({ offered }) => offered)],
+  ...REMOTES.flatMap(({ name: where }) =>
+    REMOTE_LISTS.map(
+      ([name, tell]) =>
+        [
+          `${name}, through ${where}`,
+          () => tell(remoteNamed(where), QUERY, ["open_own.echo", "open.check", "closed.echo"]),
+        ] as const,
+    ),
+  ),
+  [
+    "the extended cards of serveMcp of a toolset",
+    () => cardsOf(remoteNamed("serveMcp of a toolset").url).then(({ extended }) => extended),
+  ],
   ["runner.listTools", () => runner.listTools()],
   ["runner.retrieve", () => runner.retrieve({ context: { query: QUERY }, limit: 20, refuse: "never" })],
   ["runner.retrieveTools", () => runner.retrieveTools(QUERY, { limit: 20, refuse: "never" })],
@@ -138,6 +162,20 @@ describe("a tool outside the toolset", () => {
     const text = JSON.stringify(told).replaceAll(QUERY, "");
     expect(text).toMatch(INSIDE);
     expect(text).not.toMatch(OUTSIDE);
+  });
+
+  it("is absent from the card for anybody of serveMcp of a toolset", async () => {
+    expect((await cardsOf(remoteNamed("serveMcp of a toolset").url)).open).not.toMatch(OUTSIDE);
+  });
+
+  it.each(REMOTES)("is not got by its id over REST, through $name", async ({ name }) => {
+    const { url, toolset } = remoteNamed(name);
+    const query = toolset === undefined ? "" : `?toolset=${toolset}`;
+    const statusOf = async (id: string): Promise<number> =>
+      (await fetch(`${url}/api/v1/tools/${encodeURIComponent(id)}${query}`)).status;
+    expect(await Promise.all(["open.echo", "open.check", "closed.echo", "open.mcp/request"].map(statusOf))).toEqual([
+      200, 404, 404, 404,
+    ]);
   });
 
   it("is not got by its id, nor are the resources and prompts of its server", async () => {
@@ -204,6 +242,16 @@ const CALLS: readonly (readonly [string, (toolName: string, args: object) => Pro
       ofResult(JSON.parse(await commandLine("call", toolName, "--args", JSON.stringify(args))) as Result),
   ],
   ["createAgent", async (toolName, args) => ofResult((await askAgent(toolName, args)).result as Result)],
+  ...REMOTES.flatMap(({ name: where }) =>
+    REMOTE_CALLS.map(
+      ([name, call]) =>
+        [
+          `${name}, through ${where}`,
+          async (toolName: string, args: object) =>
+            ofResult((await call(remoteNamed(where), { toolName, arguments: { ...args } })) as Result),
+        ] as const,
+    ),
+  ),
   ...MCP_WAYS.map(
     (way) => [`tools/call at ${way.name}`, (name: string, args: object) => atMcp(clientOf(way), name, args)] as const,
   ),
@@ -241,8 +289,8 @@ describe("calling through a toolset", () => {
     for (const name of NAMES) {
       const { code, text } = await call(name, { text: "hi", uri: "note://one", name: "hello", method: "x/y" });
       expect([name, code]).toEqual([name, "TOOL_NOT_FOUND"]);
-      // The answer repeats the name that was asked for, and nothing else of what is outside.
-      expect(text.replaceAll(name, "")).not.toMatch(OUTSIDE);
+      // The answer repeats the name that was asked for, or the id that an alias spells, and nothing else of what is outside.
+      expect(text.replaceAll(name, "").replaceAll(name.replace("-", "."), "")).not.toMatch(OUTSIDE);
     }
     expect(upstream.reached.length).toBe(before);
   });
