@@ -97,9 +97,6 @@ export const CLIENT: Readonly<Record<string, Does>> = {
   ensembles: { neither: "What operators do with servers; calls go through execute." },
   policy: { neither: "It asks what would be decided, and runs nothing." },
   audit: { neither: "It reads what was done." },
-  ensembles: operates,
-  policy: operates,
-  audit: operates,
 };
 
 /** The paths of each surface in the manifest, and those of the host itself. */
