@@ -12,6 +12,8 @@ import type { AuditLog, KeptRecord } from "./guard/audit.port.ts";
 import type { Principal } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import { hasSecret } from "./guard/secrets/reference.ts";
+import type { Clock } from "./observe/clock.ts";
+import type { HealthBook } from "./observe/health.ts";
 import type { Ensembles, EnsembleState } from "./register/ensembles.ts";
 import type { Registry } from "./register/registry.ts";
 import type { Source } from "./register/source.port.ts";
@@ -24,6 +26,8 @@ import type {
   EnsembleStatus,
   PolicyAdministration,
 } from "./serve/administration.ts";
+import { createHistoryAdministration, keepsHistory } from "./wire-history.ts";
+import type { WiredMetrics } from "./wire-metrics.ts";
 
 /** The stages that operators reach. */
 export interface AdministrationParts {
@@ -32,6 +36,11 @@ export interface AdministrationParts {
   readonly registry: Pick<Registry, "ofEnsemble" | "find" | "explainMissing">;
   readonly guard: ConfiguredGuard;
   readonly feed: EventFeed;
+  readonly health: Pick<HealthBook, "openCircuits">;
+  readonly statistics: WiredMetrics["statistics"];
+  readonly clock: Clock;
+  /** Writes what has happened until now to the history. */
+  flushHistory(): Promise<void>;
   /** Resolves when what is registered can be found. */
   ready(): Promise<unknown>;
   readonly upstreams: Upstreams;
@@ -45,12 +54,18 @@ export interface AdministrationParts {
 
 /** What operators do with an arsenal that is served. */
 export function createAdministration(parts: AdministrationParts): Administration {
+  const ensembles = createEnsembleAdministration(parts);
   return {
     operatorRole: parts.config.server.operatorRole,
-    ensembles: createEnsembleAdministration(parts),
+    ensembles,
     policy: createPolicyAdministration(parts),
     events: parts.feed,
     audit: createAuditAdministration(parts.guard.auditLog),
+    history: keepsHistory(parts.config) ? createHistoryAdministration(parts) : undefined,
+    async overview() {
+      const openBreakers = parts.health.openCircuits();
+      return { ...(await parts.statistics()), openBreakers, ensembles: ensembles.list() };
+    },
   };
 }
 

@@ -29,6 +29,8 @@ import { repairArguments } from "./transcode/repair-arguments.ts";
 export interface CallStages {
   readonly retriever: Retriever;
   readonly engine: Engine;
+  /** Writes what has happened until now to the history, if one is kept. */
+  flushHistory(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -116,6 +118,7 @@ export function wireCalls(stages: {
   return {
     retriever,
     engine,
+    flushHistory: async () => stages.history?.flush(),
     close: async () => void (await Promise.allSettled([validator.close?.(), stages.history?.close()])),
   };
 }

@@ -5,17 +5,21 @@ import type { Redactor } from "./guard/redaction/redactor.ts";
 import type { Clock } from "./observe/clock.ts";
 import type { Events } from "./observe/emitter.ts";
 import type { ArsenalEvent } from "./observe/events.ts";
-import { createHistory } from "./observe/history/history.ts";
-import type { CallRecord } from "./observe/history/record.ts";
+import { costsBy, readCosts } from "./observe/history/costs.ts";
+import { createHistory, readHistory } from "./observe/history/history.ts";
+import type { CallRecord, HistoryRecord, StoredRecord } from "./observe/history/record.ts";
 import type { ToolQuery } from "./retrieve/query.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
 import type { Retriever } from "./retrieve/retriever.ts";
+import type { HistoryAdministration, HistoryEntry } from "./serve/administration.ts";
 import type { State } from "./state/state.port.ts";
 
 /** The history of an arsenal, being written. */
 export interface WiredHistory {
   /** The same retriever, whose answers are kept. */
   watch(retriever: Retriever): Retriever;
+  /** Writes what has happened until now. */
+  flush(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,8 +32,8 @@ export function wireHistory(stages: {
   readonly redactor: Redactor;
 }): WiredHistory | undefined {
   const { config, events, state, clock, redactor } = stages;
-  const { enabled = stateType(config.state) !== "memory", ...settings } = config.telemetry.history;
-  if (!enabled) return undefined;
+  const { enabled: _, ...settings } = config.telemetry.history;
+  if (!keepsHistory(config)) return undefined;
   const history = createHistory({ state, clock, redactor, settings, emit: events.emit, newId: randomUUID });
   const unsubscribe = events.subscribe((event) => {
     if (event.name === "call-finished") history.note(toCallRecord(event));
@@ -48,6 +52,10 @@ export function wireHistory(stages: {
         return query.explain === true ? { ...result, explanation } : result;
       },
     }),
+    async flush() {
+      await events.flush();
+      await history.flush();
+    },
     async close() {
       await events.flush();
       unsubscribe();
@@ -56,12 +64,72 @@ export function wireHistory(stages: {
   };
 }
 
+/** Unless the configuration says otherwise, a history is kept if the state outlives the process. */
+export function keepsHistory({ telemetry, state }: Pick<ResolvedConfig, "telemetry" | "state">): boolean {
+  return telemetry.history.enabled ?? stateType(state) !== "memory";
+}
+
+/** What operators read of the history. What this process has not written yet is written first. */
+export function createHistoryAdministration(parts: {
+  readonly guard: { readonly state: { readonly documents: State } };
+  readonly clock: Pick<Clock, "now">;
+  flushHistory(): Promise<void>;
+}): HistoryAdministration {
+  const { documents } = parts.guard.state;
+  const isOf = (tenant: string | undefined, record: { readonly tenant?: string }): boolean =>
+    tenant === undefined || record.tenant === tenant;
+  return {
+    async list({ limit, before, tenant, signal }) {
+      await parts.flushHistory();
+      const wanted = (record: StoredRecord): boolean =>
+        isOf(tenant, record) && (before === undefined || record.at <= before.at);
+      const newest = (await readHistory(documents, wanted, { signal })).toReversed();
+      const shown = newest.findIndex(({ at }) => at !== before?.at);
+      const first = Math.min(before?.shown ?? 0, shown === -1 ? newest.length : shown);
+      const page = newest.slice(first, first + limit);
+      const last = page.at(-1);
+      const next =
+        last === undefined || first + limit >= newest.length
+          ? undefined
+          : {
+              at: last.at,
+              shown: newest.slice(0, first + limit).filter(({ at }) => at === last.at).length,
+            };
+      return { records: page.map(toEntry), ...(next && { next }) };
+    },
+    async trace(traceId, { tenant, signal }) {
+      await parts.flushHistory();
+      const records = await readHistory(documents, (one) => one.traceId === traceId && isOf(tenant, one), { signal });
+      return {
+        traceId,
+        retrievals: records.filter((record) => record.kind === "retrieval"),
+        calls: records.filter((record) => record.kind === "call"),
+      };
+    },
+    async costs({ by, days, tenant, signal }) {
+      await parts.flushHistory();
+      const rows = await readCosts(documents, { days, now: parts.clock.now(), signal });
+      return costsBy(
+        rows.filter((row) => isOf(tenant, row)),
+        by,
+      );
+    },
+  };
+}
+
+function toEntry(record: HistoryRecord): HistoryEntry {
+  if (record.kind === "call") return record;
+  const { explanation, ...rest } = record;
+  return { ...rest, toolIds: explanation.chosen.map(({ toolId }) => toolId) };
+}
+
 function toRecord(
   { context, toolset, principal }: ToolQuery,
   result: RetrievalResult & Required<Pick<RetrievalResult, "explanation">>,
   at: number,
 ): Parameters<ReturnType<typeof createHistory>["note"]>[0] {
   const { traceId, intent, tier, confidence, nothingFits, candidateCount, filteredCount, explanation } = result;
+  const { queryEmbeddingTimeMs, searchTimeMs, rerankTimeMs } = result;
   return {
     kind: "retrieval",
     at: Math.round(at),
@@ -77,13 +145,16 @@ function toRecord(
     candidateCount,
     filteredCount,
     durationMs: result.totalTimeMs,
+    queryEmbeddingTimeMs,
+    searchTimeMs,
+    ...(rerankTimeMs !== undefined && { rerankTimeMs }),
     explanation,
   };
 }
 
 function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
   const { toolId, traceId, spanId, parentSpanId, toolset, status, code, message, cached } = data;
-  const { attempts, queuedMs, latencyMs, principal, tenant, cost } = data;
+  const { attempts, queuedMs, latencyMs, principal, tenant, cost, startedAt, durationMs, steps } = data;
   return {
     kind: "call",
     at,
@@ -99,6 +170,9 @@ function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
     attempts,
     queuedMs,
     latencyMs,
+    startedAt,
+    durationMs,
+    steps,
     principal,
     ...(tenant !== undefined && { tenant }),
     ...(cost !== undefined && { cost }),

@@ -3,21 +3,26 @@ import type { Catalog } from "./catalog/catalog.ts";
 import type { Engine } from "./execute/engine.ts";
 import type { Approvals } from "./guard/aegis.ts";
 import { ownIdentity } from "./mcp/client-identity.ts";
+import type { Clock } from "./observe/clock.ts";
 import type { Events } from "./observe/emitter.ts";
 import type { HealthBook } from "./observe/health.ts";
 import { createArsenalMetrics } from "./observe/metrics/arsenal-metrics.ts";
 import { watchProcess } from "./observe/metrics/process-metrics.ts";
 import type { MetricRegistry } from "./observe/metrics/registry.ts";
+import { createRecentMinutes, type Statistics, toStatistics } from "./observe/metrics/statistics.ts";
 
 /** Metrics that are being counted. */
 export interface WiredMetrics {
   readonly registry: MetricRegistry;
+  /** What this process did since counting began. */
+  statistics(): Promise<Statistics>;
   close(): void;
 }
 
 /** Wires the metrics of an arsenal. Counting begins now: nothing is counted for an arsenal whose metrics nobody wants. */
 export function wireMetrics(stages: {
   readonly events: Pick<Events, "subscribe" | "dropped">;
+  readonly clock: Clock;
   readonly health: HealthBook;
   readonly catalog: Catalog;
   readonly upstreams: Upstreams;
@@ -25,7 +30,7 @@ export function wireMetrics(stages: {
   /** Undefined until the first call. */
   readonly engine: () => Engine | undefined;
 }): WiredMetrics {
-  const { events, health, catalog, upstreams, approvals, engine } = stages;
+  const { events, clock, health, catalog, upstreams, approvals, engine } = stages;
   const { registry, record } = createArsenalMetrics({
     version: String(ownIdentity().info["version"]),
     dropped: events.dropped,
@@ -40,10 +45,19 @@ export function wireMetrics(stages: {
       list: async (query) => (await catalog.open(), catalog.engine.list(query)),
     },
   });
-  const unsubscribe = events.subscribe(record);
+  const since = Math.round(clock.now());
+  const recent = createRecentMinutes(clock);
+  const unsubscribe = events.subscribe((event) => {
+    record(event);
+    recent.record(event);
+  });
   const unwatch = watchProcess(registry);
   return {
     registry,
+    statistics: async () => {
+      const families = await registry.collect();
+      return toStatistics(families, { since, minutes: recent.read() });
+    },
     close() {
       unsubscribe();
       unwatch();

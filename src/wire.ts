@@ -163,18 +163,21 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     if (isClosed()) throw new ArsenalError("CLOSED", "This arsenal was closed.", { fix: "Create a new ToolArsenal." });
   }
 
-  async function metrics(): Promise<MetricRegistry> {
-    measuring ??= import("./wire-metrics.ts").then(({ wireMetrics }) => {
-      return wireMetrics({
+  const measure = (): Promise<WiredMetrics> =>
+    (measuring ??= import("./wire-metrics.ts").then(({ wireMetrics }) =>
+      wireMetrics({
         events,
+        clock,
         health,
         catalog,
         upstreams,
         approvals: aegis.approvals,
         engine: () => calls?.engine,
-      });
-    });
-    return (await measuring).registry;
+      }),
+    ));
+
+  async function metrics(): Promise<MetricRegistry> {
+    return (await measure()).registry;
   }
 
   async function sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
@@ -322,7 +325,14 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       const { createAdministration } = await import("./wire-administration.ts");
       const { createEventFeed } = await import("./serve/event-feed.ts");
       feed ??= createEventFeed({ events, state: guard.state, clock });
-      const administration = createAdministration({ ...wired, feed, ensembles: () => ensembles });
+      const administration = createAdministration({
+        ...wired,
+        clock,
+        feed,
+        ensembles: () => ensembles,
+        statistics: (await measure()).statistics,
+        flushHistory: async () => calls?.flushHistory(),
+      });
       return serveMcp(arsenal, listening, {
         config,
         redactor,

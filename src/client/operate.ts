@@ -1,6 +1,13 @@
 import type { KeptRecord, Verification } from "../guard/audit.port.ts";
 import type { Principal } from "../guard/principal.ts";
-import type { EnsembleStatus, PolicyAnswer } from "../serve/administration.ts";
+import type {
+  CostSum,
+  EnsembleStatus,
+  GatewayOverview,
+  HistoryEntry,
+  PolicyAnswer,
+  TraceHistory,
+} from "../serve/administration.ts";
 import type { Http } from "./http.ts";
 
 /** What operators do over REST. Each method needs the role `operator`. */
@@ -24,6 +31,16 @@ export interface RemoteOperations {
     query(query?: RemoteAuditQuery): Promise<AuditPage>;
     /** Checks that no record was changed or removed. */
     verify(): Promise<Verification>;
+  };
+  /** What the process that answers did since it started, and how it fares. */
+  stats(): Promise<GatewayOverview>;
+  readonly history: {
+    /** Past searches and calls, newest first. `next` of a page is the `cursor` of the one after it. */
+    list(page?: { readonly limit?: number; readonly cursor?: string }): Promise<HistoryPage>;
+    /** What is kept of one trace: searches with every signal, calls with every step. Rejects with INPUT_INVALID if nothing is. */
+    trace(traceId: string): Promise<TraceHistory>;
+    /** What calls cost, by tool unless told otherwise, in the last 30 days unless told otherwise. */
+    costs(asked?: { readonly by?: "tool" | "tenant" | "day"; readonly days?: number }): Promise<readonly CostSum[]>;
   };
 }
 
@@ -58,6 +75,12 @@ export interface AuditPage {
   readonly next?: string;
 }
 
+/** A page of past searches and calls. */
+export interface HistoryPage {
+  readonly records: readonly HistoryEntry[];
+  readonly next?: string;
+}
+
 export function operations(http: Http): RemoteOperations {
   const post = <Value>(path: string, body: unknown = {}): Promise<Value> =>
     http.json<Value>({ method: "POST", path, body });
@@ -77,6 +100,13 @@ export function operations(http: Http): RemoteOperations {
     audit: {
       query: (query = {}) => http.json({ path: "/audit", query: { ...query } }),
       verify: () => post("/audit/verify"),
+    },
+    stats: () => http.json({ path: "/stats" }),
+    history: {
+      list: (page = {}) => http.json({ path: "/history", query: { ...page } }),
+      trace: (traceId) => http.json({ path: `/history/${encodeURIComponent(traceId)}` }),
+      costs: async (asked = {}) =>
+        (await http.json<{ readonly costs: readonly CostSum[] }>({ path: "/costs", query: { ...asked } })).costs,
     },
   };
 }

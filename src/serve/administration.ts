@@ -4,6 +4,8 @@ import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audit.port.ts";
 import type { AegisPreview } from "../guard/aegis.ts";
 import type { PolicyRequest } from "../guard/policy.port.ts";
+import type { CallRecord, RetrievalRecord } from "../observe/history/record.ts";
+import type { Statistics } from "../observe/metrics/statistics.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { ToolSource } from "../tool/tool.ts";
@@ -18,6 +20,64 @@ export interface Administration {
   readonly events: Pick<EventFeed, "follow">;
   /** Undefined if calls are not audited, or the log cannot be read back. */
   readonly audit: AuditAdministration | undefined;
+  /** Undefined if no history is kept. */
+  readonly history: HistoryAdministration | undefined;
+  /** How this process fares. */
+  overview(): Promise<GatewayOverview>;
+}
+
+/** What one process of the gateway did since it started, and what is wrong now. */
+export interface GatewayOverview extends Statistics {
+  /** Ids of the tools whose circuit breaker is open. */
+  readonly openBreakers: readonly string[];
+  readonly ensembles: readonly EnsembleStatus[];
+}
+
+/** A past request without its ranking, or a past call. */
+export type HistoryEntry =
+  | (Omit<RetrievalRecord, "explanation"> & { readonly toolIds: readonly string[] })
+  | CallRecord;
+
+/** Everything that is kept of one trace, oldest first. */
+export interface TraceHistory {
+  readonly traceId: string;
+  readonly retrievals: readonly RetrievalRecord[];
+  readonly calls: readonly CallRecord[];
+}
+
+/** What calls cost, added up. */
+export interface CostSum {
+  readonly name: string;
+  readonly calls: number;
+  readonly cost: number;
+}
+
+/** What is kept of past requests and calls. `tenant` restricts it to those of one. */
+export interface HistoryAdministration {
+  /** Newest first. `next` is where an older page begins. */
+  list(page: {
+    readonly limit: number;
+    readonly before?: HistoryPlace | undefined;
+    readonly tenant?: string | undefined;
+    readonly signal: AbortSignal;
+  }): Promise<{ readonly records: readonly HistoryEntry[]; readonly next?: HistoryPlace }>;
+  /** Both lists are empty if nothing is kept of it. */
+  trace(
+    traceId: string,
+    options: { readonly tenant?: string | undefined; readonly signal: AbortSignal },
+  ): Promise<TraceHistory>;
+  costs(asked: {
+    readonly by: "tool" | "tenant" | "day";
+    readonly days: number;
+    readonly tenant?: string | undefined;
+    readonly signal: AbortSignal;
+  }): Promise<readonly CostSum[]>;
+}
+
+/** Where a page of the history ended: at this time, of which so many records were shown. */
+export interface HistoryPlace {
+  readonly at: number;
+  readonly shown: number;
 }
 
 /** How one ensemble fares. */

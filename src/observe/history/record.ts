@@ -1,12 +1,16 @@
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { ExecutionStatus } from "../../execute/result.ts";
+import type { CallSteps } from "../events.ts";
 import type { ExplainedTool, Explanation, RetrievalResult } from "../../retrieve/result.ts";
 
 /** A retrieval as the history keeps it: enough to explain its ranking again. */
-export interface RetrievalRecord extends Pick<
-  RetrievalResult,
-  "traceId" | "intent" | "tier" | "confidence" | "nothingFits" | "candidateCount" | "filteredCount"
-> {
+export interface RetrievalRecord
+  extends
+    Pick<
+      RetrievalResult,
+      "traceId" | "intent" | "tier" | "confidence" | "nothingFits" | "candidateCount" | "filteredCount" | "rerankTimeMs"
+    >,
+    Partial<Pick<RetrievalResult, "queryEmbeddingTimeMs" | "searchTimeMs">> {
   readonly kind: "retrieval";
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
@@ -37,6 +41,10 @@ export interface CallRecord {
   readonly attempts: number;
   readonly queuedMs: number;
   readonly latencyMs: number;
+  /** When it came, how long it took until it was answered, and when its steps happened. Absent in records of older versions. */
+  readonly startedAt?: number;
+  readonly durationMs?: number;
+  readonly steps?: CallSteps;
   readonly principal: string;
   readonly tenant?: string;
   readonly cost?: number;

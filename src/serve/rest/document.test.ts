@@ -85,6 +85,7 @@ describe("the OpenAPI document", () => {
     const config = {
       ...TOOLSETS,
       audit: { file: join(folder, "audit.jsonl") },
+      telemetry: { enabled: false, history: { enabled: true } },
       security: { policyFile, selfApproval: "local" as const },
     };
     const { document, url, ask } = await documented({}, config);
@@ -111,8 +112,8 @@ describe("the OpenAPI document", () => {
         if (answer.status >= 300) refused[operationId] = answer.status;
       }
     }
-    // Nothing listens at the addresses of the examples, and nothing has changed that could be accepted.
-    expect(refused).toEqual({ addMcpServer: 422, addA2aAgent: 422, acceptPin: expect.any(Number) });
+    // Nothing listens at the address of the example, nothing has changed that could be accepted, and the trace of the example never was.
+    expect(refused).toEqual({ addMcpServer: 422, addA2aAgent: 422, getTrace: 404, acceptPin: expect.any(Number) });
   });
 
   it("makes the gateway a source of another one: its operations are tools, and they run", async () => {

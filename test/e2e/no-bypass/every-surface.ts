@@ -168,6 +168,10 @@ export const REST_API: Readonly<Record<string, Does>> = {
   queryAudit: operates,
   verifyAudit: operates,
   followEvents: operates,
+  getStats: operates,
+  listHistory: operates,
+  getTrace: operates,
+  getCosts: operates,
 };
 
 /** The commands of the command line. */

@@ -5,6 +5,7 @@ import { ensembleOperations } from "./ensembles.ts";
 import { eventOperations } from "./events.ts";
 import { executeOperations } from "./execute.ts";
 import { gatewayOperations } from "./gateway.ts";
+import { observeOperations } from "./observe.ts";
 import { pinOperations } from "./pins.ts";
 import { policyOperations } from "./policy.ts";
 import { searchOperations } from "./search.ts";
@@ -22,4 +23,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...policyOperations,
   ...auditOperations,
   ...eventOperations,
+  ...observeOperations,
 ];

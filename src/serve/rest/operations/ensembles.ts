@@ -12,7 +12,7 @@ const params = {
   properties: { name: { type: "string", description: "The ensemble's name." } },
 } as const;
 
-const STATUS = {
+export const STATUS = {
   type: "object",
   properties: {
     name: { type: "string" },

@@ -1,0 +1,177 @@
+import type { Clock } from "../clock.ts";
+import type { ArsenalEvent } from "../events.ts";
+import type { HistogramSeries, MetricFamily, NumberSeries } from "./registry.ts";
+
+/** What one process did since it started. */
+export interface Statistics {
+  /** When counting began, in milliseconds since the epoch. */
+  readonly since: number;
+  readonly calls: number;
+  /** Calls that neither succeeded nor wait for an approval. */
+  readonly errors: number;
+  readonly byStatus: Readonly<Record<string, number>>;
+  /** Of calls that ran. */
+  readonly callMs: Percentiles;
+  readonly retrievals: number;
+  readonly retrievalMs: Percentiles;
+  /** Estimated tokens of definitions: those that retrievals returned, and those that sending everything would have added. */
+  readonly tokens: { readonly returned: number; readonly saved: number };
+  /** In the currency that the tools declare their cost in. */
+  readonly cost: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly approvalsPending: number;
+  readonly droppedEvents: number;
+  /** The last hour, oldest first. Minutes without a call are there too. */
+  readonly minutes: readonly Minute[];
+}
+
+/** Estimated from the buckets of a histogram. Absent while there is nothing to estimate them from. */
+export interface Percentiles {
+  readonly p50?: number;
+  readonly p95?: number;
+}
+
+/** The calls that ended within one minute. */
+export interface Minute {
+  /** Its start, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly calls: number;
+  readonly errors: number;
+  /** Of calls that ran; absent if none did. */
+  readonly p95Ms?: number;
+}
+
+/** Counts the calls of each minute of the last hour. */
+export interface RecentMinutes {
+  record(event: ArsenalEvent): void;
+  read(): readonly Minute[];
+}
+
+const MINUTE_MS = 60_000;
+const KEPT = 60;
+
+/** Upper bounds of latencies in milliseconds, 20 % apart: from 1 ms to more than 5 minutes. */
+const BOUNDS = Array.from({ length: 71 }, (_, step) => 1.2 ** step);
+
+interface Slot {
+  minute: number;
+  calls: number;
+  errors: number;
+  /** How many latencies fell into each bucket; the last is for those above every bound. */
+  readonly latencies: Uint32Array;
+}
+
+/** Creates the counts of the last hour, in memory that does not grow. */
+export function createRecentMinutes(clock: Pick<Clock, "now">): RecentMinutes {
+  const slots: Slot[] = Array.from({ length: KEPT }, () => ({
+    minute: -1,
+    calls: 0,
+    errors: 0,
+    latencies: new Uint32Array(BOUNDS.length + 1),
+  }));
+
+  return {
+    record({ name, at, data }) {
+      if (name !== "call-finished") return;
+      const minute = Math.floor(at / MINUTE_MS);
+      const slot = slots[minute % KEPT];
+      // An event that is an hour late has no place any more.
+      if (slot === undefined || minute < slot.minute) return;
+      if (minute > slot.minute) {
+        Object.assign(slot, { minute, calls: 0, errors: 0 });
+        slot.latencies.fill(0);
+      }
+      slot.calls++;
+      if (isError(data.status)) slot.errors++;
+      if (data.attempts === 0) return;
+      const bucket = BOUNDS.findIndex((bound) => data.latencyMs <= bound);
+      const index = bucket === -1 ? BOUNDS.length : bucket;
+      slot.latencies[index] = (slot.latencies[index] ?? 0) + 1;
+    },
+    read() {
+      const now = Math.floor(clock.now() / MINUTE_MS);
+      return Array.from({ length: KEPT }, (_, index) => {
+        const minute = now - KEPT + 1 + index;
+        const slot = slots[((minute % KEPT) + KEPT) % KEPT];
+        const at = minute * MINUTE_MS;
+        if (slot?.minute !== minute) return { at, calls: 0, errors: 0 };
+        const p95Ms = quantile(
+          0.95,
+          BOUNDS.map((upTo, bucket) => ({ upTo, count: slot.latencies[bucket] ?? 0 })),
+          slot.latencies.reduce((sum, count) => sum + count, 0),
+        );
+        return { at, calls: slot.calls, errors: slot.errors, ...(p95Ms !== undefined && { p95Ms }) };
+      });
+    },
+  };
+}
+
+function isError(status: string): boolean {
+  return status !== "success" && status !== "pending_confirmation";
+}
+
+/** Reads statistics out of the metrics. */
+export function toStatistics(
+  families: readonly MetricFamily[],
+  { since, minutes }: Pick<Statistics, "since" | "minutes">,
+): Statistics {
+  const seriesOf = (name: string): MetricFamily["series"] =>
+    families.find((family) => family.name === `toolarsenal_${name}`)?.series ?? [];
+  const numbers = (name: string): readonly NumberSeries[] => seriesOf(name).filter((one) => "value" in one);
+  const sum = (name: string): number => numbers(name).reduce((total, { value }) => total + value, 0);
+  const histogram = (name: string): Percentiles & { readonly count: number } =>
+    merged(seriesOf(name).filter((one) => "buckets" in one));
+
+  const byStatus: Record<string, number> = {};
+  for (const { labels, value } of numbers("calls_total")) {
+    const { status = "" } = labels;
+    byStatus[status] = (byStatus[status] ?? 0) + value;
+  }
+  const { count: _, ...callMs } = histogram("call_duration_seconds");
+  const { count: retrievals, ...retrievalMs } = histogram("retrieval_duration_seconds");
+  return {
+    since,
+    calls: sum("calls_total"),
+    errors: Object.entries(byStatus).reduce((total, [status, count]) => total + (isError(status) ? count : 0), 0),
+    byStatus,
+    callMs,
+    retrievals,
+    retrievalMs,
+    tokens: { returned: sum("retrieval_tokens_total"), saved: sum("retrieval_tokens_saved_total") },
+    cost: sum("call_cost_total"),
+    running: sum("calls_running"),
+    waiting: sum("calls_waiting"),
+    approvalsPending: sum("approvals_pending"),
+    droppedEvents: sum("events_dropped_total"),
+    minutes,
+  };
+}
+
+/** The percentiles of all series of a histogram together, in milliseconds. */
+function merged(series: readonly HistogramSeries[]): Percentiles & { readonly count: number } {
+  const count = series.reduce((sum, one) => sum + one.count, 0);
+  const buckets = (series[0]?.buckets ?? []).map(({ upTo }, index) => ({
+    upTo: upTo * 1_000,
+    count: series.reduce((sum, one) => sum + (one.buckets[index]?.count ?? 0), 0),
+  }));
+  const [p50, p95] = [quantile(0.5, buckets, count), quantile(0.95, buckets, count)];
+  return { count, ...(p50 !== undefined && { p50 }), ...(p95 !== undefined && { p95 }) };
+}
+
+/** Estimates as Prometheus does: values lie evenly in their bucket, and those above every bound count as the highest bound. */
+function quantile(
+  share: number,
+  buckets: readonly { readonly upTo: number; readonly count: number }[],
+  total: number,
+): number | undefined {
+  if (total === 0) return undefined;
+  const rank = share * total;
+  let [below, from] = [0, 0];
+  for (const { upTo, count } of buckets) {
+    if (count > 0 && below + count >= rank) return from + ((upTo - from) * (rank - below)) / count;
+    below += count;
+    from = upTo;
+  }
+  return from;
+}

@@ -1,0 +1,279 @@
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
+import type { HistoryAdministration, HistoryPlace } from "../../administration.ts";
+import { type Operation, operation, type RestContext } from "../operation.ts";
+import { RETRIEVAL_RESULT } from "../schemas/search.ts";
+import { choice, described, integer, list, number, object, text, texts, time } from "../schemas/write.ts";
+import { administrationOf } from "./administered.ts";
+import { STATUS } from "./ensembles.ts";
+
+const tag = "Observe";
+const role = "operator";
+
+const PERCENTILES = (description: string) =>
+  object(description, { p50: number("Half were faster."), p95: number("95 % were faster.") });
+
+const STEP = {
+  startedAt: time("When it began."),
+  durationMs: number("How long it took, in milliseconds."),
+} as const;
+
+const RETRIEVAL = {
+  type: "object",
+  description: "A past search. `kind` is `retrieval`.",
+  properties: {
+    kind: { type: "string", const: "retrieval", description: "What it is." },
+    at: time("When it ended."),
+    traceId: text("The trace it is part of."),
+    query: text("The request. Omitted if no text is kept."),
+    principal: text("Who asked; omitted for the local operator."),
+    tenant: text("The tenant of who asked."),
+    confidence: number("How likely it is that the tools serve the request."),
+    nothingFits: { type: "boolean", description: "Whether nothing was likely to serve it." },
+    durationMs: number("How long it took, in milliseconds."),
+    queryEmbeddingTimeMs: number("The part of it that embedded the request."),
+    searchTimeMs: number("The part of it that searched the catalog."),
+    rerankTimeMs: number("The part of it that reranked."),
+    toolIds: texts("The tools it found, best first. In a list only."),
+    explanation: described(
+      RETRIEVAL_RESULT.properties.explanation,
+      "Every signal of every tool that was chosen or left out. In a trace only.",
+    ),
+  },
+  required: ["kind", "at", "traceId", "durationMs"],
+} as const;
+
+const CALL = {
+  type: "object",
+  description: "A past call, without its arguments and result. `kind` is `call`.",
+  properties: {
+    kind: { type: "string", const: "call", description: "What it is." },
+    at: time("When it ended."),
+    traceId: text("The trace it is part of."),
+    spanId: text("Its span."),
+    parentSpanId: text("The span that it is part of."),
+    toolId: text("The tool."),
+    status: text("How it ended."),
+    code: text("The code of its error."),
+    message: text("Why it failed. Omitted if no text is kept."),
+    attempts: integer("How often the tool was tried."),
+    queuedMs: number("Time before its handler was called."),
+    latencyMs: number("Time from the start of its handler to its end, retries included."),
+    principal: text("Who called."),
+    tenant: text("The tenant of who called."),
+    cost: number("What it cost, as the tool declares."),
+    startedAt: time("When it came."),
+    durationMs: number("How long it took until it was answered."),
+    steps: object("When its steps happened.", {
+      policy: object("The guard's decision.", STEP),
+      queue: object("Limits, breaker, and waiting for a turn.", STEP),
+      attempts: list(
+        object("One attempt.", { ...STEP, spanId: text("Its span."), code: text("Why it failed.") }),
+        "The attempts, in order.",
+      ),
+    }),
+  },
+  required: ["kind", "at", "traceId", "spanId", "toolId", "status", "attempts", "queuedMs", "latencyMs", "principal"],
+} as const;
+
+/** How the gateway fares, and what is kept of past searches and calls. */
+export const observeOperations: readonly Operation[] = [
+  operation({
+    id: "getStats",
+    method: "get",
+    path: "/stats",
+    tag,
+    role,
+    summary: "Tell what this process did since it started, and how it fares",
+    description:
+      "Each process counts for itself; percentiles are estimated from histograms. For all processes together, read `/metrics` of each with Prometheus.",
+    answers: {
+      200: {
+        description: "The numbers.",
+        schema: object(
+          "What one process did, and how it fares.",
+          {
+            since: time("When counting began."),
+            calls: integer("Calls that ended."),
+            errors: integer("Calls that neither succeeded nor wait for an approval."),
+            byStatus: { type: "object", additionalProperties: { type: "integer" }, description: "Calls by status." },
+            callMs: PERCENTILES("How long calls ran, in milliseconds."),
+            retrievals: integer("Searches."),
+            retrievalMs: PERCENTILES("How long searches took, in milliseconds."),
+            tokens: object(
+              "Estimated tokens of definitions.",
+              {
+                returned: integer("What searches returned."),
+                saved: integer("What sending every definition for each search would have added."),
+              },
+              ["returned", "saved"],
+            ),
+            cost: number("What calls cost, as their tools declare."),
+            running: integer("Calls that run now."),
+            waiting: integer("Calls that wait for a place to run."),
+            approvalsPending: integer("Calls that wait for an approval."),
+            droppedEvents: integer("Events that a sink lost."),
+            openBreakers: texts("Tools whose circuit breaker is open."),
+            ensembles: list(STATUS, "Where tools come from, and how each source fares."),
+            minutes: list(
+              object(
+                "One minute.",
+                {
+                  at: time("Its start."),
+                  calls: integer("Calls that ended in it."),
+                  errors: integer("Those of them that failed."),
+                  p95Ms: number("95 % ran for less than this, in milliseconds."),
+                },
+                ["at", "calls", "errors"],
+              ),
+              "The last hour, oldest first.",
+            ),
+          },
+          ["since", "calls", "errors", "byStatus", "callMs", "retrievals", "retrievalMs", "tokens", "minutes"],
+        ),
+      },
+    },
+    run: async (_asked, context) => ({ body: await administrationOf(context).overview() }),
+  }),
+  operation({
+    id: "listHistory",
+    method: "get",
+    path: "/history",
+    tag,
+    role,
+    summary: "List past searches and calls, newest first",
+    description:
+      "The history holds as much as `telemetry.history` says, from all processes on the same state. An operator who belongs to a tenant sees that tenant's.",
+    query: object("", {
+      limit: { type: "integer", minimum: 1, maximum: 500, description: "Records on a page. Default 50." },
+      cursor: { ...text("`next` of the page before."), maxLength: 1_024 },
+    }),
+    answers: {
+      200: {
+        description: "One page.",
+        schema: object(
+          "One page.",
+          {
+            records: list({ anyOf: [RETRIEVAL, CALL] }, "Searches and calls, newest first."),
+            next: text("The cursor of the next page. Omitted on the last."),
+          },
+          ["records"],
+        ),
+      },
+    },
+    problems: ["CONFIG_INVALID"],
+    statuses: [404],
+    async run({ query: { limit = 50, cursor }, principal: { tenant }, signal }, context) {
+      const history = historyOf(context);
+      if ("refused" in history) return history;
+      const before = cursor === undefined ? undefined : placeOf(cursor);
+      const { records, next } = await history.list({ limit, before, tenant, signal });
+      return { body: { records, ...(next && { next: cursorOf(next) }) } };
+    },
+  }),
+  operation({
+    id: "getTrace",
+    method: "get",
+    path: "/history/{traceId}",
+    tag,
+    role,
+    summary: "Explain one trace: its searches with every signal, and its calls with every step",
+    params: object(
+      "",
+      { traceId: { ...text("A trace id, of a result or a record."), examples: ["4bf92f3577b34da6a3ce929d0e0e4736"] } },
+      ["traceId"],
+    ),
+    answers: {
+      200: {
+        description: "What is kept of the trace.",
+        schema: object(
+          "What is kept of the trace.",
+          {
+            traceId: text("The trace."),
+            retrievals: list(RETRIEVAL, "Its searches, oldest first."),
+            calls: list(CALL, "Its calls, oldest first."),
+          },
+          ["traceId", "retrievals", "calls"],
+        ),
+      },
+    },
+    problems: ["CONFIG_INVALID"],
+    statuses: [404],
+    async run({ params, principal: { tenant }, signal }, context) {
+      const history = historyOf(context);
+      if ("refused" in history) return history;
+      const traceId = params.traceId.toLowerCase();
+      const found = await history.trace(traceId, { tenant, signal });
+      if (found.retrievals.length + found.calls.length > 0) return { body: found };
+      const fix = "List what is kept with GET /api/v1/history.";
+      const message = `Nothing is kept of the trace ${showValue(params.traceId)}. ${fix}`;
+      const details = { field: "traceId", value: params.traceId, fix };
+      return { refused: new ArsenalError("INPUT_INVALID", message, details), status: 404 };
+    },
+  }),
+  operation({
+    id: "getCosts",
+    method: "get",
+    path: "/costs",
+    tag,
+    role,
+    summary: "Add up what calls cost, by tool, tenant or day",
+    description:
+      "Only calls of tools that declare a cost count. An operator who belongs to a tenant sees that tenant's.",
+    query: object("", {
+      by: choice(["tool", "tenant", "day"], "What to add up by. Default tool."),
+      days: { type: "integer", minimum: 1, maximum: 400, description: "The last days, today included. Default 30." },
+    }),
+    answers: {
+      200: {
+        description: "The sums.",
+        schema: object(
+          "The sums.",
+          {
+            costs: list(
+              object(
+                "One sum.",
+                {
+                  name: text("The tool, tenant or day."),
+                  calls: integer("How many calls."),
+                  cost: number("What they cost together."),
+                },
+                ["name", "calls", "cost"],
+              ),
+              "Dearest first; days in order.",
+            ),
+          },
+          ["costs"],
+        ),
+      },
+    },
+    problems: ["CONFIG_INVALID"],
+    statuses: [404],
+    async run({ query: { by = "tool", days = 30 }, principal: { tenant }, signal }, context) {
+      const history = historyOf(context);
+      return "refused" in history ? history : { body: { costs: await history.costs({ by, days, tenant, signal }) } };
+    },
+  }),
+];
+
+function historyOf(
+  context: RestContext,
+): HistoryAdministration | { readonly refused: ArsenalError; readonly status: 404 } {
+  const { history } = administrationOf(context);
+  if (history !== undefined) return history;
+  const fix = "Set state.type to something that outlives the process, or telemetry.history.enabled to true.";
+  const message = `This gateway keeps no history of searches and calls. ${fix}`;
+  return { refused: new ArsenalError("CONFIG_INVALID", message, { field: "telemetry.history", fix }), status: 404 };
+}
+
+function cursorOf({ at, shown }: HistoryPlace): string {
+  return Buffer.from(`history:${at}:${shown}`).toString("base64url");
+}
+
+function placeOf(cursor: string): HistoryPlace {
+  const given = Buffer.from(cursor, "base64url").toString("latin1");
+  const [, at, shown] = /^history:(\d{1,15}(?:\.\d{1,9})?):(\d{1,9})$/.exec(given) ?? [];
+  if (at !== undefined) return { at: Number(at), shown: Number(shown) };
+  const fix = "Send `next` of the page before, unchanged.";
+  throw new ArsenalError("INPUT_INVALID", `The cursor is invalid. ${fix}`, { field: "cursor", value: cursor, fix });
+}
