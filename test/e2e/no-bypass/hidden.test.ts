@@ -4,11 +4,12 @@ import { localOperator, type Principal, ToolArsenal } from "../../../src/index.t
 import { createClient } from "../../../src/client/index.ts";
 import { createAgent } from "../../../src/agent/index.ts";
 import { scriptedLlm } from "../../../src/testing/index.ts";
+import type { Policy } from "../../../src/adapters/policies/index.ts";
 import { bearerToken } from "../../../src/adapters/identity/bearer-token.ts";
 import { runInMemory } from "../terminal.ts";
 import { httpClient } from "./clients.ts";
 import { createPlace, type Place } from "./place.ts";
-import { cardsOf, REMOTE_LISTS } from "./remote.ts";
+import { cardsOf, type Remote, REMOTE_LISTS } from "./remote.ts";
 import { calledAs, opened } from "./surfaces.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
@@ -86,7 +87,7 @@ const WAYS: readonly (readonly [string, () => Promise<string>])[] = [
         () => atGateway(async (url) => JSON.stringify(await tell({ url }, QUERY, ["closed.echo", "secret.echo"]))),
       ] as const,
   ),
-  ["the extended cards of A2A", () => atGateway(async (url) => JSON.stringify((await cardsOf(url)).extended))],
+  ["the extended cards of A2A", () => atGateway(async (url) => JSON.stringify((await cardsOf({ url })).extended))],
   ["toolarsenal list", () => commandLine("list")],
   ["toolarsenal search", () => commandLine("search", QUERY, "--limit", "20")],
   ["toolarsenal export", () => commandLine("export", "--dialect", "openai")],
@@ -107,7 +108,7 @@ describe("a tool that is hidden", () => {
   });
 
   it("is absent from the card for anybody", async () => {
-    expect(await atGateway(async (url) => (await cardsOf(url)).open)).not.toMatch(HIDDEN);
+    expect(await atGateway(async (url) => (await cardsOf({ url })).open)).not.toMatch(HIDDEN);
   });
 
   it("is not got by its id over REST, nor deleted, nor is its health", async () => {
@@ -134,6 +135,41 @@ describe("a tool that is hidden", () => {
     expect((await arsenal.getTool("echo", "closed"))?.id).toBe("closed.echo");
     expect(await arsenal.getTool("echo", "secret")).toBeUndefined();
     expect(await arsenal.getTool("resources/read", "secret")).toBeUndefined();
+  });
+});
+
+describe("a tool that is hidden from one of two callers", () => {
+  const person = (id: string): Principal => localOperator({ id, roles: [], local: false });
+  const headersOf = (id: string) => ({ authorization: `Bearer the-token-of-the-${id}` });
+  const identity = bearerToken({
+    tokens: ["chief", "guest"].map((id) => ({ token: `the-token-of-the-${id}`, principal: person(id) })),
+  });
+  const policy: Policy = {
+    sees: (tool, { id }) => id === "chief" || !HIDDEN.test(tool.id),
+    decide: () => ({ effect: "allow" }),
+  };
+  const ways = [
+    ...REMOTE_LISTS,
+    ["the extended cards of A2A", async (at: Remote) => (await cardsOf(at)).extended] as const,
+  ];
+
+  it.each(ways)("is absent from %s to that one, whatever the other was told just before", async (_name, tell) => {
+    await using own = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
+    for (const id of ["closed.echo", "secret.echo"]) {
+      const [namespace = "", name = ""] = id.split(".");
+      own.register({ name, namespace, description: "Repeats a text." }, () => id);
+    }
+    const gateway = await own.serveMcp({ port: 0, identity });
+    const told = async (id: string): Promise<string> =>
+      JSON.stringify(
+        await tell({ url: gateway.url ?? "", headers: headersOf(id) }, QUERY, ["closed.echo", "secret.echo"]),
+      );
+    expect(await told("chief")).toMatch(HIDDEN);
+    const toGuest = await told("guest");
+    expect(toGuest).toMatch(VISIBLE);
+    expect(toGuest).not.toMatch(HIDDEN);
+    expect(await (await fetch(`${gateway.url}/.well-known/agent-card.json`)).text()).not.toMatch(/secret|closed/);
+    await gateway.close();
   });
 });
 

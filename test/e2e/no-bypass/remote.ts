@@ -4,12 +4,15 @@ import type { Transport } from "@a2a-js/sdk/client";
 import { createClient } from "../../../src/client/index.ts";
 import type { ToolResult } from "../../../src/index.ts";
 import { A2A_WAYS, type A2aWay, asking, outcomeOf, readEvents } from "../../serve/a2a-clients.ts";
-import { askAt, eventsOf } from "../../serve/rest-gateway.ts";
+import { askAt, eventsOf, type RestAnswer } from "../../serve/rest-gateway.ts";
 
-/** A gateway over HTTP, and the toolset that its caller names, if any. */
+/** A gateway over HTTP, and how it is asked. */
 export interface Remote {
   readonly url: string;
+  /** The toolset that the caller names, if any. */
   readonly toolset?: string;
+  /** Say who calls. Nobody is the local operator. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What a caller learns of a call. */
@@ -24,36 +27,32 @@ interface RemoteCall {
 export const REMOTE_CALLS: readonly (readonly [string, (at: Remote, call: RemoteCall) => Promise<RemoteResult>])[] = [
   [
     "POST /api/v1/execute",
-    async ({ url, ...through }, call) => {
-      const { status, body } = await rest(url, "POST", "/execute", { ...call, ...through });
+    async (at, call) => {
+      const { status, body } = await rest(at, "POST", "/execute", { ...call, ...through(at) });
       return status >= 400 ? body.result : body;
     },
   ],
   [
     "POST /api/v1/execute, streamed",
-    async ({ url, ...through }, call) => {
-      const headers = { accept: "text/event-stream" };
-      const { text } = await askAt(`${url}/api/v1`)("POST", "/execute", { body: { ...call, ...through }, headers });
+    async (at, call) => {
+      const streamed = { ...at, headers: { ...at.headers, accept: "text/event-stream" } };
+      const { text } = await rest(streamed, "POST", "/execute", { ...call, ...through(at) });
       return eventsOf(text).find(({ event }) => event === "result")?.data as RemoteResult;
     },
   ],
   [
     "POST /api/v1/batch",
-    async ({ url, ...through }, call) =>
-      (await rest(url, "POST", "/batch", { calls: [{ ...call, ...through }] })).body.results[0],
+    async (at, call) => (await rest(at, "POST", "/batch", { calls: [{ ...call, ...through(at) }] })).body.results[0],
   ],
-  [
-    "toolarsenal/client, execute",
-    ({ url, ...through }, call) => createClient({ url }).execute({ ...call, ...through }),
-  ],
+  ["toolarsenal/client, execute", (at, call) => clientAt(at).execute({ ...call, ...through(at) })],
   [
     "toolarsenal/client, execute with progress",
-    ({ url, ...through }, call) => createClient({ url }).execute({ ...call, ...through, onProgress() {} }),
+    (at, call) => clientAt(at).execute({ ...call, ...through(at), onProgress() {} }),
   ],
   [
     "toolarsenal/client, executeBatch",
-    async ({ url, ...through }, call) => {
-      const { results } = await createClient({ url }).executeBatch({ calls: [{ ...call, ...through }] });
+    async (at, call) => {
+      const { results } = await clientAt(at).executeBatch({ calls: [{ ...call, ...through(at) }] });
       return results[0] as RemoteResult;
     },
   ],
@@ -71,46 +70,45 @@ export const REMOTE_LISTS: readonly (readonly [
 ])[] = [
   [
     "GET /api/v1/tools",
-    async ({ url, toolset }) => (await rest(url, "GET", `/tools${toolset ? `?toolset=${toolset}` : ""}`)).body,
+    async (at) => (await rest(at, "GET", `/tools?${new URLSearchParams(through(at)).toString()}`)).body,
   ],
   [
     "POST /api/v1/search",
-    async ({ url, ...through }, query) => {
-      const asked = { context: { query }, explain: true, limit: 50, scoreThreshold: 0, ...through };
-      return (await rest(url, "POST", "/search", asked)).body;
+    async (at, query) => {
+      const asked = { context: { query }, explain: true, limit: 50, scoreThreshold: 0, ...through(at) };
+      return (await rest(at, "POST", "/search", asked)).body;
     },
   ],
   [
     "POST /api/v1/tools/retrieve",
-    async ({ url, ...through }, query) =>
-      (await rest(url, "POST", "/tools/retrieve", { query, limit: 50, refuse: "never", ...through })).body,
+    async (at, query) =>
+      (await rest(at, "POST", "/tools/retrieve", { query, limit: 50, refuse: "never", ...through(at) })).body,
   ],
   [
     "POST /api/v1/export",
-    async ({ url, ...through }, _query, ids) =>
-      (await rest(url, "POST", "/export", { format: "openai", ids, ...through })).body.tools,
+    async (at, _query, ids) =>
+      (await rest(at, "POST", "/export", { format: "openai", ids, ...through(at) })).body.tools,
   ],
-  ["toolarsenal/client, listTools", ({ url, ...through }) => createClient({ url }).listTools(through)],
+  ["toolarsenal/client, listTools", (at) => clientAt(at).listTools(through(at))],
   [
     "toolarsenal/client, pages",
-    async ({ url, ...through }) => {
+    async (at) => {
       const pages: unknown[] = [];
-      for await (const page of createClient({ url }).pages({ limit: 2, ...through })) pages.push(page);
+      for await (const page of clientAt(at).pages({ limit: 2, ...through(at) })) pages.push(page);
       return pages;
     },
   ],
   [
     "toolarsenal/client, retrieve",
-    ({ url, ...through }, query) => createClient({ url }).retrieve({ context: { query }, limit: 50, ...through }),
+    (at, query) => clientAt(at).retrieve({ context: { query }, limit: 50, ...through(at) }),
   ],
   [
     "toolarsenal/client, retrieveTools",
-    ({ url, ...through }, query) =>
-      createClient({ url }).retrieveTools(query, { limit: 50, refuse: "never", ...through }),
+    (at, query) => clientAt(at).retrieveTools(query, { limit: 50, refuse: "never", ...through(at) }),
   ],
   [
     "toolarsenal/client, exportTools",
-    async ({ url, ...through }, _query, ids) => (await createClient({ url }).exportTools("openai", ids, through)).tools,
+    async (at, _query, ids) => (await clientAt(at).exportTools("openai", ids, through(at))).tools,
   ],
   ...A2A_WAYS.flatMap(
     (way) =>
@@ -118,15 +116,15 @@ export const REMOTE_LISTS: readonly (readonly [
         [`/a2a, a text, ${way.name}`, async (at: Remote, query: string) => outcomeOf(await send(way, at, query)).made],
         [
           `/a2a, a text, streamed, ${way.name}`,
-          async ({ url, toolset }: Remote, query: string) =>
-            readEvents((await way.connect(url)).sendMessageStream(request(query, toolset))),
+          async (at: Remote, query: string) =>
+            readEvents((await connect(way, at)).sendMessageStream(request(query, at))),
         ],
       ] as const,
   ),
   [
     "/a2a, a text, tasks/send",
     async (at, query) => {
-      const data = { limit: 50, ...(at.toolset !== undefined && { toolset: at.toolset }) };
+      const data = { limit: 50, ...through(at) };
       const parts = [
         { type: "text", text: query },
         { type: "data", data },
@@ -137,36 +135,40 @@ export const REMOTE_LISTS: readonly (readonly [
 ];
 
 /** What the cards of a gateway say: those for anybody, and those for a caller that is known. */
-export async function cardsOf(url: string): Promise<{ readonly open: string; readonly extended: readonly string[] }> {
+export async function cardsOf(at: Remote): Promise<{ readonly open: string; readonly extended: readonly string[] }> {
   const open = await Promise.all(
-    ["/.well-known/agent-card.json", "/.well-known/agent.json"].map(async (path) => (await fetch(url + path)).text()),
+    ["/.well-known/agent-card.json", "/.well-known/agent.json"].map(async (path) =>
+      (await fetch(at.url + path)).text(),
+    ),
   );
   const extendedBy = async (client: Transport): Promise<string> =>
     JSON.stringify(await client.getExtendedAgentCard({ tenant: "" }));
-  const clients = await Promise.all(A2A_WAYS.map((way) => way.connect(url)));
+  const clients = await Promise.all(A2A_WAYS.map((way) => connect(way, at)));
   return { open: open.join("\n"), extended: await Promise.all(clients.map(extendedBy)) };
 }
 
-function rest(url: string, method: string, path: string, body?: object): ReturnType<ReturnType<typeof askAt>> {
-  return askAt(`${url}/api/v1`)(method, path, body === undefined ? {} : { body });
-}
+const through = ({ toolset }: Remote) => (toolset === undefined ? {} : { toolset });
+const clientAt = ({ url, headers = {} }: Remote) => createClient({ url, headers });
+const connect = (way: A2aWay, { url, headers }: Remote): Promise<Transport> => way.connect(url, headers);
+const rest = ({ url, headers = {} }: Remote, method: string, path: string, body?: object): Promise<RestAnswer> =>
+  askAt(`${url}/api/v1`)(method, path, { headers, ...(body !== undefined && { body }) });
 
 const wayNamed = (name: string): A2aWay => A2A_WAYS.find((each) => each.name === name) ?? A2A_WAYS[0];
 
-const dataOf = ({ toolset }: Remote, { toolName, arguments: args }: RemoteCall) => ({
+const dataOf = (at: Remote, { toolName, arguments: args }: RemoteCall) => ({
   tool: toolName,
   arguments: args,
-  ...(toolset !== undefined && { toolset }),
+  ...through(at),
 });
 
 async function byClient(name: string, at: Remote, call: RemoteCall): Promise<RemoteResult> {
-  const client = await wayNamed(name).connect(at.url);
+  const client = await connect(wayNamed(name), at);
   const { state, said, made } = outcomeOf(await client.sendMessage(asking(dataOf(at, call))));
   return toResult({ state, said, made });
 }
 
 /** A search in words, addressed to the skill of a toolset if there is one. */
-function request(query: string, toolset: string | undefined): SendMessageRequest {
+function request(query: string, { toolset }: Remote): SendMessageRequest {
   const partsOf = (part: string | object) => asking(part).message?.parts ?? [];
   const skill = toolset === undefined ? {} : { metadata: { skillId: `toolset_${toolset}` } };
   return asking(query, {
@@ -175,8 +177,7 @@ function request(query: string, toolset: string | undefined): SendMessageRequest
   });
 }
 
-const send = async (way: A2aWay, { url, toolset }: Remote, query: string) =>
-  (await way.connect(url)).sendMessage(request(query, toolset));
+const send = async (way: A2aWay, at: Remote, query: string) => (await connect(way, at)).sendMessage(request(query, at));
 
 interface Outcome {
   readonly state: string;
@@ -190,13 +191,13 @@ interface Part {
 }
 
 async function byTasksSend(
-  { url }: Remote,
+  { url, headers = {} }: Remote,
   parts: readonly object[],
 ): Promise<Outcome & { readonly artifacts: readonly object[] }> {
   const params = { id: randomUUID(), message: { role: "user", parts } };
   const response = await fetch(`${url}/a2a`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tasks/send", params }),
   });
   const { result } = (await response.json()) as {

@@ -138,7 +138,7 @@ const WAYS: readonly (readonly [string, () => Promise<unknown>])[] = [
   ),
   [
     "the extended cards of serveMcp of a toolset",
-    () => cardsOf(remoteNamed("serveMcp of a toolset").url).then(({ extended }) => extended),
+    () => cardsOf(remoteNamed("serveMcp of a toolset")).then(({ extended }) => extended),
   ],
   ["runner.listTools", () => runner.listTools()],
   ["runner.retrieve", () => runner.retrieve({ context: { query: QUERY }, limit: 20, refuse: "never" })],
@@ -165,7 +165,7 @@ describe("a tool outside the toolset", () => {
   });
 
   it("is absent from the card for anybody of serveMcp of a toolset", async () => {
-    expect((await cardsOf(remoteNamed("serveMcp of a toolset").url)).open).not.toMatch(OUTSIDE);
+    expect((await cardsOf(remoteNamed("serveMcp of a toolset"))).open).not.toMatch(OUTSIDE);
   });
 
   it.each(REMOTES)("is not got by its id over REST, through $name", async ({ name }) => {
