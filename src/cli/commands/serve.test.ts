@@ -108,6 +108,12 @@ describe("serve without a configuration", () => {
     const [, url = ""] = await running.until(/Serving MCP at (http:\/\/127\.0\.0\.1:\d+)\/mcp\n/);
     await running.until(/Ctrl-C ends it/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    for (const [what, path] of [
+      ["REST", "/api/v1"],
+      ["Docs", "/docs"],
+      ["A2A", "/a2a"],
+    ] as const)
+      expect(running.text.err.match(new RegExp(`^ {2}${what} +${url}${path}$`, "gm"))).toHaveLength(1);
     const pasted = [...running.text.err.matchAll(/^ {2}(.+?), \S+\n {4}(\{.*\})$/gm)];
     expect(pasted.map(([, client, json = ""]) => [client, JSON.parse(json)])).toEqual([
       [
@@ -138,6 +144,9 @@ describe("serve without a configuration", () => {
     await json.until(/"tokensOfAll"/);
     expect([await plain.stop(), await json.stop(), plain.text.out]).toEqual([0, 0, ""]);
     expect(JSON.parse(json.text.out)).toEqual({
+      rest: expect.stringMatching(/\d\/api\/v1$/) as string,
+      docs: expect.stringMatching(/\d\/docs$/) as string,
+      a2a: expect.stringMatching(/\d\/a2a$/) as string,
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
       mcp: expect.stringMatching(/\/mcp$/) as string,
       mode: "static",

@@ -82,15 +82,17 @@ export function createAnnouncer(parts: {
     tell,
     /** Where it is served, and what to paste into clients. With `--json` also on stdout, where no protocol runs. */
     tellEndpoint(endpoint: Endpoint, files: ConfigFiles | undefined): void {
-      const url = `${endpoint.url}/mcp`;
+      const { url } = endpoint;
+      const [mcp, rest, docs, a2a] = [`${url}/mcp`, `${url}/api/v1`, `${url}/docs`, `${url}/a2a`];
       if (input.json) {
-        terminal.out.write(`${JSON.stringify({ url: endpoint.url, mcp: url, mode })}\n`);
+        terminal.out.write(`${JSON.stringify({ url, mcp, rest, docs, a2a, mode })}\n`);
         return;
       }
       const lines = clientLines(endpoint, { config: files?.config, mcpConfigs: files?.mcpConfigs ?? [], toolset });
       const what = toolset === undefined ? "Serving MCP at" : `Serving the toolset ${toolset} over MCP at`;
       const pasted = lines.map(({ client, file, json }) => `  ${paint.bold(client)}, ${file}\n    ${json}\n`).join("");
-      terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(url)}\n${pasted}`);
+      const others = `  REST  ${paint.cyan(rest)}\n  Docs  ${paint.cyan(docs)}\n  A2A   ${paint.cyan(a2a)}\n`;
+      terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(mcp)}\n${others}${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
     /** What is wrong with the configuration, how each server and document fares, and once all were tried, the total. */
