@@ -13,6 +13,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json config.schema.json ./
 COPY scripts ./scripts
 COPY src ./src
+COPY dashboard ./dashboard
 RUN npm run build
 
 # What runs: the dependencies, and the clients of PostgreSQL and Redis, which the package leaves to its users. Node finds them in /node_modules.

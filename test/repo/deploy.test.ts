@@ -56,6 +56,14 @@ describe("the Dockerfile", () => {
     expect([...new Set(allowed)].filter((path) => !copied.includes(path))).toEqual([]);
   });
 
+  it("copies every folder that `npm run build` reads", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
+    const commands = `${scripts["build"]} ${scripts["build:dashboard"]}`;
+    const folders = [...commands.matchAll(/(\w+)\/[\w.-]+\.ts/g)].map(([, folder = ""]) => folder);
+    expect(new Set(folders)).toEqual(new Set(["scripts", "dashboard"]));
+    expect([...folders, "src"].filter((folder) => !copied.includes(folder))).toEqual([]);
+  });
+
   it("copies from stages that it has, and runs what the build makes", () => {
     const names = stages.map(([from = ""]) => / AS (\w+)$/.exec(from)?.[1]);
     const sources = stages.flat().flatMap((line) => /--from=(\w+)/.exec(line)?.[1] ?? []);
