@@ -30,6 +30,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   audit: ["Verify the audit log, or show its last records", () => import("./commands/guard/audit.ts")],
   why: ["Show how a past request was ranked, and what was called", () => import("./commands/observe/why.ts")],
   costs: ["Show what calls cost, by tool, tenant or day", () => import("./commands/observe/costs.ts")],
+  top: ["Watch a gateway: calls, errors, servers and what needs attention", () => import("./commands/observe/top.ts")],
   doctor: ["Check the configuration and say how to fix it", () => import("./commands/doctor.ts")],
   completion: ["Print a completion script for your shell", () => import("./commands/completion.ts")],
 };

@@ -199,6 +199,7 @@ export const COMMAND_LINE: Readonly<Record<string, Does>> = {
   audit: files,
   why: { neither: "It shows the operator of the state what was asked and called before; nothing runs." },
   costs: { neither: "It adds up what calls cost." },
+  top: { neither: "It shows the figures of a gateway." },
   approvals: settles,
   pins: judges,
 };

@@ -1,0 +1,128 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type ArsenalClient, type ArsenalEvent, createClient } from "../../../client/index.ts";
+import type { GatewayOverview } from "../../../serve/administration.ts";
+import { readSettings } from "../../arsenal/open-arsenal.ts";
+import type { Command, Input, Terminal } from "../../command.ts";
+import { readNumber } from "../../input.ts";
+import { clip, styles, table } from "../../terminal/style.ts";
+
+type Call = ArsenalEvent<"call-finished">;
+
+/** How many of the latest calls are shown. */
+const SHOWN_CALLS = 12;
+
+const CLEAR = "\u001B[H\u001B[2J\u001B[3J";
+const OTHER_SCREEN = { open: "\u001B[?1049h\u001B[?25l", close: "\u001B[?25h\u001B[?1049l" };
+
+const BARS = "▁▂▃▄▅▆▇█";
+
+/** `toolarsenal top` */
+export const command: Command = {
+  options: {
+    url: { value: "URL", description: "The gateway", fallback: "the configured address, http://127.0.0.1:8080" },
+    interval: { value: "S", description: "Seconds between two looks, 1 to 3600", fallback: "2" },
+    once: { description: "Print one look and end, as without a terminal" },
+  },
+  examples: ["top", "top --url https://tools.example.com", "top --once --json"],
+  runsUntilInterrupted: true,
+  async run(input, terminal) {
+    const everyS = readNumber(input, "interval", { min: 1, max: 3600, fallback: 2 });
+    const { out, environment, signal } = terminal;
+    const url = input.options["url"] ?? (await configuredUrl(input, terminal));
+    const { TOOLARSENAL_TOKEN: token } = environment;
+    await using gateway = createClient({ url, signal, ...(token ? { token } : {}) });
+    if (input.json || input.flags.has("once") || out.isTTY !== true) {
+      const seen = await gateway.stats();
+      out.write(input.json ? `${JSON.stringify(seen, undefined, 2)}\n` : `${look(seen, [], url, terminal)}\n`);
+      return 0;
+    }
+    return follow(gateway, url, everyS * 1000, terminal);
+  },
+};
+
+/** Draws again and again, on the terminal's other screen, until Ctrl-C. */
+async function follow(gateway: ArsenalClient, url: string, everyMs: number, terminal: Terminal): Promise<number> {
+  const { out, signal } = terminal;
+  const first = await gateway.stats();
+  const calls: Call[] = [];
+  const end = gateway.subscribe(
+    (event) => {
+      if (event.name === "call-finished") calls.splice(0, calls.length, event, ...calls.slice(0, SHOWN_CALLS - 1));
+    },
+    { names: ["call-finished"] },
+  );
+  // Without the right to read events there are no calls to show; the rest is as good.
+  end.connected.catch(() => {});
+  out.write(OTHER_SCREEN.open);
+  try {
+    for (let seen = first; ; seen = await gateway.stats()) {
+      out.write(`${CLEAR}${look(seen, calls, url, terminal)}\n`);
+      await pause(everyMs, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return 0;
+  } finally {
+    end();
+    out.write(OTHER_SCREEN.close);
+  }
+}
+
+/** The gateway at a glance. */
+function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out, environment }: Terminal): string {
+  const { bold, dim, green, red, yellow } = styles(out, environment);
+  const { callMs, retrievalMs, tokens, ensembles, openBreakers, approvalsPending, droppedEvents } = seen;
+  const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
+  const attention = [
+    ...ensembles
+      .filter(({ state }) => state === "failed")
+      .map(({ name, problem = "failed" }) => `${name}: ${clip(problem, 100)}`),
+    ...openBreakers.map((id) => `${id}: circuit breaker open`),
+    ...(approvalsPending > 0 ? [`${approvalsPending} calls wait for approval`] : []),
+    ...(droppedEvents > 0 ? [`${droppedEvents} events dropped`] : []),
+  ];
+  const connected = ensembles.filter(({ state }) => state === "connected").length;
+  return [
+    `${bold("ToolArsenal")} ${dim(`${url}, since ${new Date(seen.since).toLocaleString()}`)}`,
+    "",
+    table([
+      ["calls", seen.calls, seen.errors === 0 ? green("no errors") : red(`${seen.errors} errors`)],
+      ["", seen.running, `running, ${seen.waiting} waiting`],
+      ["call time", ms(callMs.p50), `P95 ${ms(callMs.p95)}`],
+      ["searches", seen.retrievals, `P50 ${ms(retrievalMs.p50)}, P95 ${ms(retrievalMs.p95)}`],
+      ["tokens saved", tokens.saved, `${tokens.returned} handed out`],
+      ["cost", seen.cost.toFixed(2), ""],
+      ["servers", connected, `of ${ensembles.length} connected`],
+    ]),
+    "",
+    `${dim("calls a minute, last hour")} ${sparkline(seen.minutes.map((minute) => minute.calls))}`,
+    "",
+    ...(attention.length === 0 ? [green("Nothing needs attention.")] : attention.map((line) => yellow(`! ${line}`))),
+    ...(calls.length === 0 ? [] : ["", table(calls.map((call) => row(call, styles(out, environment))))]),
+  ].join("\n");
+}
+
+function row({ at, data }: Call, { green, red }: ReturnType<typeof styles>): readonly string[] {
+  const { toolId, status, latencyMs, principal } = data;
+  const shown = status === "success" ? green(status) : red(status);
+  return [
+    new Date(at).toLocaleTimeString(),
+    clip(toolId, 40),
+    shown,
+    `${Math.round(latencyMs)} ms`,
+    clip(principal, 20),
+  ];
+}
+
+/** Numbers as a line of bars; the highest fills its place. */
+export function sparkline(values: readonly number[]): string {
+  const most = Math.max(...values);
+  return values
+    .map((value) => (value === 0 ? " " : (BARS[Math.ceil((value / most) * BARS.length) - 1] ?? "")))
+    .join("");
+}
+
+async function configuredUrl(input: Input, terminal: Terminal): Promise<string> {
+  const { publicUrl, port, tls } = (await readSettings(input, terminal)).server;
+  return publicUrl ?? `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`;
+}
