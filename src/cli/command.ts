@@ -74,6 +74,8 @@ export interface Terminal {
 /** The part of a stream that commands use. */
 export interface Stream {
   write(text: string): unknown;
+  /** Writes a sequence that steers the terminal, which `write` would escape. Only for what the program itself makes up; only on a terminal. */
+  steer?(sequence: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
 }

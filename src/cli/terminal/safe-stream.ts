@@ -24,6 +24,7 @@ export function safeStream<Given extends Stream>(stream: Given): Given {
   return new Proxy(stream, {
     get(target, name) {
       if (name === "write") return write;
+      if (name === "steer") return (sequence: string): unknown => target.write(sequence);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },

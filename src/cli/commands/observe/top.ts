@@ -53,10 +53,11 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
   );
   // Without the right to read events there are no calls to show; the rest is as good.
   end.connected.catch(() => {});
-  out.write(OTHER_SCREEN.open);
+  out.steer?.(OTHER_SCREEN.open);
   try {
     for (let seen = first; ; seen = await gateway.stats()) {
-      out.write(`${CLEAR}${look(seen, calls, url, terminal)}\n`);
+      out.steer?.(CLEAR);
+      out.write(`${look(seen, calls, url, terminal)}\n`);
       await pause(everyMs, undefined, { signal });
     }
   } catch (error) {
@@ -64,7 +65,7 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
     return 0;
   } finally {
     end();
-    out.write(OTHER_SCREEN.close);
+    out.steer?.(OTHER_SCREEN.close);
   }
 }
 
