@@ -1,11 +1,13 @@
 import type { Task } from "@a2a-js/sdk";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { memoryState } from "../../adapters/state/memory.ts";
 import { A2A_WAYS, asking, outcomeOf, readEvents } from "../../../test/serve/a2a-clients.ts";
 import { ticketArsenal } from "../../../test/mcp/toolset-gateway.ts";
+import type { ToolArsenalParts } from "../../index.ts";
 
 /** A gateway with a tool that waits; `started` resolves when so many calls of it run. */
-async function serve(drainMs: number, calls: number) {
-  const arsenal = ticketArsenal();
+async function serve(drainMs: number, calls: number, parts: ToolArsenalParts = {}) {
+  const arsenal = ticketArsenal({}, parts);
   const [started, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
   let running = 0;
   arsenal.register({ name: "wait", namespace: "support", description: "Waits." }, (_args, { signal }) => {
@@ -58,4 +60,29 @@ describe.each(A2A_WAYS)("shutting down while a task runs, over $name", ({ name, 
     expect(said[0]).toContain("shut down");
     await closed;
   });
+});
+
+it("shutting down waits for an answer that is still read from a slow store", async () => {
+  const state = memoryState();
+  const [asked, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const documents: typeof state.documents = {
+    ...state.documents,
+    async get(key) {
+      const found = await state.documents.get(key);
+      if (!JSON.stringify(found ?? {}).includes("TASK_STATE_COMPLETED")) return found;
+      asked.resolve();
+      await slow.promise;
+      return found;
+    },
+  };
+  const { gateway, url, started, finish } = await serve(60_000, 1, { state: { ...state, documents } });
+  const answered = (await A2A_WAYS[0].connect(url)).sendMessage(asking(WAIT));
+  await started;
+  finish();
+  await asked.promise;
+  expect(gateway.pending).toBe(1);
+  const closed = gateway.close();
+  slow.resolve();
+  expect(outcomeOf(await answered)).toMatchObject({ state: "completed", made: ["done"] });
+  await closed;
 });

@@ -76,8 +76,12 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   const underWay = new Set<string>();
   const keyOf = (taskId: string, { user }: ServerCallContext): string => JSON.stringify([user?.userName, taskId]);
 
-  /** Starts a run that nobody needs to follow. */
-  function begin(params: SendMessageRequest, context: ServerCallContext): EventQueue<StreamResponse> {
+  /** Starts a run that nobody needs to follow. It counts as work until it has ended and `answered` has resolved. */
+  function begin(
+    params: SendMessageRequest,
+    context: ServerCallContext,
+    answered?: Promise<void>,
+  ): EventQueue<StreamResponse> {
     const queue = createEventQueue<StreamResponse>();
     void work
       .run(forever, async (signal) => {
@@ -92,6 +96,8 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
         } finally {
           underWay.delete(key);
         }
+        queue.end();
+        await answered;
       })
       .then(queue.end, queue.fail);
     return queue;
@@ -109,9 +115,22 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
 
   async function sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<Message | Task> {
     await checkMessage(params, context);
-    const returnsAtOnce = params.configuration?.returnImmediately === true;
+    const answered = Promise.withResolvers<void>();
+    try {
+      return await answerOf(params, context, begin(params, context, answered.promise));
+    } finally {
+      answered.resolve();
+    }
+  }
+
+  async function answerOf(
+    { configuration }: SendMessageRequest,
+    context: ServerCallContext,
+    queue: EventQueue<StreamResponse>,
+  ): Promise<Message | Task> {
+    const returnsAtOnce = configuration?.returnImmediately === true;
     let taskId: string | undefined;
-    for await (const { payload } of begin(params, context).events()) {
+    for await (const { payload } of queue.events()) {
       if (payload?.$case === "message") return payload.value;
       if (payload?.$case === "task") taskId = payload.value.id;
       const needsSignIn =
@@ -120,7 +139,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     }
     const task = taskId === undefined ? undefined : await store.load(taskId, context);
     if (task === undefined) throw new InvalidAgentResponseError("The agent ended without an answer.");
-    const length = params.configuration?.historyLength;
+    const length = configuration?.historyLength;
     return length === undefined ? task : { ...task, history: length <= 0 ? [] : task.history.slice(-length) };
   }
 
