@@ -97,6 +97,8 @@ export const CLIENT: Readonly<Record<string, Does>> = {
   ensembles: { neither: "What operators do with servers; calls go through execute." },
   policy: { neither: "It asks what would be decided, and runs nothing." },
   audit: { neither: "It reads what was done." },
+  stats: operates,
+  history: operates,
 };
 
 /** The paths of each surface in the manifest, and those of the host itself. */
