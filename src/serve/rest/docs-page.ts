@@ -94,6 +94,7 @@ function section(id, method, path, operation) {
       else if (value !== "") headers[name] = value;
     }
     if (content) headers["content-type"] = "application/json";
+    headers["x-page-token"] = document.querySelector("meta[name=page-token]").content;
     const body = content ? fields.get("body").value : undefined;
     const response = await fetch(target + (query.size ? "?" + query : ""), { method: method.toUpperCase(), headers, body, signal });
     const shown = make("pre", { tabindex: "0" });
@@ -158,17 +159,18 @@ export const DOCS_HEADERS = {
   "content-security-policy": POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  "cache-control": "no-cache",
+  "cache-control": "no-store",
 } as const;
 
-/** The page at `/docs`. It reads `/openapi.json` in the browser and names nothing itself, so anybody may load it. */
-export const DOCS_PAGE = `<!doctype html>
+/** The page at `/docs`. It reads `/openapi.json` in the browser and names nothing itself, so anybody may load it. `head` gives it its page token. */
+export const docsPage = (head: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>ToolArsenal REST API</title>
 <link rel="icon" href="data:,">
+${head}
 <style>${STYLE}</style>
 </head>
 <body>

@@ -8,10 +8,11 @@ import { ownIdentity } from "../../mcp/client-identity.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { startLeasedWork } from "../../state/leased-work.ts";
 import { hasRole } from "../administration.ts";
+import { pageRefusal, pageTokenMeta } from "../http/page-token.ts";
 import { requestIdOf } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 import { retryAfter, shuttingDown } from "../work.ts";
-import { DOCS_HEADERS, DOCS_PAGE } from "./docs-page.ts";
+import { DOCS_HEADERS, docsPage } from "./docs-page.ts";
 import { createDocument } from "./document.ts";
 import type { Answer, Asked, Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations/all.ts";
@@ -56,6 +57,8 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
       const found = find(method === "HEAD" ? "GET" : method, path);
       if (found === undefined) return refusePath(path, writer);
       if (isCrossSite(request.headers)) return writer.problem(crossSite());
+      const refusal = pageRefusal(request, replica.seal);
+      if (refusal !== undefined) return writer.problem(refusal);
       statusOf = found.operation.statusOf;
       await answer(found, exchange, writer);
     } catch (error) {
@@ -139,7 +142,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
 
   function showDocs({ request, response }: HttpExchange): void {
     if (request.method === "GET" || request.method === "HEAD")
-      return void response.writeHead(200, DOCS_HEADERS).end(DOCS_PAGE);
+      return void response.writeHead(200, DOCS_HEADERS).end(docsPage(pageTokenMeta(replica.seal)));
     refuseMethod("GET, HEAD", createWriter(response, { requestId: requestIdOf(request), redactor }));
   }
 

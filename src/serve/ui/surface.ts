@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { refuseMethod } from "../http/answer.ts";
+import { pageTokenMeta } from "../http/page-token.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 
 const BASE = "/ui";
@@ -25,8 +26,12 @@ const HEADERS = {
 };
 
 /** `/ui`: the dashboard. Its files say nothing about the gateway, so anybody may load them; the data comes from `/api/v1`. */
-export function uiSurface(_context: SurfaceContext): Surface {
+export function uiSurface({ replica }: Pick<SurfaceContext, "replica">): Surface {
   const folder = FOLDERS.find((each) => existsSync(new URL("index.html", each)));
+
+  function withToken(page: Buffer): Buffer {
+    return Buffer.from(page.toString().replace("</head>", () => `${pageTokenMeta(replica.seal)}</head>`));
+  }
 
   async function handle({ request, response, url }: HttpExchange): Promise<void> {
     if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
@@ -37,18 +42,19 @@ export function uiSurface(_context: SurfaceContext): Surface {
     }
     const asset = /^\/ui\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/.exec(url.pathname)?.[1];
     const name = asset ?? "index.html";
-    const found = await readFile(fileURLToPath(new URL(name, folder))).catch(() => undefined);
-    if (found === undefined) {
+    const file = await readFile(fileURLToPath(new URL(name, folder))).catch(() => undefined);
+    if (file === undefined) {
       response.writeHead(404, { ...HEADERS, "content-type": "text/plain; charset=utf-8" }).end("Nothing is here.\n");
       return;
     }
+    const found = asset === undefined ? withToken(file) : file;
     response
       .writeHead(200, {
         ...HEADERS,
         "content-type": TYPES[extname(name)] ?? "application/octet-stream",
         "content-length": found.length,
-        // The names of assets change with their content.
-        "cache-control": asset === undefined ? "no-cache" : "public, max-age=31536000, immutable",
+        // The names of assets change with their content. The page has a token that expires.
+        "cache-control": asset === undefined ? "no-store" : "public, max-age=31536000, immutable",
       })
       .end(request.method === "HEAD" ? undefined : found);
   }

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { memoryState } from "../../src/adapters/state/memory.ts";
+import { createReplica } from "../../src/serve/mcp/replica.ts";
+import { pageRefusal, pageTokenMeta } from "../../src/serve/http/page-token.ts";
+import { createManualClock } from "../../src/testing/manual-clock.ts";
+import { askRaw, openGateway } from "../serve/rest-gateway.ts";
+
+const CALL = JSON.stringify({ toolName: "billing.list_invoices" });
+
+const tokenOf = (page: string): string => /<meta name="page-token" content="([\w.-]+)">/.exec(page)?.[1] ?? "";
+
+/** Calls a tool as a browser would, with these headers. */
+async function call(url: string, headers: Readonly<Record<string, string>>) {
+  const { status, body } = await askRaw(`${url}/api/v1/execute`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: CALL,
+  });
+  return { status, body: JSON.parse(body) as Record<string, unknown> };
+}
+
+describe("a request from a page of the gateway's own origin", () => {
+  it.each([
+    ["Origin", (url: string) => ({ origin: url })],
+    ["Sec-Fetch-Site", () => ({ "sec-fetch-site": "same-origin" })],
+  ] as const)("known by %s changes nothing without the page's token", async (_name, from) => {
+    const { url } = await openGateway();
+    const refused = await call(url, from(url));
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { code: "PERMISSION_DENIED", field: "x-page-token", fix: expect.stringContaining("Reload the page") },
+    });
+    expect(refused.body["detail"]).toContain("has no page token");
+    const wrong = await call(url, { ...from(url), "x-page-token": "ta1.wrong" });
+    expect([wrong.status, wrong.body["detail"]]).toEqual([403, expect.stringContaining("wrong or too old")]);
+    const token = tokenOf((await askRaw(`${url}/docs`, {})).body);
+    expect(token).not.toBe("");
+    expect(await call(url, { ...from(url), "x-page-token": token })).toMatchObject({ body: { status: "success" } });
+  });
+
+  it("reads without a token", async () => {
+    const { url } = await openGateway();
+    expect((await askRaw(`${url}/api/v1/tools`, { headers: { origin: url } })).status).toBe(200);
+  });
+
+  it("cannot use the token of another gateway", async () => {
+    const [one, other] = [await openGateway(), await openGateway()];
+    const token = tokenOf((await askRaw(`${other.url}/docs`, {})).body);
+    expect((await call(one.url, { origin: one.url, "x-page-token": token })).status).toBe(403);
+  });
+});
+
+describe("a request that needs no page token", () => {
+  it("comes from a program, or from a page of an allowed origin", async () => {
+    const origin = "https://app.example.com";
+    const { url } = await openGateway({ allowedOrigins: [origin] });
+    for (const headers of [{}, { origin }, { origin, "sec-fetch-site": "cross-site" }])
+      expect(await call(url, headers)).toMatchObject({ status: 200, body: { status: "success" } });
+  });
+});
+
+describe("a page token", () => {
+  it("is good for a day, at every process on the same state", async () => {
+    const clock = createManualClock(1_000_000);
+    const state = memoryState({ clock });
+    const [one, other] = [await createReplica(state, { clock }), await createReplica(state, { clock })];
+    const headers = {
+      host: "tools.example.com",
+      origin: "https://tools.example.com",
+      "x-page-token": tokenOf(pageTokenMeta(one.seal)),
+    };
+    const refusal = (): unknown => pageRefusal({ method: "POST", headers }, other.seal)?.message;
+    await clock.advance(86_399_999);
+    expect(refusal()).toBe(undefined);
+    await clock.advance(1);
+    expect(refusal()).toContain("wrong or too old");
+  });
+});
