@@ -1,33 +1,62 @@
-import type { ArsenalEvent } from "../../../src/client/index.ts";
+import { useMemo } from "preact/hooks";
+import type { ArsenalEvent, HistoryEntry } from "../../../src/client/index.ts";
+import { gateway } from "../gateway.ts";
 import { events, eventsProblem } from "../live.ts";
+import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { to } from "../router.ts";
+import { place, to } from "../router.ts";
+import { Trace } from "./trace.tsx";
 
-type Finished = ArsenalEvent<"call-finished">;
+type Call = Extract<HistoryEntry, { readonly kind: "call" }>;
 
-/** Calls as they end. */
+/** Calls as they end, or the trace that the address names. */
 export function Calls() {
-  const calls = events.value.filter((event): event is Finished => event.name === "call-finished");
+  const [traceId] = place.value.rest;
+  return traceId === undefined ? <AllCalls /> : <Trace key={traceId} traceId={traceId} />;
+}
+
+function AllCalls() {
+  // A gateway without a history shows what has happened since the page was opened.
+  const kept = useAsk(
+    () =>
+      gateway()
+        .history.list({ limit: 200 })
+        .catch(() => ({ records: [] })),
+    [],
+  );
+  const live = liveCalls(events.value);
+  const rows = useMemo(() => {
+    const seen = new Set(live.map(({ spanId }) => spanId));
+    const past = (kept.answer?.records ?? []).filter((record): record is Call => record.kind === "call");
+    return [...live, ...past.filter(({ spanId }) => !seen.has(spanId))];
+  }, [events.value, kept.answer]);
   return (
     <>
       <h1>Calls</h1>
       {eventsProblem.value !== "" && <p class="bad">{eventsProblem.value}</p>}
       <Table
         caption="Calls, newest first"
-        rows={calls}
-        keyOf={({ data }) => data.spanId}
-        empty="No calls since this page was opened. They appear here as they end."
+        rows={rows}
+        keyOf={({ spanId }) => spanId}
+        empty="No calls yet. They appear here as they end."
         columns={[
           { title: "When", cell: ({ at }) => <Time at={at} /> },
-          { title: "Tool", cell: ({ data }) => <a href={to("catalog", [data.toolId])}>{data.toolId}</a> },
-          { title: "Status", cell: ({ data }) => <Badge state={data.status} /> },
-          { title: "Who", cell: ({ data }) => data.principal },
-          { title: "Took", cell: ({ data }) => `${Math.round(data.latencyMs)} ms` },
-          { title: "Trace", cell: ({ data }) => <a href={to("calls", [data.traceId])}>{data.traceId.slice(0, 12)}</a> },
+          { title: "Tool", cell: ({ toolId }) => <a href={to("catalog", [toolId])}>{toolId}</a> },
+          { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+          { title: "Who", cell: ({ principal }) => principal },
+          { title: "Took", cell: ({ latencyMs }) => `${Math.round(latencyMs)} ms` },
+          { title: "Trace", cell: ({ traceId }) => <a href={to("calls", [traceId])}>{traceId.slice(0, 12)}</a> },
         ]}
       />
     </>
   );
+}
+
+/** The calls among events, as the history has them. */
+export function liveCalls(all: readonly ArsenalEvent[]): readonly Call[] {
+  return all
+    .filter((event): event is ArsenalEvent<"call-finished"> => event.name === "call-finished")
+    .map(({ at, data }) => ({ kind: "call", at, ...data }));
 }

@@ -1,4 +1,190 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import type { GatewayOverview, Pin } from "../../../src/client/index.ts";
+import type { Verification } from "../../../src/guard/audit.port.ts";
+import { gateway } from "../gateway.ts";
+import { useAsk } from "../parts/ask.ts";
+import { Badge } from "../parts/badge.tsx";
+import { MinutesChart } from "../parts/chart.tsx";
+import { Failure } from "../parts/failure.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { to } from "../router.ts";
+
+const REFRESH_MS = 5_000;
+
+/** The audit log is checked once a visit: it may be long. Undefined if there is none, or the caller may not check it. */
+let checking: Promise<Verification | undefined> | undefined;
+
 /** What happens now, and what needs attention. */
 export function Overview() {
-  return <h1>Overview</h1>;
+  const asked = useAsk(async () => {
+    const [stats, pins] = await Promise.all([
+      gateway().stats(),
+      gateway()
+        .pins.list()
+        .catch((): readonly Pin[] => []),
+    ]);
+    return { stats, pins };
+  }, []);
+  const audit = useAsk(
+    () =>
+      (checking ??= gateway()
+        .audit.verify()
+        .catch(() => undefined)),
+    [],
+  );
+  useEffect(() => {
+    const timer = setInterval(asked.again, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const { answer, error, loading } = asked;
+  return (
+    <>
+      <h1>Overview</h1>
+      {error !== undefined && <Failure error={error} />}
+      {answer === undefined && loading && <p class="dim">Loading…</p>}
+      {answer !== undefined && (
+        <>
+          <Attention {...answer} audit={audit.answer} />
+          <Tiles stats={answer.stats} />
+          <h2>The last hour</h2>
+          <MinutesChart minutes={answer.stats.minutes} />
+          <div class="columns">
+            <section>
+              <h2>Servers</h2>
+              <Table
+                caption="Servers"
+                rows={answer.stats.ensembles}
+                keyOf={({ name }) => name}
+                empty="Nothing is connected yet."
+                columns={[
+                  { title: "Name", cell: ({ name }) => <a href={to("servers")}>{name}</a> },
+                  { title: "State", cell: ({ state }) => <Badge state={state} /> },
+                  { title: "Tools", cell: ({ tools }) => tools },
+                ]}
+              />
+            </section>
+            <section>
+              <h2>Calls by status</h2>
+              <Table
+                caption="Calls by status"
+                rows={Object.entries(answer.stats.byStatus).sort(([, a], [, b]) => b - a)}
+                keyOf={([status]) => status}
+                empty="No calls yet."
+                columns={[
+                  { title: "Status", cell: ([status]) => <Badge state={status} /> },
+                  { title: "Calls", cell: ([, calls]) => calls.toLocaleString() },
+                ]}
+              />
+            </section>
+          </div>
+          <p class="dim">
+            Counted by the process that answered, since <Time at={answer.stats.since} />. All processes together:{" "}
+            <code>/metrics</code>.
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+/** What a person should look at now. */
+function Attention(props: {
+  readonly stats: GatewayOverview;
+  readonly pins: readonly Pin[];
+  readonly audit: Verification | undefined;
+}) {
+  const { stats, pins, audit } = props;
+  const failed = stats.ensembles.filter(({ state }) => state === "failed");
+  const waiting = pins.filter(({ state }) => state !== "accepted").length;
+  const items: readonly (readonly [key: string, link: string, text: ComponentChildren])[] = [
+    ...failed.map(
+      ({ name, problem = "It failed." }) => [`server ${name}`, to("servers"), `${name}: ${problem}`] as const,
+    ),
+    ...stats.openBreakers.map(
+      (id) => [`breaker ${id}`, to("catalog", [id]), `The circuit breaker of ${id} is open.`] as const,
+    ),
+    ...(stats.approvalsPending > 0
+      ? [
+          [
+            "approvals",
+            to("approvals"),
+            `${count(stats.approvalsPending, "call waits", "calls wait")} for approval.`,
+          ] as const,
+        ]
+      : []),
+    ...(waiting > 0
+      ? [
+          [
+            "pins",
+            to("pins"),
+            `${count(waiting, "tool is", "tools are")} new or changed, and must be accepted.`,
+          ] as const,
+        ]
+      : []),
+    ...(audit?.ok === false ? [["audit", to("audit"), `The audit log is broken: ${audit.reason}`] as const] : []),
+    ...(stats.droppedEvents > 0
+      ? [
+          [
+            "dropped",
+            to(""),
+            `${count(stats.droppedEvents, "event", "events")} could not be delivered to a sink.`,
+          ] as const,
+        ]
+      : []),
+  ];
+  return (
+    <section class="card attention" aria-live="polite">
+      <h2>Needs attention now</h2>
+      {items.length === 0 ? (
+        <p class="good">Nothing. All is well.</p>
+      ) : (
+        <ul>
+          {items.map(([key, link, text]) => (
+            <li key={key}>
+              <a href={link}>{text}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Tiles({ stats }: { readonly stats: GatewayOverview }) {
+  const { calls, errors, callMs, retrievals, retrievalMs, tokens, cost, running, waiting } = stats;
+  const everything = tokens.returned + tokens.saved;
+  const share =
+    everything === 0 ? "" : `${Math.round((tokens.saved / everything) * 100)} % less than sending everything`;
+  const tiles: readonly (readonly [title: string, value: string, more: string])[] = [
+    ["Calls", calls.toLocaleString(), `${running} running, ${waiting} waiting`],
+    ["Errors", errors.toLocaleString(), calls === 0 ? "" : `${((errors / calls) * 100).toFixed(1)} % of calls`],
+    ["Call P95", ms(callMs.p95), `P50 ${ms(callMs.p50)}`],
+    ["Search P95", ms(retrievalMs.p95), `P50 ${ms(retrievalMs.p50)}, ${retrievals.toLocaleString()} searches`],
+    ["Tokens saved", tokens.saved.toLocaleString(), share],
+    ["Cost of calls", cost.toLocaleString(undefined, { maximumFractionDigits: 4 }), "as the tools declare it"],
+  ];
+  return (
+    <dl class="tiles">
+      {tiles.map(([title, value, more]) => (
+        <div class="tile" key={title}>
+          <dt class="dim">{title}</dt>
+          <dd>
+            <b>{value}</b>
+            <small>{more}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function count(number: number, one: string, many: string): string {
+  return `${number.toLocaleString()} ${number === 1 ? one : many}`;
+}
+
+function ms(value: number | undefined): string {
+  if (value === undefined) return "–";
+  return value < 10 ? `${value.toFixed(1)} ms` : `${Math.round(value).toLocaleString()} ms`;
 }

@@ -1,0 +1,191 @@
+import { useState } from "preact/hooks";
+import type { TraceHistory } from "../../../src/client/index.ts";
+import { gateway } from "../gateway.ts";
+import { events } from "../live.ts";
+import { useAsk } from "../parts/ask.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Failure } from "../parts/failure.tsx";
+import { RunTool } from "../parts/run-tool.tsx";
+import { Shown } from "../parts/shown.tsx";
+import { SignalBar } from "../parts/signal-bar.tsx";
+import { Time } from "../parts/time.tsx";
+import { to } from "../router.ts";
+import { liveCalls } from "./calls.tsx";
+
+type Call = TraceHistory["calls"][number];
+type Retrieval = TraceHistory["retrievals"][number];
+
+/** A bar of the waterfall, in milliseconds since the epoch. */
+interface Bar {
+  readonly title: string;
+  readonly kind: "retrieval" | "call" | "policy" | "queue" | "attempt" | "failed";
+  readonly from: number;
+  readonly durationMs: number;
+}
+
+/** One trace: when its steps happened, why its tools were chosen, and a way to call them again. */
+export function Trace({ traceId }: { readonly traceId: string }) {
+  const asked = useAsk(() => gateway().history.trace(traceId), [traceId]);
+  // Without a history, what this page has heard itself is shown.
+  const heard = liveCalls(events.value).filter((call) => call.traceId === traceId);
+  const found = asked.answer ?? (heard.length > 0 ? { retrievals: [], calls: heard } : undefined);
+  return (
+    <>
+      <p>
+        <a href={to("calls")}>← Calls</a>
+      </p>
+      <h1>Trace</h1>
+      <p>
+        <code>{traceId}</code>
+      </p>
+      {found === undefined && asked.loading && <p class="dim">Loading…</p>}
+      {found === undefined && asked.error !== undefined && <Failure error={asked.error} />}
+      {found !== undefined && (
+        <>
+          <Waterfall bars={barsOf(found)} />
+          {found.calls.map((call) => (
+            <CallCard key={call.spanId} call={call} />
+          ))}
+          {found.retrievals.map((retrieval) => (
+            <RetrievalCard key={retrieval.at} retrieval={retrieval} />
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+function barsOf({ retrievals, calls }: Pick<TraceHistory, "retrievals" | "calls">): readonly Bar[] {
+  const searches = retrievals.map(({ at, durationMs, query = "request" }): Bar[] => [
+    { title: `search: ${query}`, kind: "retrieval", from: at - durationMs, durationMs },
+  ]);
+  const called = calls.map(({ at, toolId, queuedMs, latencyMs, startedAt, durationMs, steps = {} }): Bar[] => {
+    const whole = durationMs ?? queuedMs + latencyMs;
+    const { policy, queue, attempts = [] } = steps;
+    return [
+      { title: toolId, kind: "call", from: startedAt ?? at - whole, durationMs: whole },
+      ...(policy
+        ? [{ title: "policy", kind: "policy", from: policy.startedAt, durationMs: policy.durationMs } as const]
+        : []),
+      ...(queue
+        ? [{ title: "queue", kind: "queue", from: queue.startedAt, durationMs: queue.durationMs } as const]
+        : []),
+      ...attempts.map(({ startedAt: from, durationMs: took, code }, index): Bar => ({
+        title: `attempt ${index + 1}${code === undefined ? "" : `: ${code}`}`,
+        kind: code === undefined ? "attempt" : "failed",
+        from,
+        durationMs: took,
+      })),
+    ];
+  });
+  return [...searches, ...called].sort(([a], [b]) => (a?.from ?? 0) - (b?.from ?? 0)).flat();
+}
+
+function Waterfall({ bars }: { readonly bars: readonly Bar[] }) {
+  const start = Math.min(...bars.map(({ from }) => from));
+  const end = Math.max(...bars.map(({ from, durationMs }) => from + durationMs));
+  const scale = 100 / Math.max(end - start, 0.001);
+  return (
+    <div class="table" role="region" aria-label="Waterfall" tabIndex={0}>
+      <table class="waterfall">
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">Starts</th>
+            <th scope="col">Takes</th>
+            <th scope="col">{(end - start).toFixed(1)} ms in all</th>
+          </tr>
+        </thead>
+        <tbody>
+          {bars.map(({ title, kind, from, durationMs }, index) => (
+            <tr key={index}>
+              <th scope="row" class={kind === "call" || kind === "retrieval" ? "whole" : "step"}>
+                {title}
+              </th>
+              <td>{(from - start).toFixed(1)} ms</td>
+              <td>{durationMs.toFixed(1)} ms</td>
+              <td>
+                <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                  <rect
+                    class={`bar-${kind}`}
+                    x={Math.min((from - start) * scale, 99.5)}
+                    y="0"
+                    width={Math.max(durationMs * scale, 0.5)}
+                    height="4"
+                  />
+                </svg>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function CallCard({ call }: { readonly call: Call }) {
+  const { toolId, status, at, principal, tenant, attempts, message, cost } = call;
+  const [replays, setReplays] = useState(false);
+  return (
+    <section class="card">
+      <h2>
+        <a href={to("catalog", [toolId])}>{toolId}</a> <Badge state={status} />
+      </h2>
+      <p class="dim">
+        <Time at={at} />, by {principal}
+        {tenant !== undefined && ` of ${tenant}`}, {attempts} {attempts === 1 ? "attempt" : "attempts"}
+        {cost !== undefined && `, cost ${cost}`}
+      </p>
+      {message !== undefined && <p class="bad">{message}</p>}
+      {replays ? (
+        <Replay toolId={toolId} />
+      ) : (
+        <button type="button" class="quiet" onClick={() => setReplays(true)}>
+          Replay
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Replay({ toolId }: { readonly toolId: string }) {
+  const dot = toolId.lastIndexOf(".");
+  const asked = useAsk(async () => {
+    return { tool: await gateway().getTool(toolId.slice(dot + 1), toolId.slice(0, dot)) };
+  }, [toolId]);
+  return (
+    <>
+      <p class="dim">The arguments of past calls are not kept. Fill them in again.</p>
+      <Shown asked={asked}>
+        {({ tool }) => (tool === undefined ? <p>There is no tool "{toolId}" any more.</p> : <RunTool tool={tool} />)}
+      </Shown>
+    </>
+  );
+}
+
+function RetrievalCard({ retrieval }: { readonly retrieval: Retrieval }) {
+  const { query, explanation, confidence, nothingFits, tier, candidateCount } = retrieval;
+  const tools = [...explanation.chosen, ...explanation.leftOut];
+  const scale = Math.max(0.001, ...tools.map(({ score }) => score));
+  return (
+    <section class="card">
+      <h2>Search: {query ?? "(no text kept)"}</h2>
+      <p class="dim">
+        {nothingFits ? "Nothing fits" : "Confidence"} {confidence.toFixed(2)}, {candidateCount} candidates, {tier}
+      </p>
+      <ol class="ranking">
+        {tools.map((tool) => (
+          <li key={tool.toolId} class={explanation.chosen.includes(tool) ? "" : "missed"}>
+            <div class="ranked">
+              <a href={to("catalog", [tool.toolId])}>{tool.toolId}</a>
+              <span>
+                {tool.score.toFixed(3)} {tool.reason}
+              </span>
+            </div>
+            <SignalBar tool={tool} scale={scale} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
