@@ -13,7 +13,7 @@ import { toSkillId } from "./read-message.ts";
 export interface Cards {
   /** The card for anybody, with addresses below `base`: `https://tools.example.com`. */
   open(base: string): Promise<AgentCard>;
-  /** The card for a caller that is known: with the toolsets that it may use, and examples of its tools. */
+  /** The card for a caller that is known: with the toolsets that it may use, and each of its tools as a skill. */
   extended(context: ServerCallContext, base: string): Promise<AgentCard>;
   /** What the agent can do, whatever the catalog. */
   readonly abilities: AgentCard;
@@ -58,23 +58,24 @@ export function createCards(context: SurfaceContext): Cards {
 
   async function make(base: string, reader: Principal | undefined, isExtended = false): Promise<AgentCard> {
     const tools = await arsenal.listTools({ principal: reader ?? localOperator() });
-    const skills = [discovery(reader ? tools : []), execution(reader ? tools : [])];
+    // Readers pin skills and the description. The extended card lists every tool, so nothing else in it changes with the catalog.
+    const skills = [discovery(reader === undefined || isExtended ? [] : tools), EXECUTION];
     if (reader !== undefined && only === undefined) {
       const toolsets = arsenal.toolsets.list(reader).filter(({ name }) => exposes(name));
       for (const { name, description, tags } of toolsets) {
-        const own = await arsenal.listTools({ principal: reader, toolset: name });
+        const own = isExtended ? [] : await arsenal.listTools({ principal: reader, toolset: name });
         skills.push(toolsetSkill(name, description, tags, own));
       }
     }
     const listed = isExtended ? fitting(tools.map((tool) => redactor.known.value(toListed(tool)))) : [];
     const { name = "ToolArsenal", provider = { organization: "ToolArsenal", url: base } } = a2a ?? {};
-    const count = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
+    const count = isExtended ? "" : ` ${tools.length} ${tools.length === 1 ? "tool" : "tools"} available.`;
     const common = abilities(context, base);
     const card: AgentCard = {
       ...common,
       ...(listed.length > 0 && { capabilities: { ...common.capabilities, extensions: [toolsExtension(listed)] } }),
       name,
-      description: `${a2a?.description ?? "Finds tools and runs them under policy."} ${count} available.`,
+      description: `${a2a?.description ?? "Finds tools and runs them under policy."}${count}`,
       provider: { ...provider },
       skills: [...skills, ...listed.map(({ skill: each }) => each)],
     };
@@ -155,22 +156,19 @@ function discovery(tools: readonly Tool[]): AgentSkill {
     name: "Tool discovery",
     description:
       "Finds the tools that fit a request in plain words. Send a text; the answer has their definitions as data.",
-    tags: ["tools", "search", ...commonTags(tools)],
+    tags: [...new Set(["tools", "search", ...commonTags(tools)])],
     examples: examplesOf(tools),
   });
 }
 
-function execution(tools: readonly Tool[]): AgentSkill {
-  const named = tools[0]?.id ?? "NAMESPACE.NAME";
-  return skill({
-    id: "tool_execution",
-    name: "Tool execution",
-    description:
-      'Runs one tool with retries, timeouts and policies. Send a data part {"tool": NAME, "arguments": {…}}; the answer has the result.',
-    tags: ["tools", "execution"],
-    examples: [`{"tool": "${named}", "arguments": {}}`],
-  });
-}
+const EXECUTION = skill({
+  id: "tool_execution",
+  name: "Tool execution",
+  description:
+    'Runs one tool with retries, timeouts and policies. Send a data part {"tool": NAME, "arguments": {…}}; the answer has the result.',
+  tags: ["tools", "execution"],
+  examples: ['{"tool": "NAMESPACE.NAME", "arguments": {}}'],
+});
 
 function toolsetSkill(name: string, description: string, tags: readonly string[], tools: readonly Tool[]): AgentSkill {
   return skill({

@@ -6,6 +6,7 @@ import { ToolArsenal } from "../../../src/arsenal.ts";
 import type { ToolArsenalConfig } from "../../../src/config/config.ts";
 import type { Policy } from "../../../src/guard/policy.port.ts";
 import { localOperator } from "../../../src/guard/principal.ts";
+import { toolset } from "../../mcp/toolset-gateway.ts";
 
 let cleanUp: AsyncDisposableStack;
 beforeEach(() => void (cleanUp = new AsyncDisposableStack()));
@@ -119,6 +120,27 @@ describe("an arsenal that uses another over A2A", () => {
       },
     });
     expect(ran).toEqual([]);
+  });
+
+  it("still trusts the other's own skills after the other's catalog changed", async () => {
+    const { a, b } = await twoArsenals();
+    const { url, close } = await a.serveMcp({ port: 0 });
+    cleanUp.defer(close);
+    const reload = (): Promise<Response> => fetch(`${url}/api/v1/ensembles/b/reload`, { method: "POST" });
+    b.toolsets.add(toolset("desk", { namespaces: ["atlas"] }));
+    expect(await (await reload()).json()).toMatchObject({ state: "connected" });
+    const tool = {
+      namespace: "atlas",
+      name: "a_map",
+      description: "Shows a map.",
+      tags: ["map"],
+      examples: ["Where?"],
+    };
+    b.register(tool, () => "a map");
+    expect(await (await reload()).json()).toMatchObject({ state: "connected" });
+    const pins = (await a.pins?.list()) ?? [];
+    expect(pins.filter(({ state }) => state === "changed")).toEqual([]);
+    expect(pins.map(({ id }) => id)).toEqual(expect.arrayContaining(["b.a2a_b_toolset_desk", "b.a2a_b_atlas_a_map"]));
   });
 
   it("waits for an approval that the other asks for, and goes on once it is given", async () => {
