@@ -60,9 +60,9 @@ export function goneOf(context: ServerCallContext): AbortSignal | undefined {
   return context.state.get(GONE) as AbortSignal | undefined;
 }
 
-/** Whom a task belongs to. */
+/** Whom a task belongs to. Always JSON: an id that looks like a tenant and an id must not be taken for them. */
 export function ownerOf({ id, tenant }: Pick<Principal, "id" | "tenant">): string {
-  return tenant === undefined ? id : JSON.stringify([tenant, id]);
+  return JSON.stringify(tenant === undefined ? [id] : [tenant, id]);
 }
 
 /** Who asked. Throws for a context that no request made. */

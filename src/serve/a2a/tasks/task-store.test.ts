@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryState } from "../../../adapters/state/memory.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { createReplica } from "../../mcp/replica.ts";
-import { ownerContext } from "../call-context.ts";
+import { ownerContext, ownerOf } from "../call-context.ts";
 import { textPart } from "../events.ts";
 import { createSharedTasks, type SharedTasks } from "./task-store.ts";
 
@@ -40,6 +40,13 @@ describe("a stored task", () => {
     await tasks.save(task("same", clock.now(), { contextId: "bobs" }), ownerContext("bob"));
     expect((await tasks.load("same", ADA))?.contextId).toBe("c");
     expect((await tasks.list(ALL, ADA)).totalSize).toBe(1);
+  });
+
+  it("is not another's whose id is made to look like its owner's tenant and id", async () => {
+    const { tasks, clock } = await store();
+    await tasks.save(task("hers", clock.now()), ownerContext(ownerOf({ tenant: "acme", id: "ada" })));
+    const lookalike = ownerOf({ id: JSON.stringify(["acme", "ada"]) });
+    expect(await tasks.load("hers", ownerContext(lookalike))).toBeUndefined();
   });
 
   it("is forgotten when it has not changed for its time", async () => {
