@@ -59,7 +59,21 @@ describe("argument checks", () => {
     expect(checked.error.issues?.[0]).toEqual({
       field: "list.0",
       message: "list.0 must be string, but is number 0.",
-      fix: "Give string.",
+      fix: "Change it to string.",
+    });
+  });
+
+  it("say how to fix each problem", async () => {
+    const { checks, tool } = setUp();
+    const properties = { name: { type: "string" }, size: { enum: ["small", "large"] } };
+    const parameters = { type: "object", properties, required: ["name"], additionalProperties: false } as const;
+    const checked = await checks.check({ ...tool, parameters }, { nme: "dana", size: "lage", zzzzzzzz: 1 });
+    if (checked.valid) throw new Error("accepted");
+    expect(Object.fromEntries((checked.error.issues ?? []).map(({ field, fix }) => [field, fix]))).toEqual({
+      name: "Add name.",
+      nme: "Did you mean name?",
+      size: 'Did you mean "large"?',
+      zzzzzzzz: "Leave it out.",
     });
   });
 

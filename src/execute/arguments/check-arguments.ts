@@ -4,6 +4,7 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";
 import type { Check, Checked, Problem, Validator } from "../validator.port.ts";
+import { fixOf } from "./fix-of.ts";
 
 /** Arguments with defaults filled in, or why they are refused. */
 export type CheckedArguments =
@@ -117,7 +118,7 @@ function argumentsInvalid(tool: Tool, problems: readonly Problem[]): ResultError
   const issues = problems.slice(0, PROBLEMS_IN_ISSUES).map((problem) => ({
     field: problem.field,
     message: problem.message,
-    fix: `Give ${problem.expected}.`,
+    fix: fixOf(problem, Object.keys(tool.parameters.properties ?? {})),
   }));
   return {
     code: "ARGUMENTS_INVALID",

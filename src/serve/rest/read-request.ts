@@ -1,5 +1,6 @@
 import { ArsenalError, type ErrorIssue } from "../../errors/arsenal-error.ts";
-import { nearest, showValue } from "../../errors/show-value.ts";
+import { showValue } from "../../errors/show-value.ts";
+import { fixOf, isUnknown } from "../../execute/arguments/fix-of.ts";
 import type { Check, Problem, Validator } from "../../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { HttpExchange } from "../surface.ts";
@@ -115,23 +116,14 @@ function toError(where: string, value: unknown, schema: JsonSchema, problems: re
   return new ArsenalError("INPUT_INVALID", `The ${where} is invalid: ${message} ${fix}`, details);
 }
 
-function toIssue({ field, message, expected, received }: Problem, root: unknown, schema: JsonSchema): ErrorIssue {
+function toIssue(problem: Problem, root: unknown, schema: JsonSchema): ErrorIssue {
+  const { field, message } = problem;
   const found = memberOf(root, field);
-  const isUnknown = expected.startsWith("nothing (");
-  const near = isUnknown ? nearest(field, Object.keys(schema.properties ?? {})) : undefined;
-  const fix =
-    near !== undefined
-      ? `Did you mean ${near}?`
-      : isUnknown
-        ? "Leave it out."
-        : received === "nothing"
-          ? `Add ${field}.`
-          : `Change it to ${expected}.`;
   return {
     field,
-    message: isUnknown ? `${field} is not known here.` : message,
+    message: isUnknown(problem) ? `${field} is not known here.` : message,
     ...(found !== undefined && { value: found }),
-    fix,
+    fix: fixOf(problem, Object.keys(schema.properties ?? {})),
   };
 }
 

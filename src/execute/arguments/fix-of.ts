@@ -1,0 +1,23 @@
+import { nearest } from "../../errors/show-value.ts";
+import type { Problem } from "../validator.port.ts";
+
+/** Says how to fix a problem, as a sentence. `names` are the names that could have been meant by an unknown one. */
+export function fixOf({ field, expected, received }: Problem, names: Iterable<string>): string {
+  if (isUnknown({ expected })) {
+    const near = nearest(field, names);
+    return near === undefined ? "Leave it out." : `Did you mean ${near}?`;
+  }
+  if (received === "nothing") return `Add ${field}.`;
+  if (!expected.startsWith("one of ")) return `Change it to ${expected}.`;
+  const [, written = ""] = /^string "(.*)"$/.exec(received) ?? [];
+  const near = nearest(
+    written,
+    [...expected.matchAll(/"([^"]+)"/g)].map(([, value = ""]) => value),
+  );
+  return near === undefined ? "Change it to one of these." : `Did you mean "${near}"?`;
+}
+
+/** True if the schema has no place for what was found. */
+export function isUnknown({ expected }: Pick<Problem, "expected">): boolean {
+  return expected.startsWith("nothing (");
+}
