@@ -49,6 +49,13 @@ describe("the page at /", () => {
     expect(page).toMatch(/gone<\/b> failed: [^<]*cannot be connected/);
   });
 
+  it("links to the pages that a browser can show", async () => {
+    const { url } = await serve();
+    const page = await (await fetch(url)).text();
+    const links = [...page.matchAll(/<a href="([^"]*)">/g)].map(([, path]) => path);
+    expect(links).toEqual(["/openapi.json", "/docs", "/metrics", "/ui"]);
+  });
+
   it("names no server where callers need a token", async () => {
     const token = "a-token-of-some-length";
     const { url } = await serve({ identity: bearerToken({ tokens: [token] }) });

@@ -38,6 +38,7 @@ p, dd { margin: 0; color: var(--dim); }
 dl, ul { margin: 0; padding: 0; list-style: none; }
 dt, li { padding-top: 0.5rem; }
 li { padding-bottom: 0.5rem; border-bottom: 1px solid var(--line); }
+a { color: inherit; }
 code { font: 0.9rem/1.4 ui-monospace, monospace; }
 .connected { color: var(--good); }
 .failed { color: var(--bad); }
@@ -93,9 +94,11 @@ async function viewFor(principal: Principal, context: SurfaceContext): Promise<H
 
 /** Writes the page. It loads nothing and runs nothing. */
 export function homePage({ base, version, servers, otherTools, ...view }: HomeView): string {
-  const addresses = view.addresses.map(
-    ([path, what]) => `<dt><code>${escaped(base + path)}</code></dt><dd>${escaped(what)}</dd>`,
-  );
+  const addresses = view.addresses.map(([path, what, kind]) => {
+    const code = `<code>${escaped(base + path)}</code>`;
+    const shown = kind === "page" ? `<a href="${escaped(path)}">${code}</a>` : code;
+    return `<dt>${shown}</dt><dd>${escaped(what)}</dd>`;
+  });
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -106,7 +109,7 @@ export function homePage({ base, version, servers, otherTools, ...view }: HomeVi
 </head>
 <body>
 <h1>ToolArsenal</h1>
-<p>This is a gateway${version === undefined ? "" : `, version ${escaped(version)}`}: it serves the tools of many servers to MCP clients as one server.</p>
+<p>This is a gateway${version === undefined ? "" : `, version ${escaped(version)}`}: it serves the tools of many servers as one, over MCP, REST and A2A.</p>
 <h2>Addresses</h2>
 <dl>
 ${addresses.join("\n")}

@@ -43,6 +43,6 @@ export function metricsSurface({
   return {
     name: "metrics",
     routes: [{ path: PATH, ...(metrics?.isOpen === true && { open: true }), handle: read }],
-    addresses: [[PATH, "Metrics for Prometheus."]],
+    addresses: [[PATH, "Metrics for Prometheus.", "page"]],
   };
 }

@@ -49,8 +49,8 @@ export interface Route {
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
-  /** What the page at `/` says about it: an address, and one sentence on what it is for. */
-  readonly addresses?: readonly (readonly [path: string, purpose: string])[];
+  /** What the page at `/` says about it: an address, and one sentence on what it is for. `page` makes a link of an address that a browser can show. */
+  readonly addresses?: readonly (readonly [path: string, purpose: string, kind?: "page"])[];
   /** Why it cannot answer now; `/readyz` is then 503. Undefined while it can. */
   problem?(): string | undefined;
   /** Ends what it holds open, such as sessions and streams. Called once, when the work under way has ended or was cut off. */

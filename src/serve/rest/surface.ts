@@ -156,8 +156,8 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     ],
     addresses: [
       [`${BASE}/tools`, "The REST API."],
-      ["/openapi.json", "What the REST API takes and answers, as OpenAPI."],
-      ["/docs", "The same as a page to read and try."],
+      ["/openapi.json", "What the REST API takes and answers, as OpenAPI.", "page"],
+      ["/docs", "The same as a page to read and try.", "page"],
       [`${BASE}/approvals`, "Calls that wait for a person's approval."],
     ],
     async close() {

@@ -65,6 +65,6 @@ export function uiSurface({ replica }: Pick<SurfaceContext, "replica">): Surface
       { path: BASE, open: true, handle },
       { path: `${BASE}/`, open: true, handle },
     ],
-    addresses: [[BASE, "The dashboard: search, calls, approvals and health."]],
+    addresses: [[BASE, "The dashboard: search, calls, approvals and health.", "page"]],
   };
 }
