@@ -14,6 +14,12 @@ describe("an index of forms", () => {
     expect(indexOf("abcdef").find("abcdeg abcde", false)).toEqual({ spans: [], open: 12 });
   });
 
+  it("tells at a glance what has no form, and never passes over one", () => {
+    expect(indexOf().mayFind("abcdef")).toBe(false);
+    expect(indexOf("abcdef").mayFind("xyzxyz abc")).toBe(false);
+    for (const text of ["abcdef", "-abcdef", "abcdef-"]) expect(indexOf("abcdef").mayFind(text)).toBe(true);
+  });
+
   it("finds a form at the beginning, in the middle and at the end", () => {
     expect(indexOf("abcdef").find("abcdef-abcdef-abcdef", false).spans).toEqual([0, 6, 7, 13, 14, 20]);
   });

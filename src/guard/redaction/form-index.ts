@@ -4,6 +4,8 @@ import { unescapeOnce } from "./unescaped.ts";
 export interface FormIndex {
   /** Takes texts of at least four characters. */
   add(form: string): void;
+  /** False for a text that has none of them in full. True says nothing. */
+  mayFind(text: string): boolean;
   /** With `unfinished`, an end of the text with which one of them may begin counts too, if it has four characters. */
   find(text: string, unfinished: boolean): Found;
 }
@@ -37,6 +39,15 @@ export function createFormIndex(): FormIndex {
       byHash.set(hash, others);
       marked[hash] = 1;
       longest = Math.max(longest, form.length);
+    },
+    mayFind(text) {
+      if (longest === 0) return false;
+      let hash = 0;
+      for (let index = 0; index < text.length; index++) {
+        hash = nextHash(hash, text, index);
+        if (marked[hash] === 1 && index >= WINDOW - 1) return true;
+      }
+      return false;
     },
     find(text, unfinished) {
       const spans: number[] = [];

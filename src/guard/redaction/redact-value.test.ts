@@ -20,6 +20,14 @@ describe("redacting data", () => {
     expect(given.deep[0]).toEqual({ before: 2, "x-s3cr3t": 1, text: "= s3cr3t" });
   });
 
+  it("looks at little of what is shared again and again before it keeps track", () => {
+    let looks = 0;
+    let shared: unknown = "plain";
+    for (let level = 0; level < 30; level++) shared = Array.from({ length: 10 }, () => shared);
+    expect(redactValue(shared, (text) => (looks++, text))).toBe(shared);
+    expect(looks).toBeLessThan(2000);
+  });
+
   it("gives the same data where there is nothing to take out", () => {
     for (const given of [undefined, null, 1, true, [], {}, { list: [{ text: "plain" }] }, new Map([["s3cr3t", 1]])])
       expect(redactValue(given, redact)).toBe(given);

@@ -14,7 +14,35 @@ export function redactValue<Value>(
   redact: (text: string) => string,
   { keepShape = false }: { readonly keepShape?: boolean } = {},
 ): Value {
+  if (isUntouched(value, redact, { left: MAX_LOOKED_AT }, 0)) return value;
   return visit(value, { redact, keepShape, seen: new Map(), depth: 0 }) as Value;
+}
+
+/** What is looked at first, before anything is set up for changing it. Bounded, so that cycles and shared parts cost little. */
+const MAX_LOOKED_AT = 1000;
+const MAX_LOOKED_DEPTH = 8;
+
+/** True for small plain data that contains nothing to redact, as nearly every event is. False says nothing. */
+function isUntouched(
+  value: unknown,
+  redact: (text: string) => string,
+  budget: { left: number },
+  depth: number,
+): boolean {
+  if (typeof value === "string") return redact(value) === value;
+  if (typeof value !== "object" || value === null) return typeof value !== "function";
+  if (depth === MAX_LOOKED_DEPTH) return false;
+  if (Array.isArray(value)) {
+    for (const element of value)
+      if (--budget.left < 0 || !isUntouched(element, redact, budget, depth + 1)) return false;
+    return true;
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  for (const name in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
+    if (--budget.left < 0 || redact(name) !== name || !isUntouched(member, redact, budget, depth + 1)) return false;
+  }
+  return true;
 }
 
 interface Visit {

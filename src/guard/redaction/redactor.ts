@@ -1,7 +1,7 @@
 import { createFormIndex, formsOf, type Found, MIN_SECRET_LENGTH } from "./form-index.ts";
 import { redactValue } from "./redact-value.ts";
-import { findPatterns, REDACTED } from "./secret-patterns.ts";
-import { unescapeOnce } from "./unescaped.ts";
+import { findPatterns, hasHint, REDACTED } from "./secret-patterns.ts";
+import { hasEscapes, unescapeOnce } from "./unescaped.ts";
 
 /** Removes secrets from whatever is shown or stored: known ones in any form, and text that looks like a credential. */
 export interface Redactor {
@@ -55,6 +55,8 @@ export function createRedactor(): Redactor {
   const redactText = (given: string, search: Search): string => {
     // Most of what is shown is ids and names, many of them shorter than any secret.
     if (given.length < MIN_SECRET_LENGTH) return given;
+    // Nearly every text is clean, and most can be told to be at a glance.
+    if (!forms.mayFind(given) && !hasEscapes(given) && !(search.patterns !== false && hasHint(given))) return given;
     const { spans } = find(given, search);
     return spans.length === 0 ? given : masked(given, spans, 0);
   };

@@ -35,9 +35,17 @@ const ANY = new RegExp(PATTERNS.join("|"), "g");
 /** A text without any of these is none of the patterns' affair. Cheaper than they are, and true of nearly every text. */
 const HINT = /AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|npm_|xox|sk-|k_live_|k_test_|AIza|eyJ|PRIVATE KEY|earer /;
 
+/** The shortest text that a pattern matches: `xoxb-` and ten characters. */
+const MIN_PATTERN_LENGTH = 15;
+
+/** False for a text that none of the patterns matches. True says nothing. */
+export function hasHint(text: string): boolean {
+  return text.length >= MIN_PATTERN_LENGTH && HINT.test(text);
+}
+
 /** Where the text has what looks like a credential: start and end of each in turn. */
 export function findPatterns(text: string): readonly number[] {
-  if (!HINT.test(text)) return NONE;
+  if (!hasHint(text)) return NONE;
   return Array.from(text.matchAll(ANY), ({ index, 0: found }) => [index, index + found.length]).flat();
 }
 

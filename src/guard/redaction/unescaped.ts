@@ -32,6 +32,11 @@ export const ESCAPE: RegExp = new RegExp(
 /** A text without any of these has no escapes. */
 const HINT = /[%\\&\r\n]/;
 
+/** False for a text without escapes. */
+export function hasEscapes(text: string): boolean {
+  return HINT.test(text);
+}
+
 /** The end of a text with which an escape may begin. */
 const HALF = String.raw`(?:%[0-9a-f]?|\\(?:x[0-9a-f]?)?)`;
 const BEGUN = new RegExp(
@@ -55,7 +60,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
  * `unfinished`, the beginning of an escape at the end of the text is left out, but counts as part of what stands before it.
  */
 export function unescapeOnce(given: string, unfinished = false): Unescaped | undefined {
-  if (!HINT.test(given)) return undefined;
+  if (!hasEscapes(given)) return undefined;
   const source = unfinished ? given.replace(BEGUN, "") : given;
   /** Where plain stretches and escapes begin, by turns, here and there. */
   const [here, there] = [[0], [0]];
