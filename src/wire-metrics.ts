@@ -31,7 +31,7 @@ export function wireMetrics(stages: {
   readonly engine: () => Engine | undefined;
 }): WiredMetrics {
   const { events, clock, health, catalog, upstreams, approvals, engine } = stages;
-  const { registry, record } = createArsenalMetrics({
+  const { registry, record, wants } = createArsenalMetrics({
     version: String(ownIdentity().info["version"]),
     dropped: events.dropped,
     openCircuits: health.openCircuits,
@@ -50,7 +50,7 @@ export function wireMetrics(stages: {
   const unsubscribe = events.subscribe((event) => {
     record(event);
     recent.record(event);
-  });
+  }, wants);
   const unwatch = watchProcess(registry);
   return {
     registry,

@@ -1,17 +1,16 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { showValue } from "../errors/show-value.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import { createBoundedQueue, type BoundedQueue } from "./bounded-queue.ts";
 import type { Clock } from "./clock.ts";
-import type { ArsenalEvent, Emit, EventMap, EventName } from "./events.ts";
+import type { ArsenalEvent, Emit, EventLevel, EventMap, EventName } from "./events.ts";
 import { levelOf } from "./levels.ts";
 import type { Sink } from "./sink.port.ts";
 
 /** Takes events from the stages to the sinks and listeners, outside the path of any call. */
 export interface Events {
   readonly emit: Emit;
-  /** Calls back for every event from now on, soon after it happened. Returns what ends it. */
-  subscribe(listener: (event: ArsenalEvent) => void): () => void;
+  /** Calls back for every event from now on, or those it wants, soon after they happened. Returns what ends it. */
+  subscribe(listener: (event: ArsenalEvent) => void, wants?: Sink["wants"]): () => void;
   /** Events lost since the start, by the sink that lost them. */
   dropped(): ReadonlyMap<string, number>;
   /** Resolves once everything emitted so far was handed over, or the wait for a sink took too long. */
@@ -40,8 +39,10 @@ const REPORT_EVERY_MS = 60_000;
 interface Outlet {
   readonly sink: Sink;
   readonly queue: BoundedQueue<ArsenalEvent>;
-  /** Settles when the queue was handed over; undefined while nothing is under way. */
-  draining: Promise<void> | undefined;
+  /** A batch is being written. */
+  isBusy: boolean;
+  /** Resolved when everything was handed over; undefined while nobody waits for that. */
+  idle: PromiseWithResolvers<void> | undefined;
   /** Events lost since the last report. */
   lost: number;
   lastProblem: string;
@@ -55,35 +56,80 @@ export function createEvents(options: EventsOptions): Events {
   const redact: RedactEvent = redactor === undefined ? (_name, data) => data : createEventRedaction(redactor);
   const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered)));
   const lost = new Map<string, number>();
+  /** Events that nobody has seen yet, secrets and all. */
+  let fresh: ArsenalEvent[] = [];
+  let isScheduled = false;
   let closing: Promise<void> | undefined;
 
   const emit: Emit = (name, data) => {
     if (outlets.size === 0 || closing !== undefined) return;
+    const level = levelOf(name, data);
+    if (!isWanted(name, level)) return;
     // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
-    const at = Math.round(clock.now());
-    deliver({ name, level: levelOf(name, data), at, data: redact(name, data) } as ArsenalEvent);
+    fresh.push({ name, level, at: Math.round(clock.now()), data } as ArsenalEvent);
+    if (fresh.length >= MAX_BATCH) distribute();
+    schedule();
   };
 
-  function deliver(event: ArsenalEvent, except?: Outlet): void {
-    for (const outlet of outlets) {
-      if (outlet === except) continue;
-      if (!outlet.queue.push(event)) lose(outlet, 1, `its queue of ${maxBuffered} events is full`);
-      outlet.draining ??= drain(outlet);
+  function isWanted(name: EventName, level: EventLevel): boolean {
+    for (const { sink } of outlets) if (sink.wants?.(name, level) ?? true) return true;
+    // The end of a call also ends what is kept of its progress.
+    return name === "call-finished" && isWanted("call-progressed", "debug");
+  }
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(turn);
+  }
+
+  function turn(): void {
+    isScheduled = false;
+    distribute();
+    for (const outlet of outlets) handOver(outlet);
+  }
+
+  /** Redacts what came, once for all and in order, and queues it for those who want it. */
+  function distribute(): void {
+    const events = fresh;
+    if (events.length === 0) return;
+    fresh = [];
+    for (const event of events) {
+      const data = redact(event.name, event.data);
+      deliver(data === event.data ? event : ({ ...event, data } as ArsenalEvent));
     }
   }
 
-  async function drain(outlet: Outlet): Promise<void> {
-    do {
-      await nextTurn();
-      if (outlet.ended) break;
-      const batch = outlet.queue.take(MAX_BATCH);
-      try {
-        await outlet.sink.write(batch);
-      } catch (error) {
-        lose(outlet, batch.length, error instanceof Error ? error.message : showValue(error));
-      }
-    } while (outlet.queue.size > 0);
-    outlet.draining = undefined;
+  function deliver(event: ArsenalEvent, except?: Outlet): void {
+    for (const outlet of outlets) {
+      if (outlet === except || outlet.sink.wants?.(event.name, event.level) === false) continue;
+      if (!outlet.queue.push(event)) lose(outlet, 1, `its queue of ${maxBuffered} events is full`);
+    }
+    schedule();
+  }
+
+  /** Hands the next batch over, unless the one before is still being written. */
+  function handOver(outlet: Outlet): void {
+    if (outlet.isBusy || outlet.ended || outlet.queue.size === 0) return;
+    const batch = outlet.queue.take(MAX_BATCH);
+    const failed = (error: unknown): void =>
+      lose(outlet, batch.length, error instanceof Error ? error.message : showValue(error));
+    const ended = (): void => {
+      outlet.isBusy = false;
+      // Whoever waits, waits for what happened during the write too.
+      if (outlet.idle !== undefined) distribute();
+      if (outlet.queue.size > 0 && !outlet.ended) return schedule();
+      outlet.idle?.resolve();
+      outlet.idle = undefined;
+    };
+    outlet.isBusy = true;
+    try {
+      const writing = outlet.sink.write(batch);
+      if (writing !== undefined) return void Promise.resolve(writing).catch(failed).then(ended);
+    } catch (error) {
+      failed(error);
+    }
+    ended();
   }
 
   function lose(outlet: Outlet, events: number, problem: string): void {
@@ -102,8 +148,13 @@ export function createEvents(options: EventsOptions): Events {
     deliver({ name: "sink-failed", level: levelOf("sink-failed", data), at: outlet.reportedAt, data }, outlet);
   }
 
+  const isIdle = ({ isBusy, queue, ended }: Outlet): boolean => !isBusy && (queue.size === 0 || ended);
+  const whenIdle = (outlet: Outlet): Promise<void> | undefined =>
+    isIdle(outlet) ? undefined : (outlet.idle ??= Promise.withResolvers<void>()).promise;
+
   function drained(): Promise<void> {
-    return withinBound(Promise.all(Array.from(outlets, (outlet) => outlet.draining)));
+    distribute();
+    return withinBound(Promise.all(Array.from(outlets, whenIdle)));
   }
 
   async function withinBound(work: Promise<unknown>): Promise<void> {
@@ -115,11 +166,11 @@ export function createEvents(options: EventsOptions): Events {
 
   async function close(): Promise<void> {
     await drained();
-    const hanging = new Set(Array.from(outlets).filter(({ draining }) => draining !== undefined));
+    const hanging = new Set(Array.from(outlets).filter((outlet) => !isIdle(outlet)));
     for (const outlet of outlets) if (outlet.lost > 0) report(outlet);
     const closed = Array.from(outlets, async (outlet) => {
       // A sink that hangs on a write is closed all the same, so that it can release what it holds.
-      if (!hanging.has(outlet)) await outlet.draining;
+      if (!hanging.has(outlet)) await whenIdle(outlet);
       outlet.ended = true;
       await outlet.sink.close?.();
     });
@@ -129,15 +180,18 @@ export function createEvents(options: EventsOptions): Events {
 
   return {
     emit,
-    subscribe(listener) {
+    subscribe(listener, wants) {
+      // What happened before is not for the newcomer.
+      distribute();
       const outlet: Outlet = createOutlet(
-        listenerSink(listener, () => outlet.ended),
+        listenerSink(listener, wants, () => outlet.ended),
         maxBuffered,
       );
       outlets.add(outlet);
       return () => {
         outlet.ended = true;
         outlets.delete(outlet);
+        outlet.idle?.resolve();
       };
     },
     dropped: () => lost,
@@ -150,7 +204,8 @@ function createOutlet(sink: Sink, maxBuffered: number): Outlet {
   return {
     sink,
     queue: createBoundedQueue(maxBuffered),
-    draining: undefined,
+    isBusy: false,
+    idle: undefined,
     lost: 0,
     lastProblem: "",
     reportedAt: Number.NEGATIVE_INFINITY,
@@ -159,23 +214,21 @@ function createOutlet(sink: Sink, maxBuffered: number): Outlet {
 }
 
 /** A listener that throws loses the event it threw on, not the rest of the batch. */
-function listenerSink(listener: (event: ArsenalEvent) => void, hasEnded: () => boolean): Sink {
-  return {
-    name: "listener",
-    async write(events) {
-      const problems: unknown[] = [];
-      for (const event of events) {
-        if (hasEnded()) return;
-        try {
-          // A listener may be an async function all the same; its rejection must not become the process's.
-          await listener(event);
-        } catch (error) {
-          problems.push(error);
-        }
+function listenerSink(listener: (event: ArsenalEvent) => void, wants: Sink["wants"], hasEnded: () => boolean): Sink {
+  /** Hears events from one on. An async listener is awaited after each; its rejection must not become the process's. */
+  function hear(events: readonly ArsenalEvent[], from: number, problems: unknown[]): void | Promise<void> {
+    for (let at = from; at < events.length && !hasEnded(); at++) {
+      try {
+        const answer: unknown = listener(events[at] as ArsenalEvent);
+        if (answer instanceof Promise)
+          return answer.catch((error: unknown) => void problems.push(error)).then(() => hear(events, at + 1, problems));
+      } catch (error) {
+        problems.push(error);
       }
-      if (problems.length > 0) throw problems[0];
-    },
-  };
+    }
+    if (problems.length > 0) throw problems[0];
+  }
+  return { name: "listener", ...(wants && { wants }), write: (events) => hear(events, 0, []) };
 }
 
 /** Takes the secrets out of what an event tells. */

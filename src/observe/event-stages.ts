@@ -67,6 +67,10 @@ export function stageOf(name: EventName): LogStage {
 export type LogLevels = Readonly<Partial<Record<LogStage, EventLevel>>>;
 
 /** True if an event is shown: at the level of its stage, or else at the common one. */
-export function isLoudEnough({ name, level }: ArsenalEvent, common: EventLevel, levels: LogLevels): boolean {
+export function isLoudEnough(
+  { name, level }: Pick<ArsenalEvent, "name" | "level">,
+  common: EventLevel,
+  levels: LogLevels,
+): boolean {
   return isAtLeast(level, levels[stageOf(name)] ?? common);
 }

@@ -3,6 +3,8 @@ import type { EventLevel, EventMap, EventName } from "./events.ts";
 /** The levels, quietest first. */
 export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "error"];
 
+const LOUDNESS: Readonly<Record<EventLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
 const LEVEL_OF_CALL: Readonly<Record<EventMap["call-finished"]["status"], EventLevel>> = {
   success: "info",
   pending_confirmation: "info",
@@ -80,5 +82,5 @@ export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]
 
 /** True where an event of this level is shown at that threshold. */
 export function isAtLeast(level: EventLevel, threshold: EventLevel): boolean {
-  return EVENT_LEVELS.indexOf(level) >= EVENT_LEVELS.indexOf(threshold);
+  return LOUDNESS[level] >= LOUDNESS[threshold];
 }

@@ -37,6 +37,7 @@ export function consoleSink(options: ConsoleSinkOptions = {}): Sink {
 
   return {
     name: "console",
+    wants: (name, own) => isLoudEnough({ name, level: own }, level, levels),
     write(events) {
       const lines = events.filter((event) => isLoudEnough(event, level, levels)).map(toLine);
       if (lines.length === 0 || stream.destroyed || stream.writableEnded) return;

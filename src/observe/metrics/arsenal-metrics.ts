@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { toolTokens } from "../../tool/estimate-tokens.ts";
 import type { Tool } from "../../tool/tool.ts";
-import type { ArsenalEvent } from "../events.ts";
+import type { ArsenalEvent, EventName } from "../events.ts";
 import { createMetricRegistry, type MetricRegistry } from "./registry.ts";
 
 /** The metrics of one arsenal. */
 export interface ArsenalMetrics {
   readonly registry: MetricRegistry;
+  /** True for events that are counted. */
+  wants(name: EventName): boolean;
   /** Counts one event. */
   record(event: ArsenalEvent): void;
 }
@@ -45,6 +47,17 @@ const CHANGES_CATALOG: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
   "catalog-synced",
   "catalog-changed",
   "tool-deleted",
+]);
+
+/** The other events that are counted. */
+const COUNTED: ReadonlySet<EventName> = new Set<EventName>([
+  "retrieval-finished",
+  "call-finished",
+  "call-retried",
+  "scan-flagged",
+  "confirmation-requested",
+  "confirmation-resolved",
+  "audit-failed",
 ]);
 
 /** Declares every metric of an arsenal. Most follow from events; the others are looked up when somebody reads. */
@@ -137,7 +150,7 @@ export function createArsenalMetrics(sources: MetricSources): ArsenalMetrics {
     }
   }
 
-  return { registry, record };
+  return { registry, record, wants: (name) => COUNTED.has(name) || CHANGES_CATALOG.has(name) };
 }
 
 /** The part of an id before the tool's name, which has no dot. */

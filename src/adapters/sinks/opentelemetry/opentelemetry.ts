@@ -16,7 +16,7 @@ import { toMetrics } from "./metrics.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
 import { createRequestWriter, type RequestWriter } from "./protobuf.ts";
 import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings, type Target } from "./settings.ts";
-import { isSpanned, toSpans } from "./spans.ts";
+import { isSpanName, isSpanned, toSpans } from "./spans.ts";
 
 export { config, type OpenTelemetrySinkOptions };
 
@@ -135,6 +135,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
 
   return {
     name: "opentelemetry",
+    wants: (name, own) => (traces !== undefined && isSpanName(name)) || (logs !== undefined && isAtLeast(own, level)),
     write(events) {
       // An application that has a tracer provider of its own gets the spans there.
       const spans = traces === undefined || !hasHostTracer() ? traces : host;

@@ -1,4 +1,4 @@
-import type { ArsenalEvent, EventMap, RetrievalSteps, StepTime } from "../../../observe/events.ts";
+import type { ArsenalEvent, EventMap, EventName, RetrievalSteps, StepTime } from "../../../observe/events.ts";
 import { sha256 } from "../../../tool/crypto.ts";
 import type { ToolSource } from "../../../tool/tool.ts";
 import { type AttributeLimits, type Attributes, clip, toKeyValues } from "./attributes.ts";
@@ -24,9 +24,14 @@ const SPANNED = {
 
 type SpannedEvent = ArsenalEvent<keyof typeof SPANNED>;
 
+/** True for events that may be spans. */
+export function isSpanName(name: EventName): boolean {
+  return Object.hasOwn(SPANNED, name);
+}
+
 /** True for an event that `toSpans` makes spans of. A trace that its caller does not record has none. */
 export function isSpanned(event: ArsenalEvent): event is SpannedEvent {
-  return Object.hasOwn(SPANNED, event.name) && (event as SpannedEvent).data.sampled !== false;
+  return isSpanName(event.name) && (event as SpannedEvent).data.sampled !== false;
 }
 
 /** The span of an event, and those of its steps. */
