@@ -55,16 +55,19 @@ export interface AdministrationParts {
 /** What operators do with an arsenal that is served. */
 export function createAdministration(parts: AdministrationParts): Administration {
   const ensembles = createEnsembleAdministration(parts);
+  const audit = createAuditAdministration(parts.guard.auditLog);
+  const history = keepsHistory(parts.config) ? createHistoryAdministration(parts) : undefined;
   return {
     operatorRole: parts.config.server.operatorRole,
     ensembles,
     policy: createPolicyAdministration(parts),
     events: parts.feed,
-    audit: createAuditAdministration(parts.guard.auditLog),
-    history: keepsHistory(parts.config) ? createHistoryAdministration(parts) : undefined,
+    audit,
+    history,
     async overview() {
       const openBreakers = parts.health.openCircuits();
-      return { ...(await parts.statistics()), openBreakers, ensembles: ensembles.list() };
+      const keeps = { audit: audit !== undefined, history: history !== undefined };
+      return { ...(await parts.statistics()), openBreakers, ensembles: ensembles.list(), keeps };
     },
   };
 }

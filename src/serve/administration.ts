@@ -31,6 +31,8 @@ export interface GatewayOverview extends Statistics {
   /** Ids of the tools whose circuit breaker is open. */
   readonly openBreakers: readonly string[];
   readonly ensembles: readonly EnsembleStatus[];
+  /** Whether there is an audit log, and a history, that can be read. */
+  readonly keeps: { readonly audit: boolean; readonly history: boolean };
 }
 
 /** A past request without its ranking, or a past call. */

@@ -19,13 +19,10 @@ export function Calls() {
 
 function AllCalls() {
   // A gateway without a history shows what has happened since the page was opened.
-  const kept = useAsk(
-    () =>
-      gateway()
-        .history.list({ limit: 200 })
-        .catch(() => ({ records: [] })),
-    [],
-  );
+  const kept = useAsk(async (): Promise<{ readonly records: readonly HistoryEntry[] }> => {
+    const { keeps } = await gateway().stats();
+    return keeps.history ? gateway().history.list({ limit: 200 }) : { records: [] };
+  }, []);
   const live = liveCalls(events.value);
   const rows = useMemo(() => {
     const seen = new Set(live.map(({ spanId }) => spanId));

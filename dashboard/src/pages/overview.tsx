@@ -13,8 +13,14 @@ import { to } from "../router.ts";
 
 const REFRESH_MS = 5_000;
 
-/** The audit log is checked once a visit: it may be long. Undefined if there is none, or the caller may not check it. */
+/** The audit log is checked once a visit: it may be long. Undefined if it cannot be checked now. */
 let checking: Promise<Verification | undefined> | undefined;
+
+function verify(): Promise<Verification | undefined> {
+  return gateway()
+    .audit.verify()
+    .catch(() => undefined);
+}
 
 /** What happens now, and what needs attention. */
 export function Overview() {
@@ -27,13 +33,8 @@ export function Overview() {
     ]);
     return { stats, pins };
   }, []);
-  const audit = useAsk(
-    () =>
-      (checking ??= gateway()
-        .audit.verify()
-        .catch(() => undefined)),
-    [],
-  );
+  const keepsAudit = asked.answer?.stats.keeps.audit === true;
+  const audit = useAsk(async () => (keepsAudit ? (checking ??= verify()) : undefined), [keepsAudit]);
   useEffect(() => {
     const timer = setInterval(asked.again, REFRESH_MS);
     return () => clearInterval(timer);
@@ -161,7 +162,7 @@ function Tiles({ stats }: { readonly stats: GatewayOverview }) {
     ["Calls", calls.toLocaleString(), `${running} running, ${waiting} waiting`],
     ["Errors", errors.toLocaleString(), calls === 0 ? "" : `${((errors / calls) * 100).toFixed(1)} % of calls`],
     ["Call P95", ms(callMs.p95), `P50 ${ms(callMs.p50)}`],
-    ["Search P95", ms(retrievalMs.p95), `P50 ${ms(retrievalMs.p50)}, ${retrievals.toLocaleString()} searches`],
+    ["Search P95", ms(retrievalMs.p95), `P50 ${ms(retrievalMs.p50)}, ${count(retrievals, "search", "searches")}`],
     ["Tokens saved", tokens.saved.toLocaleString(), share],
     ["Cost of calls", cost.toLocaleString(undefined, { maximumFractionDigits: 4 }), "as the tools declare it"],
   ];

@@ -64,6 +64,7 @@ describe("GET /stats", () => {
       droppedEvents: 0,
       openBreakers: [],
       ensembles: [],
+      keeps: { audit: false, history: true },
     });
     expect(body.minutes).toHaveLength(60);
     expect(body.minutes.slice(-7).map((each: { calls: number; errors: number }) => [each.calls, each.errors])).toEqual([

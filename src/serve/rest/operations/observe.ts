@@ -3,7 +3,7 @@ import { showValue } from "../../../errors/show-value.ts";
 import type { HistoryAdministration, HistoryPlace } from "../../administration.ts";
 import { type Operation, operation, type RestContext } from "../operation.ts";
 import { RETRIEVAL_RESULT } from "../schemas/search.ts";
-import { choice, described, integer, list, number, object, text, texts, time } from "../schemas/write.ts";
+import { choice, described, flag, integer, list, number, object, text, texts, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 import { STATUS } from "./ensembles.ts";
 
@@ -115,6 +115,11 @@ export const observeOperations: readonly Operation[] = [
             droppedEvents: integer("Events that a sink lost."),
             openBreakers: texts("Tools whose circuit breaker is open."),
             ensembles: list(STATUS, "Where tools come from, and how each source fares."),
+            keeps: object(
+              "What can be read of the past.",
+              { audit: flag("Whether there is an audit log."), history: flag("Whether there is a history.") },
+              ["audit", "history"],
+            ),
             minutes: list(
               object(
                 "One minute.",
