@@ -118,6 +118,13 @@ describe("OAuth 2 client credentials", () => {
 });
 
 describe("other ways in", () => {
+  it("in the url are refused, and not shown", async () => {
+    const url = `http://ada:${SECRET}@127.0.0.1:9`;
+    const refused = await hello({ url }).catch((error: unknown) => String(error));
+    expect(refused).toMatch(/url carries a user name or password\. Set the agent's credentials instead\./);
+    expect(refused).not.toContain(SECRET);
+  });
+
   it("headers of the operator go with the card and the calls", async () => {
     const agent = cleanUp.use(
       await startTestAgent({ refuse: ({ headers }) => (headers["x-key"] === SECRET ? undefined : 403) }),

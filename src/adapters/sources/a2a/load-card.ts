@@ -27,6 +27,9 @@ export async function loadCard(settings: A2aAgentSettings, parts: LoadCardParts)
   const { url, name } = settings;
   const places = placesOf(url);
   if (places === undefined) throw unusable(name, `${JSON.stringify(url)} is not an address`, "Write https://HOST.");
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "")
+    throw unusable(name, "its url carries a user name or password", "Set the agent's credentials instead.");
   for (const place of places) {
     const text = await fetchCard(place, settings, parts);
     if (text === undefined) continue;
@@ -41,7 +44,7 @@ export async function loadCard(settings: A2aAgentSettings, parts: LoadCardParts)
 
 const CHECK = "Check the agent's url.";
 
-/** Where a card may be, in order; undefined if the url is none. */
+/** Where a card may be, in order; undefined if the url is not an address. */
 function placesOf(url: string): readonly string[] | undefined {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined;
@@ -56,12 +59,18 @@ async function fetchCard(
   { name, maxCardBytes = MAX_CARD_BYTES }: A2aAgentSettings,
   { egress, headers, signal }: LoadCardParts,
 ): Promise<string | undefined> {
-  const answer = await egress.request(place, {
+  const asked = egress.request(place, {
     headers: { accept: "application/json", "user-agent": "toolarsenal", "a2a-version": "1.0", ...headers },
     secretHeaders: Object.keys(headers),
     signal,
     maxBytes: maxCardBytes,
     trusted: true,
+  });
+  const answer = await asked.catch((cause: unknown) => {
+    if (!isArsenalError(cause) || cause.code !== "TRANSPORT_FAILED") throw cause;
+    const fix = "Check that the agent is running, and its url.";
+    const message = `Cannot read the agent card of ${name}. ${cause.message.replace(/\.?$/, ".")} ${fix}`;
+    throw new ArsenalError("TRANSPORT_FAILED", message, { ...cause.details, field: "url", fix, cause });
   });
   if (answer.status >= 300) {
     answer.body.destroy();
