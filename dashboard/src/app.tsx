@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
-import { caller } from "./gateway.ts";
+import { caller, hasKey, identity, signOut } from "./gateway.ts";
 import { SignIn } from "./pages/sign-in.tsx";
 import { PAGES } from "./pages/pages.ts";
 import { place, to } from "./router.ts";
@@ -11,6 +11,7 @@ export function App() {
   const { page } = place.value;
   const shown = PAGES.find(({ name }) => name === page) ?? PAGES[0];
   useEffect(() => {
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
     document.title = `${shown?.title ?? "Overview"} · ToolArsenal`;
   }, [shown]);
   if (caller.value === "signed-out") return <SignIn />;
@@ -31,6 +32,14 @@ export function App() {
             </a>
           ))}
         </nav>
+        {hasKey() && identity.value && (
+          <span class="who">
+            <span class="dim">{identity.value.id}</span>
+            <button type="button" class="quiet" onClick={() => void signOut()}>
+              Sign out
+            </button>
+          </span>
+        )}
         <ThemeSwitch />
       </header>
       <main id="content" tabIndex={-1}>

@@ -11,9 +11,17 @@ export const events = signal<readonly ArsenalEvent[]>([]);
 export const eventsProblem = signal("");
 
 caller.subscribe((who) => {
-  if (who !== "signed-in") return;
+  delete document.documentElement.dataset["live"];
+  if (who !== "signed-in") {
+    events.value = [];
+    return;
+  }
   eventsProblem.value = "";
-  gateway().subscribe((event) => (events.value = [event, ...events.value.slice(0, KEPT - 1)]), {
+  const following = gateway().subscribe((event) => (events.value = [event, ...events.value.slice(0, KEPT - 1)]), {
     onError: (error) => (eventsProblem.value = error.message),
   });
+  following.connected.then(
+    () => (document.documentElement.dataset["live"] = ""),
+    () => {},
+  );
 });

@@ -16,7 +16,14 @@ export type {
   Unsubscribe,
 } from "./arsenal.ts";
 export type { CostSum, EnsembleStatus, GatewayOverview, HistoryEntry, TraceHistory } from "../serve/administration.ts";
-export type { AuditPage, HistoryPage, PolicyQuestion, RemoteAuditQuery, RemoteOperations } from "./operate.ts";
+export type {
+  AuditPage,
+  GatewayInfo,
+  HistoryPage,
+  PolicyQuestion,
+  RemoteAuditQuery,
+  RemoteOperations,
+} from "./operate.ts";
 
 export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "../errors/arsenal-error.ts";
 export type { ErrorCode } from "../errors/codes.ts";

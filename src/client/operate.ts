@@ -10,8 +10,16 @@ import type {
 } from "../serve/administration.ts";
 import type { Http } from "./http.ts";
 
-/** What operators do over REST. Each method needs the role `operator`. */
+/** What a gateway says of itself and of the caller. */
+export interface GatewayInfo {
+  readonly version: string;
+  readonly caller: Pick<Principal, "id" | "roles" | "tenant">;
+}
+
+/** What operators do over REST. Each method needs the role `operator`, except `info`. */
 export interface RemoteOperations {
+  /** Returns the gateway's version and whom it takes the caller for. */
+  info(): Promise<GatewayInfo>;
   readonly ensembles: {
     /** In the order they were added. */
     list(): Promise<readonly EnsembleStatus[]>;
@@ -86,6 +94,7 @@ export function operations(http: Http): RemoteOperations {
     http.json<Value>({ method: "POST", path, body });
   const ensemble = (name: string, action = ""): string => `/ensembles/${encodeURIComponent(name)}${action}`;
   return {
+    info: () => http.json({ path: "/info" }),
     ensembles: {
       list: async () => (await http.json<{ ensembles: readonly EnsembleStatus[] }>({ path: "/ensembles" })).ensembles,
       get: (name) => http.json({ path: ensemble(name) }),

@@ -68,7 +68,10 @@ export function Audit() {
                 { title: "Who", cell: (record) => String(record["principal"] ?? record["by"] ?? "") },
                 {
                   title: "Status",
-                  cell: (record) => <Badge state={String(record["status"] ?? record["outcome"] ?? "")} />,
+                  cell: (record) => {
+                    const state = record["status"] ?? record["outcome"];
+                    return typeof state === "string" && <Badge state={state} />;
+                  },
                 },
                 { title: "Trace", cell: (record) => <code>{String(record["traceId"] ?? "").slice(0, 12)}</code> },
               ]}

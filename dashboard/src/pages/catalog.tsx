@@ -1,14 +1,19 @@
-import { useState } from "preact/hooks";
-import type { Tool } from "../../../src/client/index.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ArsenalEvent, Pin, Tool } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
+import { events } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Definition } from "../parts/definition.tsx";
+import { HealthInWords } from "../parts/health.tsx";
 import { Json } from "../parts/json.tsx";
 import { RunTool } from "../parts/run-tool.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
 import { place, to } from "../router.ts";
+
+type Finished = ArsenalEvent<"call-finished">;
 
 const SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;
 
@@ -18,21 +23,27 @@ export function Catalog() {
   return id === undefined ? <AllTools /> : <OneTool key={id} id={id} />;
 }
 
+const PAGE = 25;
+
 function AllTools() {
   const [source, setSource] = useState<(typeof SOURCES)[number] | "">("");
   const [namespace, setNamespace] = useState("");
   const [words, setWords] = useState("");
+  const [wanted, setWanted] = useState(PAGE);
+  const listing = useRef<Listing | undefined>(undefined);
   const asked = useAsk(
     async () => {
-      const pages = gateway().pages({
-        limit: 500,
-        ...(source !== "" && { source }),
-        ...(namespace !== "" && { namespace }),
+      const key = `${source} ${namespace}`;
+      if (listing.current?.key !== key) {
+        const filter = { ...(source !== "" && { source }), ...(namespace !== "" && { namespace }) };
+        listing.current = { key, pages: gateway().pages({ limit: PAGE * 2, ...filter }), read: [], ended: false };
+      }
+      return readUntil(listing.current, words.toLowerCase(), wanted).catch((error: unknown) => {
+        listing.current = undefined;
+        throw error;
       });
-      const { value } = await pages.next();
-      return (value ?? []) as readonly Tool[];
     },
-    [source, namespace],
+    [source, namespace, words, wanted],
     { delayMs: 150 },
   );
   return (
@@ -58,43 +69,82 @@ function AllTools() {
         </label>
       </div>
       <Shown asked={asked}>
-        {(tools) => (
-          <Table
-            caption="Tools"
-            rows={tools.filter(({ id, description }) =>
-              `${id} ${description}`.toLowerCase().includes(words.toLowerCase()),
+        {({ tools, more }) => (
+          <>
+            <Table
+              caption="Tools"
+              rows={tools}
+              keyOf={({ id }) => id}
+              empty="No tools match."
+              columns={[
+                { title: "Tool", cell: ({ id }) => <a href={to("catalog", [id])}>{id}</a> },
+                { title: "Description", cell: ({ description }) => description.slice(0, 160) },
+                { title: "Source", cell: ({ source: from }) => from },
+                { title: "Risk", cell: ({ riskLevel }) => riskLevel },
+              ]}
+            />
+            {tools.length > 0 && (
+              <div class="actions">
+                <span class="dim">
+                  Showing {tools.length === 1 ? "1 tool" : `${tools.length} tools`}
+                  {more ? "." : ", which is all."}
+                </span>
+                {more && (
+                  <button type="button" class="quiet" onClick={() => setWanted(wanted + PAGE)}>
+                    More
+                  </button>
+                )}
+              </div>
             )}
-            keyOf={({ id }) => id}
-            empty="No tools match."
-            columns={[
-              { title: "Tool", cell: ({ id }) => <a href={to("catalog", [id])}>{id}</a> },
-              { title: "Description", cell: ({ description }) => description.slice(0, 160) },
-              { title: "Source", cell: ({ source: from }) => from },
-              { title: "Risk", cell: ({ riskLevel }) => riskLevel },
-            ]}
-          />
+          </>
         )}
       </Shown>
     </>
   );
 }
 
+/** What was read of the catalog so far. */
+interface Listing {
+  readonly key: string;
+  readonly pages: AsyncIterator<readonly Tool[]>;
+  readonly read: Tool[];
+  ended: boolean;
+}
+
+/** Reads pages until enough tools contain the words. One more than wanted tells whether there are more. */
+async function readUntil(listing: Listing, words: string, wanted: number) {
+  const found = (): Tool[] =>
+    listing.read.filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(words));
+  while (!listing.ended && found().length <= wanted) {
+    const next = await listing.pages.next();
+    if (next.done === true) listing.ended = true;
+    else listing.read.push(...next.value);
+  }
+  return { tools: found().slice(0, wanted), more: found().length > wanted };
+}
+
 function OneTool({ id }: { readonly id: string }) {
   const dot = id.indexOf(".");
   const asked = useAsk(async () => {
-    const [tool, health] = await Promise.all([
+    const [tool, health, pins] = await Promise.all([
       gateway().getTool(id.slice(dot + 1), id.slice(0, dot)),
       gateway().health(id),
+      // Pins are for operators and approvers.
+      gateway()
+        .pins.list()
+        .catch(() => []),
     ]);
-    return { tool, health };
+    return { tool, health, pin: pins.find((pin) => pin.id === id) };
   }, [id]);
+  const about = events.value.filter(({ data }) => "toolId" in data && data.toolId === id);
+  useEffect(() => void (about[0] && asked.again()), [about[0]]);
   return (
     <>
       <p>
         <a href={to("catalog")}>← Catalog</a>
       </p>
       <Shown asked={asked}>
-        {({ tool, health }) =>
+        {({ tool, health, pin }) =>
           tool === undefined ? (
             <p>There is no tool "{id}".</p>
           ) : (
@@ -102,11 +152,16 @@ function OneTool({ id }: { readonly id: string }) {
               <section>
                 <h1>{tool.title ?? tool.name}</h1>
                 <p>
-                  <code>{tool.id}</code> <Badge state={tool.source} /> <Badge state={tool.riskLevel} />
+                  <code>{tool.id}</code> <span class="badge">{tool.source}</span>{" "}
+                  <span class="badge">risk: {tool.riskLevel}</span>
                 </p>
                 <p>{tool.description}</p>
                 <h2>Health</h2>
-                <Json value={health} label="Health" />
+                <HealthInWords
+                  health={health}
+                  calls={about.filter((event): event is Finished => event.name === "call-finished")}
+                />
+                {pin && <PinInWords pin={pin} />}
                 <h2>Parameters</h2>
                 <Json value={tool.parameters} label="Parameters" />
                 <Definition toolId={tool.id} />
@@ -119,6 +174,28 @@ function OneTool({ id }: { readonly id: string }) {
           )
         }
       </Shown>
+    </>
+  );
+}
+
+function PinInWords({ pin: { state, acceptedBy, seenAt, hash } }: { readonly pin: Pin }) {
+  return (
+    <>
+      <h2>Pin</h2>
+      <p>
+        <Badge state={state} />{" "}
+        {state === "accepted" ? (
+          <>
+            Accepted {acceptedBy === undefined ? "when it was first seen" : `by ${acceptedBy}`}, <Time at={seenAt} />.
+            Hash <code>{hash.slice(0, 12)}</code>.
+          </>
+        ) : (
+          <>
+            Its server says something else since <Time at={seenAt} />. Compare and accept it at{" "}
+            <a href={to("pins")}>Pins</a>.
+          </>
+        )}
+      </p>
     </>
   );
 }

@@ -1,4 +1,6 @@
+import { useEffect } from "preact/hooks";
 import { gateway } from "../gateway.ts";
+import { events } from "../live.ts";
 import { Action } from "../parts/action.tsx";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -6,9 +8,13 @@ import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
+const PIN_EVENTS = new Set(["tool-changed", "pin-accepted", "pins-waiting"]);
+
 /** What servers changed since it was accepted. */
 export function Pins() {
   const asked = useAsk(() => gateway().pins.list(), []);
+  const latest = events.value.find(({ name }) => PIN_EVENTS.has(name));
+  useEffect(() => void (latest && asked.again()), [latest]);
   return (
     <>
       <h1>Pins</h1>

@@ -58,11 +58,16 @@ export function Policy() {
             Scopes
             <input name="scopes" />
           </label>
-          <button type="submit">Ask</button>
-          <Action label="Reload the policy file" tone="quiet" run={() => gateway().policy.reload()} />
+          <div class="actions">
+            <button type="submit">Ask</button>
+            <Action label="Reload the policy file" tone="quiet" run={() => gateway().policy.reload()} />
+          </div>
         </form>
         <section aria-live="polite">
           {outcome.error !== undefined && <Failure error={outcome.error} />}
+          {outcome.answer === undefined && outcome.error === undefined && (
+            <p class="dim">The answer appears here, with the rule that decided. Nothing is run.</p>
+          )}
           {outcome.answer && <Answer answer={outcome.answer} />}
         </section>
       </div>

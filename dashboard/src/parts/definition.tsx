@@ -37,12 +37,19 @@ export function Definition({ toolId }: { readonly toolId: string }) {
       {answer && (
         <>
           <Json value={answer.tools[0]} label={`Definition for ${dialect}`} />
-          {answer.losses.length > 0 && (
-            <ul>
-              {answer.losses.map((loss) => (
-                <li key={JSON.stringify(loss)}>{JSON.stringify(loss)}</li>
-              ))}
-            </ul>
+          {answer.losses.length === 0 ? (
+            <p class="dim">{dialect} can express all of it.</p>
+          ) : (
+            <>
+              <p>What {dialect} cannot express:</p>
+              <ul class="losses">
+                {answer.losses.map(({ action, path, message }) => (
+                  <li key={`${path} ${action} ${message}`}>
+                    <b>{action}</b> <code>{path === "" ? "/" : path}</code> {message}
+                  </li>
+                ))}
+              </ul>
+            </>
           )}
         </>
       )}

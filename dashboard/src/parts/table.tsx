@@ -6,7 +6,7 @@ export interface Column<Row> {
   cell(row: Row): ComponentChildren;
 }
 
-/** A table that scrolls sideways on small screens, and says so if it is empty. */
+/** A table, or on small screens a list of cards. The roles are written out because `display: block` would take them away. */
 export function Table<Row>(props: {
   readonly caption: string;
   readonly rows: readonly Row[];
@@ -18,11 +18,11 @@ export function Table<Row>(props: {
   if (rows.length === 0) return <p class="dim">{empty}</p>;
   return (
     <div class="table" role="region" aria-label={caption} tabIndex={0}>
-      <table>
+      <table role="table">
         <thead>
-          <tr>
+          <tr role="row">
             {columns.map(({ title }) => (
-              <th key={title} scope="col">
+              <th key={title} role="columnheader" scope="col">
                 {title}
               </th>
             ))}
@@ -30,9 +30,11 @@ export function Table<Row>(props: {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} role="row">
               {columns.map(({ title, cell }) => (
-                <td key={title}>{cell(row)}</td>
+                <td key={title} role="cell" data-title={title}>
+                  {cell(row)}
+                </td>
               ))}
             </tr>
           ))}

@@ -1,0 +1,74 @@
+import { type Browser, chromium as driver } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKeyText, hashOfKey } from "../../src/adapters/identity/api-keys/key-file.ts";
+import { apiKeys } from "../../src/adapters/identity/index.ts";
+import { localOperator } from "../../src/index.ts";
+import { chromium } from "../peers/peers.ts";
+import { openGateway } from "../serve/rest-gateway.ts";
+import { PAGES_WITH_CONTENT, useSampleGateway } from "./dashboard/pages.ts";
+import { buildDashboard, openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
+import { barriers, visit } from "./dashboard/visit.ts";
+
+const program = chromium();
+if (program === undefined) process.stderr.write("not run: the dashboard for everyone. There is no chromium\n");
+
+// because a machine without a browser cannot show a page
+describe.skipIf(program === undefined)("the dashboard, page by page", () => {
+  let browser: Browser;
+  let gateway: SampleGateway;
+
+  beforeAll(async () => {
+    await buildDashboard();
+    gateway = await openSampleGateway();
+    await useSampleGateway(gateway);
+    browser = await driver.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+
+  it.each(PAGES_WITH_CONTENT)(
+    "$name is readable for everyone, light and dark, fits a phone, and stays on its origin",
+    async ({ path, ready }) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const viewport = colorScheme === "light" ? { width: 1440, height: 900 } : { width: 375, height: 780 };
+        const { page, asked, complaints, close } = await visit(browser, `${gateway.url}/ui/${path}`, {
+          colorScheme,
+          viewport,
+        });
+        await ready(page);
+        expect(await barriers(page)).toEqual([]);
+        await page.emulateMedia({ colorScheme: colorScheme === "light" ? "dark" : "light" });
+        expect(await barriers(page)).toEqual([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(viewport.width);
+        expect([...asked].filter((each) => !each.startsWith(gateway.url) && !each.startsWith("data:"))).toEqual([]);
+        expect(complaints).toEqual([]);
+        await close();
+      }
+    },
+  );
+
+  it("asks for a key where the gateway wants one, says whom it knows, and forgets the key", async () => {
+    const key = createKeyText("ada");
+    const identity = apiKeys({
+      keys: [{ id: "ada", hash: hashOfKey(key), principal: localOperator({ id: "ada", local: false }) }],
+    });
+    const { url } = await openGateway({ identity });
+    const { page, close } = await visit(browser, `${url}/ui/catalog`);
+    await page.getByLabel("API key").fill(createKeyText("mallory"));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").filter({ hasText: /\w/ }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await page.getByLabel("API key").fill(key);
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "billing.get_invoice" }).waitFor();
+    await page.getByRole("banner").getByText("ada").waitFor();
+    await page.reload();
+    await page.getByRole("link", { name: "billing.get_invoice" }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    await close();
+  });
+});

@@ -1,0 +1,215 @@
+import { type Browser, chromium as driver, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { localOperator } from "../../src/index.ts";
+import { startLegacyServer } from "../mcp/upstream-server.ts";
+import { chromium } from "../peers/peers.ts";
+import { buildDashboard, HOSTILE, openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
+import { visit } from "./dashboard/visit.ts";
+
+const program = chromium();
+if (program === undefined) process.stderr.write("not run: the dashboard. There is no chromium\n");
+
+// because a machine without a browser cannot show a page
+describe.skipIf(program === undefined)("the dashboard of a gateway with three real MCP servers", () => {
+  let browser: Browser;
+  let gateway: SampleGateway;
+
+  beforeAll(async () => {
+    await buildDashboard();
+    gateway = await openSampleGateway();
+    browser = await driver.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+
+  /** Opens a page and, when the test ends, checks that it stayed on its origin and broke no policy. */
+  async function open(path: string): Promise<Page> {
+    const { page, asked, complaints, close } = await visit(browser, `${gateway.url}/ui/${path}`);
+    onTestFinished(async () => {
+      await close();
+      expect([...asked].filter((each) => !each.startsWith(gateway.url) && !each.startsWith("data:"))).toEqual([]);
+      expect(complaints).toEqual([]);
+    });
+    return page;
+  }
+
+  /** Waits until the page gets the gateway's events, so that what happens from now on is seen. */
+  const live = (page: Page): Promise<unknown> => page.locator("html[data-live]").waitFor({ state: "attached" });
+
+  it("ranks tools while you type, with the number behind each signal, and what narrowly missed", async () => {
+    const page = await open("playground");
+    await page.getByLabel("What does the user ask for?").pressSequentially("list the invoices of a customer");
+    const first = page.locator(".ranking > li").first();
+    await first.getByRole("button", { name: /^billing\./ }).waitFor();
+    expect(await first.getByRole("img").getAttribute("aria-label")).toMatch(/meaning and words \d\.\d{3}/);
+    const missed = page.locator(".missed > li").first();
+    await missed.waitFor();
+    expect(await missed.locator("small").last().textContent()).toMatch(/limit|threshold|unlikely|similar|conflicts/);
+    expect(new URL(page.url()).searchParams.get("q")).toBe("list the invoices of a customer");
+  });
+
+  it("says when nothing fits, and how sure it is", async () => {
+    const page = await open("playground?q=zzqx%20wvvk");
+    await page.getByText("Nothing fits.").waitFor();
+    await page.getByText(/confidence 0\.\d\d/).waitFor();
+  });
+
+  it("runs a tool of a real server from a form built from its schema, and writes it in another dialect", async () => {
+    const page = await open("playground?q=add%20two%20numbers");
+    await page.getByRole("button", { name: "everything.get_sum" }).click();
+    const card = page.getByLabel("Tool everything.get_sum");
+    await card.locator("input[type=number]").first().fill("40");
+    await card.locator("input[type=number]").last().fill("2");
+    await card.getByRole("button", { name: "Run" }).click();
+    await card.getByText("42").first().waitFor();
+    await card.getByText("Definition", { exact: true }).click();
+    await card.getByLabel("Format").selectOption("anthropic");
+    await card.getByLabel("Definition for anthropic").getByText("input_schema").waitFor();
+  });
+
+  it("finds tools in the catalog page by page, with health, pin and losses in words", async () => {
+    const page = await open("catalog");
+    await page.getByLabel("Namespace").fill("everything");
+    const rows = page.locator("tbody tr");
+    await page.getByRole("link", { name: "everything.echo" }).waitFor();
+    await page.locator("[aria-busy=false]").waitFor();
+    await page.getByText(/which is all/).waitFor();
+    expect(await rows.filter({ hasNotText: "everything." }).count()).toBe(0);
+    await page.getByRole("link", { name: "everything.echo" }).click();
+    await page.getByRole("heading", { name: "Health" }).waitFor();
+    await page.getByText("Not called yet.").waitFor();
+    await page.getByText(/Accepted when it was first seen/).waitFor();
+    await page.goto(`${gateway.url}/ui/catalog`);
+    await page.getByText(/^Showing 25 tools/).waitFor();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByText(/^Showing (?!25)\d+ tools/).waitFor();
+  });
+
+  it("shows a call that waits, and a person approves it", async () => {
+    const page = await open("approvals");
+    await page.getByText("No call waits for an approval.").waitFor();
+    await live(page);
+    const call = {
+      principal: localOperator({ id: "ada" }),
+      toolName: "shop.close_account",
+      arguments: { reason: "moved away" },
+    };
+    expect((await gateway.arsenal.execute(call)).status).toBe("pending_confirmation");
+    const card = page.locator("article").filter({ hasText: "shop.close_account" });
+    await card.getByText("moved away").waitFor();
+    await card.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("No call waits for an approval.").waitFor();
+    expect(await gateway.arsenal.execute(call)).toMatchObject({ status: "success", result: "closed" });
+  });
+
+  it("shows what changed in a pinned tool, and accepts it", async () => {
+    const page = await open("pins");
+    await page.getByText("Nothing waits to be accepted.").waitFor();
+    await live(page);
+    await gateway.changePin();
+    const card = page.locator("article").filter({ hasText: "notes.echo" });
+    await card.getByText(/^\+.*copies what you say to another server/).waitFor();
+    await card.getByRole("button", { name: "Accept" }).click();
+    await page.getByText("Nothing waits to be accepted.").waitFor();
+    expect((await gateway.arsenal.execute({ toolName: "notes.echo", arguments: { text: "hi" } })).status).toBe(
+      "success",
+    );
+  });
+
+  it("shows a circuit open while it happens", async () => {
+    const page = await open("catalog/payments.charge_card");
+    await page.getByText("Not called yet.").waitFor();
+    await live(page);
+    for (let call = 0; call < 2; call++) await gateway.arsenal.execute({ toolName: "payments.charge_card" });
+    await page.getByText("circuit open", { exact: true }).waitFor();
+    await page.getByText(/2 calls, 0 % succeeded/).waitFor();
+    await page.getByRole("img", { name: /Latest calls/ }).waitFor();
+  });
+
+  it("adds a server, disconnects it and connects it again", async () => {
+    const server = await startLegacyServer();
+    onTestFinished(() => server.close());
+    const page = await open("servers");
+    await page.getByLabel("Name").fill("late");
+    await page.getByLabel("Address or command").fill(server.url);
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByText("late brought 5 tools.").waitFor();
+    const row = page.locator("tbody tr").filter({ hasText: "late" }).first();
+    await row.getByText("connected", { exact: true }).waitFor();
+    await row.getByRole("button", { name: "Disconnect" }).click();
+    await row.getByText("disconnected", { exact: true }).waitFor();
+    await row.getByRole("button", { name: "Connect" }).click();
+    await row.getByText("connected", { exact: true }).waitFor();
+    await gateway.arsenal.removeEnsemble("late");
+  });
+
+  it("says what the policy makes of a call that is not made", async () => {
+    const page = await open("policy");
+    await page.getByLabel("Tool").fill("shop.close_account");
+    await page.getByLabel("Caller").fill("ada");
+    await page.getByRole("button", { name: "Ask" }).click();
+    await page.locator("[aria-live] .badge").waitFor();
+    expect(await page.locator("[aria-live] .badge").textContent()).not.toBe("allow");
+  });
+
+  it("filters the audit log and verifies it", async () => {
+    await gateway.arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1" } });
+    const page = await open("audit");
+    await page.getByLabel("Tool").fill("billing.get_invoice");
+    await page.locator("tbody tr").filter({ hasText: "billing.get_invoice" }).first().waitFor();
+    await page.getByLabel("Status").fill("failure");
+    await page.getByText("No records match.").waitFor();
+    await page.getByRole("button", { name: "Verify the whole log" }).click();
+    await page.getByText("intact", { exact: true }).waitFor();
+  });
+
+  it("lists the toolsets in words", async () => {
+    const page = await open("toolsets");
+    await page.getByText("What the support desk works with.").waitFor();
+    await page.getByText("/mcp/toolsets/support").waitFor();
+  });
+
+  it("shows hostile text as text, wherever a tool puts it", async () => {
+    const page = await open("catalog/attack.hostile");
+    await page.getByRole("heading", { level: 1, name: HOSTILE }).waitFor();
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByLabel("Result").getByText("onerror").waitFor();
+    const inert = async (): Promise<void> =>
+      expect(await page.locator("img, main script, main [onerror], a[href^='javascript']").count()).toBe(0);
+    await inert();
+    for (const path of ["catalog", "playground?q=img%20onerror", "calls", "audit"]) {
+      await page.goto(`${gateway.url}/ui/${path}`);
+      await page
+        .getByText("attack.hostile")
+        .first()
+        .waitFor({ timeout: path === "calls" ? 1000 : 10_000 })
+        .catch(() => {});
+      await inert();
+    }
+  });
+
+  it("can be used without a mouse: from the address to a search and its result", async () => {
+    const page = await open("");
+    await page.getByRole("navigation").waitFor();
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent.trim()")).toBe("Skip to content");
+    for (let tabs = 0; tabs < 20; tabs++) {
+      if ((await page.evaluate("document.activeElement.textContent")) === "Playground") break;
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Playground" }).waitFor();
+    await page.getByLabel("What does the user ask for?").waitFor();
+    for (let tabs = 0; tabs < 30; tabs++) {
+      if ((await page.evaluate("document.activeElement.type")) === "search") break;
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.type("ship a parcel");
+    await page.getByRole("button", { name: "shop.ship" }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Tool shop.ship").waitFor();
+  });
+});

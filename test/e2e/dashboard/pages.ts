@@ -1,0 +1,67 @@
+import type { Page } from "playwright-core";
+import { localOperator } from "../../../src/index.ts";
+import type { SampleGateway } from "./sample-gateway.ts";
+
+/** A page as it looks in use. */
+export interface PageWithContent {
+  readonly name: string;
+  readonly path: string;
+  /** Waits until what the page is for is there. */
+  ready(page: Page): Promise<unknown>;
+}
+
+const row = (page: Page): Promise<void> => page.locator("tbody tr").first().waitFor();
+const article = (page: Page): Promise<void> => page.locator("article").first().waitFor();
+
+/** Every page of the dashboard, once `useSampleGateway` has left something to see. */
+export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
+  { name: "overview", path: "", ready: (page) => page.getByRole("heading", { level: 1 }).waitFor() },
+  {
+    name: "playground",
+    path: "playground?q=read%20a%20file%20and%20add%20it%20to%20the%20knowledge%20graph",
+    async ready(page) {
+      await page.locator(".ranking button").first().click();
+      await page.getByRole("button", { name: "Run" }).waitFor();
+    },
+  },
+  { name: "catalog", path: "catalog", ready: row },
+  {
+    name: "tool",
+    path: "catalog/payments.charge_card",
+    ready: (page) => page.getByRole("heading", { name: "Health" }).waitFor(),
+  },
+  { name: "calls", path: "calls", ready: (page) => page.getByRole("heading", { level: 1 }).waitFor() },
+  { name: "approvals", path: "approvals", ready: article },
+  { name: "pins", path: "pins", ready: article },
+  {
+    name: "policy",
+    path: "policy",
+    async ready(page) {
+      await page.getByLabel("Tool").fill("shop.close_account");
+      await page.getByLabel("Caller").fill("ada");
+      await page.getByRole("button", { name: "Ask" }).click();
+      await page.locator("[aria-live] .badge").waitFor();
+    },
+  },
+  { name: "servers", path: "servers", ready: row },
+  { name: "toolsets", path: "toolsets", ready: article },
+  { name: "audit", path: "audit", ready: row },
+];
+
+/** Makes calls that succeed, fail, open a circuit and wait for a person, and changes a pinned tool. */
+export async function useSampleGateway({ arsenal, changePin }: SampleGateway): Promise<void> {
+  for (const query of ["list the invoices of a customer", "add two numbers", "ship a parcel"])
+    await arsenal.retrieve({ context: { query } });
+  await arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1041" } });
+  await arsenal.execute({ toolName: "everything.get_sum", arguments: { a: 40, b: 2 } });
+  await arsenal.execute({ toolName: "everything.echo", arguments: { message: "hello" } });
+  await arsenal.execute({ toolName: "memory.read_graph" });
+  await arsenal.execute({ toolName: "shop.ship" });
+  for (let call = 0; call < 3; call++) await arsenal.execute({ toolName: "payments.charge_card" });
+  await arsenal.execute({
+    principal: localOperator({ id: "ada" }),
+    toolName: "shop.close_account",
+    arguments: { reason: "moved away", customer: "c-77" },
+  });
+  await changePin();
+}
