@@ -59,9 +59,9 @@ describe("the Dockerfile", () => {
   it("copies every folder that `npm run build` reads", () => {
     const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
     const commands = `${scripts["build"]} ${scripts["build:dashboard"]}`;
-    const folders = [...commands.matchAll(/(\w+)\/[\w.-]+\.ts/g)].map(([, folder = ""]) => folder);
+    const folders = [...commands.matchAll(/(\w+)\/[\w.-]+\.ts/g)].map(([, name = ""]) => name);
     expect(new Set(folders)).toEqual(new Set(["scripts", "dashboard"]));
-    expect([...folders, "src"].filter((folder) => !copied.includes(folder))).toEqual([]);
+    expect([...folders, "src"].filter((name) => !copied.includes(name))).toEqual([]);
   });
 
   it("copies from stages that it has, and runs what the build makes", () => {

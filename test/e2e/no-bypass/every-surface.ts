@@ -94,6 +94,7 @@ export const CLIENT: Readonly<Record<string, Does>> = {
   execute: { runs: ["toolarsenal/client, execute", "toolarsenal/client, execute with progress"] },
   executeBatch: { runs: ["toolarsenal/client, executeBatch"] },
   pages: "lists tools",
+  info: aboutItself,
   ensembles: { neither: "What operators do with servers; calls go through execute." },
   policy: { neither: "It asks what would be decided, and runs nothing." },
   audit: { neither: "It reads what was done." },
