@@ -121,7 +121,7 @@ export interface ArsenalClient extends Arsenal, RemoteOperations {
   health(toolId: string): Promise<Health>;
   readonly toolCount: Promise<number>;
   readonly scoreThreshold: Promise<number>;
-  /** Calls that wait for a person's approval. Whoever the client's credentials name answers them, and needs the role `approver`. */
+  /** Calls that wait for a person's approval. The client's credentials say who answers them; they need the role `approver`. */
   readonly approvals: RemoteApprovals;
   readonly pins: RemotePins;
   readonly toolsets: RemoteToolsets;

@@ -73,7 +73,7 @@ function tell(onProgress: RemoteCall["onProgress"], update: Progress): void {
   try {
     onProgress?.(update);
   } catch {
-    // Whoever listens cannot stop the call by failing.
+    // A listener that throws does not stop the call.
   }
 }
 

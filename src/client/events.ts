@@ -12,7 +12,7 @@ export interface StreamedEvent {
   readonly id: string | undefined;
 }
 
-/** Reads `text/event-stream`. Whoever stops reading ends the stream. */
+/** Reads `text/event-stream`. The stream ends when the reader stops. */
 export async function* readEvents(
   { body }: FetchedResponse,
   alive: () => void,

@@ -40,14 +40,14 @@ export interface RemoteOperations {
     /** Checks that no record was changed or removed. */
     verify(): Promise<Verification>;
   };
-  /** What the process that answers did since it started, and how it fares. */
+  /** What the process that answers did since it started, and its state now. */
   stats(): Promise<GatewayOverview>;
   readonly history: {
     /** Past searches and calls, newest first. `next` of a page is the `cursor` of the one after it. */
     list(page?: { readonly limit?: number; readonly cursor?: string }): Promise<HistoryPage>;
     /** What is kept of one trace: searches with every signal, calls with every step. Rejects with INPUT_INVALID if nothing is. */
     trace(traceId: string): Promise<TraceHistory>;
-    /** What calls cost, by tool unless told otherwise, in the last 30 days unless told otherwise. */
+    /** What calls cost, by tool and for the last 30 days by default. */
     costs(asked?: { readonly by?: "tool" | "tenant" | "day"; readonly days?: number }): Promise<readonly CostSum[]>;
   };
 }

@@ -21,7 +21,7 @@ export async function readProblem(
   const body = problemIn(await response.text());
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const retryAfterMs = body.retryAfterMs ?? (Number.isFinite(seconds) ? seconds * 1000 : undefined);
-  // Whoever answers this with a time to come back has not begun.
+  // A gateway that answers with Retry-After has not started the request.
   const beforeSend = body.beforeSend ?? (retryAfterMs !== undefined && (status === 429 || status === 503));
   const message = body.detail ?? `The gateway answered ${status}.`;
   const details = { ...detailsOf(body), ...(retryAfterMs !== undefined && { retryAfterMs }) };

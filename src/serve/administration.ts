@@ -22,7 +22,7 @@ export interface Administration {
   readonly audit: AuditAdministration | undefined;
   /** Undefined if no history is kept. */
   readonly history: HistoryAdministration | undefined;
-  /** How this process fares. */
+  /** The state of this process. */
   overview(): Promise<GatewayOverview>;
 }
 
@@ -82,7 +82,7 @@ export interface HistoryPlace {
   readonly shown: number;
 }
 
-/** How one ensemble fares. */
+/** The state of one ensemble. */
 export interface EnsembleStatus {
   readonly name: string;
   readonly source: ToolSource;

@@ -30,7 +30,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
 }
 
-/** One event, and what names it to whoever goes on after it. */
+/** One event, and the id with which a reader resumes after it. */
 export interface FeedEntry {
   readonly id: string;
   readonly event: ArsenalEvent | GapEvent;

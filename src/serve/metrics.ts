@@ -6,7 +6,7 @@ import type { HttpExchange, Surface } from "./surface.ts";
 
 /** What `/metrics` shows, and to whom. */
 export interface ServedMetrics extends Pick<MetricRegistry, "collect"> {
-  /** True if whoever can connect may read them. Otherwise a caller needs the role `operator` or `metrics`. */
+  /** True if anyone who can connect may read them. Otherwise a caller needs the role `operator` or `metrics`. */
   readonly isOpen: boolean;
 }
 

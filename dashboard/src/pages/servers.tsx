@@ -10,7 +10,7 @@ import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { to } from "../router.ts";
 
-/** The ensembles: how each fares, and a way to add one. */
+/** The ensembles, their state, and a form to add one. */
 export function Servers() {
   const asked = useAsk(() => gateway().ensembles.list(), []);
   const about = events.value.filter(({ name }) => name.startsWith("ensemble-"));

@@ -17,7 +17,7 @@ import type { A2aRun, AnswerText } from "./executor.ts";
 const CHUNK = 200;
 
 /**
- * Lets the configured model answer texts with the tools of the arsenal. A run that needs an approval is saved, and goes on with the next message
+ * Lets the configured model answer texts with the tools of the arsenal. A run that needs an approval is saved, and continues with the next message
  * to its task, in whichever process gets it. Answers nothing if no model is configured.
  */
 export function createAgentAnswers(
@@ -31,7 +31,7 @@ export function createAgentAnswers(
       .digest("base64url")}`;
   const bindingOf = (key: string) => ({ principal: { id: key }, plane: "a2a", method: "run", params: {} });
 
-  /** Takes the saved run of a task, so that no two messages go on with it. */
+  /** Takes the saved run of a task, so that no two messages resume it. */
   async function take(run: A2aRun): Promise<SavedRun | undefined> {
     const key = keyOf(run);
     const entry = run.task && (await state.documents.get(key));

@@ -24,7 +24,7 @@ export interface Operation<
   /** One sentence without a full stop. */
   readonly summary: string;
   readonly description?: string;
-  /** The role a caller needs. Omitted: anybody who may call the gateway, under policy. */
+  /** The role a caller needs. Omitted: any caller of the gateway, under policy. */
   readonly role?: "operator" | "approver";
   /** What the path's `{names}` are; each is a string. */
   readonly params?: Params;
@@ -97,7 +97,7 @@ export type Answer =
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: unknown;
-  /** Where a client that lost the stream goes on. */
+  /** Where a client that lost the stream resumes. */
   readonly id?: string;
 }
 

@@ -35,11 +35,11 @@ interface Served {
 /** `/api/v1`: the arsenal for programs that speak neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
 export function restSurface(context: SurfaceContext, clock: Clock = systemClock): Surface {
   const { arsenal, replica, work, redactor, startup, toolset } = context;
-  // So that the audit log and the webhook hear of approvals that nobody answered in time, though nobody looks.
+  // Listing approvals expires old ones, so the audit log and the webhook learn of them even if no one looks.
   const prune = { name: "prune", everyMs: PRUNE_MS, run: () => arsenal.approvals.list() };
   const endPruning = startLeasedWork(replica.state.leases, clock, prune);
   const validator = jsonSchemaValidator();
-  // Who serves one toolset serves its tools, and nothing that changes the gateway.
+  // A gateway that serves one toolset offers nothing that changes the gateway.
   const operations = OPERATIONS.filter(({ role }) => toolset === undefined || role !== "operator");
   const router = new SmartRouter<Served>({ routers: [new RegExpRouter(), new TrieRouter()] });
   for (const operation of operations) {
@@ -62,7 +62,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
       statusOf = found.operation.statusOf;
       await answer(found, exchange, writer);
     } catch (error) {
-      // The host reports faults of our own, and tells the caller nothing of them.
+      // The host reports internal errors, and the caller gets a plain 500.
       if (!isArsenalError(error)) throw error;
       const status = statusOf?.[error.code];
       writer.problem(error, status === undefined ? {} : { status });
@@ -172,7 +172,7 @@ function refuseMethod(allow: string, writer: AnswerWriter): void {
   writer.problem(error, { status: 405, headers: { allow } });
 }
 
-/** A caller that has the same version already is not sent it again. */
+/** Answers with JSON, or 304 if the caller already has this version. */
 function answerJson(
   { status = 200, body, headers, showsHidden }: Extract<Answer, { readonly body?: unknown }>,
   known: string | undefined,
@@ -186,7 +186,7 @@ function answerJson(
   writer.json(isKnown ? 304 : status, isKnown ? undefined : body, cached);
 }
 
-/** A path may hold a `%` that begins nothing. */
+/** Decodes a path segment. Returns invalid percent-encoding unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

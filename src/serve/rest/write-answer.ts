@@ -27,7 +27,7 @@ interface ProblemParts {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-/** After so long without an event a comment is sent, so that nobody in between takes the connection for dead. */
+/** A comment is sent after this time without an event, so that proxies keep the connection open. */
 const KEEP_ALIVE_MS = 15_000;
 
 export function createWriter(
@@ -100,7 +100,7 @@ export function createWriter(
   return { json, events, problem };
 }
 
-/** The events up to the moment that the signal fires. The source is told to end, and not waited for. */
+/** The events up to the moment that the signal fires. Ends the source without waiting for it. */
 async function* until(
   events: AsyncIterable<ServerSentEvent>,
   signal: AbortSignal,
@@ -136,7 +136,7 @@ function format({ event, id }: ServerSentEvent, data: unknown): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${toJson(data)}\n\n`;
 }
 
-/** A handler may return what JSON cannot say; that part is left out. */
+/** Leaves out what JSON cannot express. */
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";

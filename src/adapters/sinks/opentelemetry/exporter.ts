@@ -31,7 +31,7 @@ export interface ExporterParts<Item> {
   readonly clock: Clock;
   /** In [0, 1). Spreads repeated requests. */
   readonly random: () => number;
-  /** Told of items that were lost, and why. */
+  /** Called with the number of items that were lost, and why. */
   readonly lost: (items: number, why: string) => void;
 }
 
@@ -133,7 +133,7 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
         maxBytes: MAX_ANSWER_BYTES,
         signal,
       });
-      // An answer that breaks off has told its status already.
+      // The status is known even if the rest of the answer is lost.
       const said = await textOf(response).catch(() => "");
       if (response.status >= 200 && response.status < 300) return {};
       const problem = `the collector at ${target.url.origin} answered with status ${response.status}${said && `: ${said}`}`;

@@ -8,7 +8,7 @@ const SEVERITY: Readonly<Record<EventLevel, number>> = { debug: 5, info: 9, warn
 /** Fields that a record has by itself. */
 const OWN: ReadonlySet<string> = new Set(["traceId", "spanId", "message", "steps"]);
 
-/** An event as a log record. What it tells beside its message are attributes with the prefix `toolarsenal.`. */
+/** An event as a log record. Everything but its message becomes attributes with the prefix `toolarsenal.`. */
 export function toLogRecord({ name, level, at, data }: ArsenalEvent, limits: AttributeLimits): LogRecord {
   const { traceId, spanId, message, ...others } = data as Readonly<Record<string, unknown>>;
   const attributes: Record<string, AttributeValue> = {};

@@ -32,7 +32,7 @@ export const config = object("Traces, logs and metrics for an OpenTelemetry coll
   ),
 });
 
-/** What the OpenTelemetry sink can be told. Everything is optional: OpenTelemetry's environment variables fill in, then defaults. */
+/** Settings of the OpenTelemetry sink. All are optional: OpenTelemetry's environment variables fill in, then defaults. */
 export type OpenTelemetrySinkOptions = Given<typeof config>;
 
 type Otlp = NonNullable<OpenTelemetrySinkOptions["otlp"]>;

@@ -215,12 +215,12 @@ const PARAMETERS = {
   type: "object",
   properties: {
     message: { type: "string", description: "What the agent is asked to do, in words." },
-    data: { type: "object", description: "Structured input for the agent, beside the words." },
+    data: { type: "object", description: "Structured input for the agent, in addition to the message." },
     taskId: {
       type: "string",
-      description: "Goes on with this task, after its answer had the state input-required.",
+      description: "Continues this task, after its result had the state input-required.",
     },
-    contextId: { type: "string", description: "Goes on with this conversation, as an earlier answer named it." },
+    contextId: { type: "string", description: "Continues this conversation; an earlier result has its id." },
   },
   required: ["message"],
   additionalProperties: false,

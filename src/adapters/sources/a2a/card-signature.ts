@@ -20,7 +20,7 @@ export interface SignatureParts {
 
 const MAX_KEY_BYTES = 1024 * 1024;
 
-/** Never a shared secret: whoever can check a signature could then make one. */
+/** Never a shared secret: anyone who can check such a signature can also make one. */
 const ALGORITHMS = [
   "ES256",
   "ES384",
@@ -48,7 +48,7 @@ export async function verifiedCard(
   const signatures = (Array.isArray(card["signatures"]) ? card["signatures"] : []).flatMap(readSignature);
   if (signatures.length === 0) {
     if (!requireSignature) return card;
-    const fix = "Ask whoever runs the agent to sign its card, or remove require_signature.";
+    const fix = "Ask the operator of the agent to sign its card, or remove require_signature.";
     throw refused(`The card of ${name} is not signed. ${fix}`, fix);
   }
   const keys = trustedKeys === undefined ? undefined : await readKeys(trustedKeys, name, parts);

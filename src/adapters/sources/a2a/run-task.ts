@@ -15,7 +15,7 @@ export interface Agent extends AgentParts {
   readonly clock: Clock;
   /** Fires when the agent is to be left: what runs there is cancelled. */
   readonly closing: AbortSignal;
-  /** Keeps what leaving the agent waits for: a call goes on after its caller left, until its task is cancelled. */
+  /** Keeps what leaving the agent waits for: a call keeps running after its caller left, until its task is cancelled. */
   readonly inBackground: (work: Promise<void>) => void;
 }
 
@@ -103,12 +103,12 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     context.progress({ progress: reports, message: text === "" ? task.state : text });
   }
 
-  /** Takes what the agent tells until the task is settled or the answer ends. Returns whether it told anything. */
+  /** Reads updates until the task is settled or the answer ends. Returns whether there were any. */
   async function follow(updates: AsyncGenerator<Update>, continues?: string): Promise<boolean> {
     let isFirst = true;
     for await (const update of updates) {
       take(update);
-      // Whoever goes on with a task may first be told how it stood.
+      // An agent may first repeat the old state of a task that is continued.
       const isOld = isFirst && continues !== undefined && update.kind === "task" && update.state === "input-required";
       isFirst = false;
       if (isOld) task.state = "working";
@@ -214,7 +214,7 @@ function isLost(error: unknown): boolean {
   return error.code === "TRANSPORT_FAILED" || (typeof status === "number" && (status === 429 || status >= 500));
 }
 
-/** Whether the message was sent and its answer broke off: the task goes on without us. */
+/** Whether the message was sent and its answer was lost: the task keeps running without us. */
 function isBrokenOff(error: unknown): boolean {
   return isArsenalError(error) && error.code === "TRANSPORT_FAILED" && error.details.beforeSend !== true;
 }

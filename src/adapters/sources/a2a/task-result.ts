@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Part, TaskState, Update } from "./messages.ts";
 
-/** What is known of a task so far, from everything that the agent told. */
+/** What is known of a task so far, from all its updates. */
 export interface FollowedTask {
   taskId: string | undefined;
   contextId: string | undefined;
@@ -17,7 +17,7 @@ export interface AgentAnswer {
   readonly text: string;
   readonly data?: readonly unknown[];
   readonly files?: readonly AgentFile[];
-  /** Pass both on to go on with the same conversation. */
+  /** Pass both to continue the same conversation. */
   readonly taskId?: string;
   readonly contextId?: string;
   /** How to go on, if the agent waits for an answer. */
@@ -51,7 +51,7 @@ export function isSettled({ state }: Pick<FollowedTask, "state">): boolean {
   return SETTLED.has(state);
 }
 
-/** Adds what the agent told. */
+/** Adds an update. */
 export function applyUpdate(task: FollowedTask, update: Update): void {
   task.taskId = update.taskId ?? task.taskId;
   task.contextId = update.contextId ?? task.contextId;
@@ -105,7 +105,7 @@ export function toAnswer(task: FollowedTask, agent: string, tool: string): Agent
       throw failed(`cancelled the task: ${because}`);
     case "auth-required": {
       const fix = `Give the agent what it asks for, then call ${tool} again with taskId ${JSON.stringify(taskId)}.`;
-      throw failed(`needs an authorization before it goes on: ${because.replace(/\.$/, "")}.`, fix);
+      throw failed(`needs an authorization before it continues: ${because.replace(/\.$/, "")}.`, fix);
     }
     default: {
       const parts = [...[...task.artifacts.values()].flat(), ...task.said];

@@ -8,7 +8,7 @@ import { hasEnded } from "./task-store.ts";
 export interface Followers {
   /** Hands an event of a task to everyone who follows it. The last event of a task ends their streams. */
   tell(event: StreamResponse, context: ServerCallContext): void;
-  /** Everything that is told of a task from now on. Call `leave` when nobody reads it any more. */
+  /** All events of a task from now on. Call `leave` when nobody reads it any more. */
   follow(taskId: string, context: ServerCallContext): Followed;
 }
 

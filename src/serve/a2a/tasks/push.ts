@@ -24,7 +24,7 @@ export interface Pushes {
 
 interface Stored {
   readonly config: TaskPushNotificationConfig;
-  /** The version of A2A that it was asked for in, and in which it is told. */
+  /** The version of A2A in which it was requested and is sent. */
   readonly wireVersion: string;
 }
 

@@ -11,7 +11,7 @@ import { hasEnded, type SharedTasks } from "./task-store.ts";
 
 const CANCEL = "a2a/cancel";
 const SUBSCRIBE = "a2a/subscribe";
-/** On which processes say that they go on with a task. */
+/** Processes announce here that they continue a task. */
 const CONTINUED = "a2a/continued";
 
 /** Tasks that run in another process: they are followed and cancelled there. */
@@ -104,7 +104,7 @@ export function replicateTasks(
     }
   }
 
-  /** Tells those who follow a task elsewhere that it goes on here. Refuses a message to a task that another process runs. */
+  /** Tells followers on other processes that a task continues here. Refuses a message to a task that another process runs. */
   async function goOn(taskId: string | undefined, context: ServerCallContext): Promise<void> {
     if (!taskId) return;
     if ((await elsewhere(taskId, context)) !== undefined)

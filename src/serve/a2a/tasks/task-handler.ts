@@ -53,8 +53,8 @@ export interface TaskHandler extends A2ARequestHandler {
 }
 
 /**
- * The SDK's request handler, with three differences. A task goes on when the caller that started it hangs up, so that its end is stored.
- * Everything from the message to the stored end is work, which shutting down waits for. And whoever follows a task follows it to its end.
+ * The SDK's request handler, with three differences. A task keeps running when the caller that started it disconnects, so that its end is stored.
+ * Everything from the message to the stored end is work, which shutting down waits for. And a follower gets all events of a task up to its end.
  */
 export function createTaskHandler(parts: TaskParts): TaskHandler {
   const { card, executor, store, work, push, extendedCard } = parts;

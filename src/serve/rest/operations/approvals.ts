@@ -82,7 +82,7 @@ export const approvalOperations: readonly Operation[] = [
       },
     },
     async run({ principal }, { arsenal }) {
-      // Whoever reads the answer as text shall see what hides in the arguments; a program reads the same either way.
+      // People who read the JSON must see hidden characters in the arguments. Programs read the same either way.
       return { body: { approvals: await arsenal.approvals.list({ approver: principal }) }, showsHidden: true };
     },
   }),
@@ -103,7 +103,7 @@ export const approvalOperations: readonly Operation[] = [
     },
   }),
   answering("approve", "Let a call run", "It runs once, when the caller makes it again with the same arguments."),
-  answering("deny", "Refuse a call", "Whoever asked may deny their own call, to withdraw it."),
+  answering("deny", "Refuse a call", "Callers may deny their own calls, to withdraw them."),
 ];
 
 function noSuchApproval(id: string): ArsenalError {

@@ -44,7 +44,7 @@ const problems = ["ENSEMBLE_NOT_FOUND"] as const;
 
 const ADD_PROBLEMS = ["SOURCE_UNAVAILABLE", "CONFIG_INVALID", "CLOSED"] as const;
 
-/** Servers, documents and other sources whose tools are used: how they fare, connecting and disconnecting them, adding and removing them. */
+/** Servers, documents and other sources whose tools are used: their state, connecting, disconnecting, adding and removing them. */
 export const ensembleOperations: readonly Operation[] = [
   operation({
     id: "listEnsembles",
@@ -52,7 +52,7 @@ export const ensembleOperations: readonly Operation[] = [
     path: "/ensembles",
     tag,
     role,
-    summary: "List the ensembles and how each one fares",
+    summary: "List the ensembles and their state",
     answers: {
       200: {
         description: "Those that are connected or connecting in the order they were added, then the others.",
@@ -73,9 +73,9 @@ export const ensembleOperations: readonly Operation[] = [
     path: "/ensembles/{name}",
     tag,
     role,
-    summary: "Get how one ensemble fares",
+    summary: "Get the state of one ensemble",
     params,
-    answers: { 200: { description: "How it fares.", schema: STATUS } },
+    answers: { 200: { description: "Its state.", schema: STATUS } },
     problems,
     async run({ params: { name = "" } }, context) {
       return { body: administrationOf(context).ensembles.get(name) };
