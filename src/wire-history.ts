@@ -35,9 +35,12 @@ export function wireHistory(stages: {
   const { enabled: _, ...settings } = config.telemetry.history;
   if (!keepsHistory(config)) return undefined;
   const history = createHistory({ state, clock, redactor, settings, emit: events.emit, newId: randomUUID });
-  const unsubscribe = events.subscribe((event) => {
-    if (event.name === "call-finished") history.note(toCallRecord(event));
-  });
+  const unsubscribe = events.subscribe(
+    (event) => {
+      if (event.name === "call-finished") history.note(toCallRecord(event));
+    },
+    (name) => name === "call-finished",
+  );
   return {
     watch: (retriever) => ({
       async retrieve(query) {

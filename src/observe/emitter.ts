@@ -33,6 +33,12 @@ export interface EventsOptions {
 /** Events handed over at once. A long backlog is written in turns, so that it never holds up a call for long. */
 const MAX_BATCH = 256;
 
+/** How long events are gathered. */
+const GATHER_MS = 20;
+
+/** Events gathered at most while no turn comes, because calls follow each other without a pause. */
+const MAX_FRESH = 2048;
+
 /** A sink that keeps failing is reported this often, with all it lost in between. */
 const REPORT_EVERY_MS = 60_000;
 
@@ -58,7 +64,8 @@ export function createEvents(options: EventsOptions): Events {
   const lost = new Map<string, number>();
   /** Events that nobody has seen yet, secrets and all. */
   let fresh: ArsenalEvent[] = [];
-  let isScheduled = false;
+  let gathering: ReturnType<typeof setTimeout> | undefined;
+  let isTurnDue = false;
   let closing: Promise<void> | undefined;
 
   const emit: Emit = (name, data) => {
@@ -67,7 +74,7 @@ export function createEvents(options: EventsOptions): Events {
     if (!isWanted(name, level)) return;
     // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
     fresh.push({ name, level, at: Math.round(clock.now()), data } as ArsenalEvent);
-    if (fresh.length >= MAX_BATCH) distribute();
+    if (fresh.length >= MAX_FRESH) distribute();
     schedule();
   };
 
@@ -77,14 +84,22 @@ export function createEvents(options: EventsOptions): Events {
     return name === "call-finished" && isWanted("call-progressed", "debug");
   }
 
+  /** Hands over in a moment, together with what else happens until then: one event at a time would cost several times as much. */
   function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
+    if (fresh.length >= MAX_BATCH) return handOverSoon();
+    gathering ??= setTimeout(handOverSoon, GATHER_MS);
+  }
+
+  function handOverSoon(): void {
+    if (isTurnDue) return;
+    isTurnDue = true;
     setImmediate(turn);
   }
 
   function turn(): void {
-    isScheduled = false;
+    isTurnDue = false;
+    clearTimeout(gathering);
+    gathering = undefined;
     distribute();
     for (const outlet of outlets) handOver(outlet);
   }
@@ -118,7 +133,7 @@ export function createEvents(options: EventsOptions): Events {
       outlet.isBusy = false;
       // Whoever waits, waits for what happened during the write too.
       if (outlet.idle !== undefined) distribute();
-      if (outlet.queue.size > 0 && !outlet.ended) return schedule();
+      if (outlet.queue.size > 0 && !outlet.ended) return handOverSoon();
       outlet.idle?.resolve();
       outlet.idle = undefined;
     };
@@ -154,6 +169,7 @@ export function createEvents(options: EventsOptions): Events {
 
   function drained(): Promise<void> {
     distribute();
+    handOverSoon();
     return withinBound(Promise.all(Array.from(outlets, whenIdle)));
   }
 

@@ -36,7 +36,7 @@ export interface ExporterParts<Item> {
 }
 
 /** Items encoded before calls get their turn. */
-const ENCODED_AT_ONCE = 16;
+const ENCODED_AT_ONCE = 32;
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 1000;
