@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { RetrievalResult, Tool } from "../../../src/client/index.ts";
 import type { ExplainedTool } from "../../../src/retrieve/result.ts";
+import { toolTokens } from "../../../src/tool/estimate-tokens.ts";
 import { gateway } from "../gateway.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Definition } from "../parts/definition.tsx";
@@ -61,6 +62,7 @@ function Ranking(props: {
             {found.candidateCount} scored in {found.totalTimeMs.toFixed(1)} ms
           </span>
         </p>
+        <Tokens tools={found.tools.map(({ tool }) => tool)} />
         <ol class="ranking">
           {(explained?.chosen ?? []).map((each) => (
             <Ranked key={each.toolId} each={each} scale={scale} {...{ known, chosen, onChoose }} />
@@ -88,6 +90,23 @@ function Ranking(props: {
         </section>
       )}
     </div>
+  );
+}
+
+/** What the model reads, against what it would read if every tool were sent. */
+function Tokens({ tools }: { readonly tools: readonly Tool[] }) {
+  const { answer } = useAsk(async () => (await gateway().stats()).tokens.catalog, []);
+  if (answer === undefined || answer === 0) return null;
+  const sent = tools.reduce((sum, tool) => sum + toolTokens(tool), 0);
+  const share = Math.min(100, (sent / answer) * 100);
+  return (
+    <p class="tokens">
+      <b>{sent.toLocaleString()} tokens</b>{" "}
+      <span class="dim">
+        instead of {answer.toLocaleString()} for every tool ({share.toFixed(share < 10 ? 1 : 0)} %)
+      </span>
+      <meter min={0} max={answer} value={Math.min(sent, answer)} aria-label="Share of the tokens of every tool" />
+    </p>
   );
 }
 

@@ -14,8 +14,8 @@ export interface Statistics {
   readonly callMs: Percentiles;
   readonly retrievals: number;
   readonly retrievalMs: Percentiles;
-  /** Estimated tokens of definitions: those that retrievals returned, and those that sending everything would have added. */
-  readonly tokens: { readonly returned: number; readonly saved: number };
+  /** Estimated tokens of definitions: those that retrievals returned, those that sending everything would have added, and those of the whole catalog. */
+  readonly tokens: { readonly returned: number; readonly saved: number; readonly catalog: number };
   /** In the currency that the tools declare their cost in. */
   readonly cost: number;
   readonly running: number;
@@ -138,7 +138,11 @@ export function toStatistics(
     callMs,
     retrievals,
     retrievalMs,
-    tokens: { returned: sum("retrieval_tokens_total"), saved: sum("retrieval_tokens_saved_total") },
+    tokens: {
+      returned: sum("retrieval_tokens_total"),
+      saved: sum("retrieval_tokens_saved_total"),
+      catalog: sum("catalog_tokens"),
+    },
     cost: sum("call_cost_total"),
     running: sum("calls_running"),
     waiting: sum("calls_waiting"),

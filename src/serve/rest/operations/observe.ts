@@ -105,8 +105,9 @@ export const observeOperations: readonly Operation[] = [
               {
                 returned: integer("What searches returned."),
                 saved: integer("What sending every definition for each search would have added."),
+                catalog: integer("Every definition in the catalog, sent once."),
               },
-              ["returned", "saved"],
+              ["returned", "saved", "catalog"],
             ),
             cost: number("What calls cost, as their tools declare."),
             running: integer("Calls that run now."),
