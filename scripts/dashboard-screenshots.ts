@@ -24,7 +24,7 @@ try {
   await useSampleGateway(gateway);
   for (const { name, path, ready } of PAGES_WITH_CONTENT)
     for (const width of [1440, 375]) {
-      const viewport = { width, height: width === 375 ? 780 : 900 };
+      const viewport = { width, height: width === 375 ? 700 : 760 };
       const colorScheme = values.dark ? "dark" : "light";
       const { page, close } = await visit(browser, `${gateway.url}/ui/${path}`, { viewport, colorScheme });
       await ready(page);
