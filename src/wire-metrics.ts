@@ -21,7 +21,7 @@ export interface WiredMetrics {
 
 /** Wires the metrics of an arsenal. Counting begins now: nothing is counted for an arsenal whose metrics nobody wants. */
 export function wireMetrics(stages: {
-  readonly events: Pick<Events, "subscribe" | "dropped">;
+  readonly events: Pick<Events, "catchUp" | "subscribe" | "dropped">;
   readonly clock: Clock;
   readonly health: HealthBook;
   readonly catalog: Catalog;
@@ -51,6 +51,8 @@ export function wireMetrics(stages: {
     record(event);
     recent.record(event);
   }, wants);
+  // A reader sees what happened a moment ago.
+  registry.onCollect(events.catchUp);
   const unwatch = watchProcess(registry);
   return {
     registry,

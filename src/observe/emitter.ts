@@ -13,6 +13,8 @@ export interface Events {
   subscribe(listener: (event: ArsenalEvent) => void, wants?: Sink["wants"]): () => void;
   /** Events lost since the start, by the sink that lost them. */
   dropped(): ReadonlyMap<string, number>;
+  /** Hands over what was emitted so far at once, without waiting for anybody: listeners have then heard it. */
+  catchUp(): void;
   /** Resolves once everything emitted so far was handed over, or the wait for a sink took too long. */
   flush(): Promise<void>;
   /** Hands over what is left and closes the sinks, waiting no longer than the bound. What is emitted later is ignored. */
@@ -211,6 +213,10 @@ export function createEvents(options: EventsOptions): Events {
       };
     },
     dropped: () => lost,
+    catchUp() {
+      distribute();
+      for (const outlet of outlets) while (!outlet.isBusy && !outlet.ended && outlet.queue.size > 0) handOver(outlet);
+    },
     flush: drained,
     close: () => (closing ??= close()),
   };

@@ -58,7 +58,7 @@ describe("GET /stats", () => {
       callMs: { p50: expect.any(Number), p95: expect.any(Number) },
       retrievals: 1,
       retrievalMs: { p50: expect.any(Number), p95: expect.any(Number) },
-      tokens: { returned: expect.any(Number), saved: expect.any(Number) },
+      tokens: { returned: expect.any(Number), saved: expect.any(Number), catalog: expect.any(Number) },
       cost: 8,
       approvalsPending: 0,
       droppedEvents: 0,
