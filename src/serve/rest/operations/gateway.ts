@@ -1,7 +1,9 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Principal } from "../../../guard/principal.ts";
 import { ownIdentity } from "../../../mcp/client-identity.ts";
+import type { Toolset } from "../../../toolset/toolset.ts";
 import { hasRole } from "../../administration.ts";
-import { type Operation, operation } from "../operation.ts";
+import { type Operation, operation, type RestContext } from "../operation.ts";
 import { TOOLSET } from "../schemas/toolset.ts";
 import { integer, list, number, object, text, texts } from "../schemas/write.ts";
 
@@ -19,7 +21,10 @@ export const gatewayOperations: readonly Operation[] = [
         schema: object("", { toolsets: list(TOOLSET, "Ordered by name.") }, ["toolsets"]),
       },
     },
-    run: async ({ principal }, { arsenal }) => ({ body: { toolsets: arsenal.toolsets.list(principal) } }),
+    async run({ principal }, context) {
+      const toolsets = context.arsenal.toolsets.list(principal);
+      return { body: { toolsets: await Promise.all(toolsets.map((each) => shownTo(principal, each, context))) } };
+    },
   }),
   operation({
     id: "getToolset",
@@ -31,9 +36,9 @@ export const gatewayOperations: readonly Operation[] = [
     params: object("", { name: { ...text("The toolset's name."), examples: ["support"] } }, ["name"]),
     answers: { 200: { description: "The toolset.", schema: TOOLSET } },
     problems: ["TOOLSET_NOT_FOUND"],
-    async run({ params: { name }, principal }, { arsenal }) {
-      const toolset = arsenal.toolsets.list(principal).find((each) => each.name === name);
-      if (toolset !== undefined) return { body: toolset };
+    async run({ params: { name }, principal }, context) {
+      const toolset = context.arsenal.toolsets.list(principal).find((each) => each.name === name);
+      if (toolset !== undefined) return { body: await shownTo(principal, toolset, context) };
       const fix = "List the toolsets with GET /api/v1/toolsets.";
       const details = { field: "name", value: name, fix };
       throw new ArsenalError("TOOLSET_NOT_FOUND", `There is no toolset "${name.slice(0, 200)}". ${fix}`, details);
@@ -113,3 +118,16 @@ export const gatewayOperations: readonly Operation[] = [
     run: async ({ signal }, { arsenal }) => ({ body: { synced: await arsenal.sync({ signal }) } }),
   }),
 ];
+
+/** A toolset as a caller may see it. Only operators of the whole gateway see its definition, which can name other tenants and hidden tools. */
+async function shownTo(
+  principal: Principal,
+  toolset: Toolset,
+  { arsenal, administration }: RestContext,
+): Promise<Toolset> {
+  if (principal.tenant === undefined && hasRole(principal, "operator", administration)) return toolset;
+  const { owner: _owner, policy, ...shown } = toolset;
+  const { allowedTenants: _tenants, allowedRoles: _roles, ...limits } = policy;
+  const tools = await arsenal.listTools({ principal, toolset: toolset.name });
+  return { ...shown, filter: { ids: tools.map(({ id }) => id) }, policy: limits };
+}

@@ -44,6 +44,22 @@ describe("tools over REST [003-transport-rest]", () => {
     expect((await ask("GET", "/tools?cursor=nonsense")).body).toMatchObject({ status: 400, field: "cursor" });
   });
 
+  it("stay hidden in the toolsets that name them, as do other tenants", async () => {
+    const policy = { allowedTenants: ["acme", "globex"], rateLimit: { requestsPerMinute: 60 } };
+    const principal = { id: "ann", tenant: "acme", roles: [], capabilities: [], scopes: [], local: false };
+    const { ask, arsenal } = await openGateway(
+      { identity: { name: "test", authenticate: async () => principal, challenge: "Bearer" } },
+      { security: { deny: ["shop.break"] } },
+    );
+    const filter = { ids: ["billing.get_invoice", "shop.break"] };
+    arsenal.toolsets.add({ name: "desk", description: "", tags: [], owner: "bob", filter, view: "live", policy });
+    for (const path of ["/toolsets", "/toolsets/desk"]) {
+      const { status, text } = await ask("GET", path);
+      expect([status, text]).toEqual([200, expect.stringContaining("billing.get_invoice")]);
+      expect(text).not.toMatch(/shop\.break|globex|bob/);
+    }
+  });
+
   it("are filtered by namespace, source, tag and toolset", async () => {
     const toolsets = [{ name: "support", include: { namespaces: ["billing"] } }];
     const { ask } = await openGateway({}, { toolsets });
