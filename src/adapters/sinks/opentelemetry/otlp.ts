@@ -15,7 +15,7 @@ export interface KeyValue {
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  readonly parentSpanId?: string;
+  readonly parentSpanId: string | undefined;
   /** The W3C flags of the trace, and whether the parent is in another process. */
   readonly flags: number;
   readonly name: string;
@@ -23,8 +23,8 @@ export interface Span {
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes: readonly KeyValue[];
-  readonly droppedAttributesCount?: number;
-  readonly status?: { readonly code: number; readonly message?: string };
+  readonly droppedAttributesCount: number | undefined;
+  readonly status: { readonly code: number; readonly message?: string } | undefined;
 }
 
 export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;

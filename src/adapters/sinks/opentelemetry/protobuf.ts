@@ -1,4 +1,4 @@
-import type { Signal } from "./otlp.ts";
+import type { KeyValue, Signal } from "./otlp.ts";
 
 /**
  * Writes OTLP's messages, given in the shape of its JSON encoding, as protobuf. Field numbers are those of opentelemetry-proto, which a test
@@ -138,6 +138,11 @@ function createWriter() {
   }
 
   function varint(value: number): void {
+    if (value < 128) {
+      room(1);
+      bytes[--start] = value;
+      return;
+    }
     let length = 1;
     for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) length++;
     room(length);
@@ -214,7 +219,8 @@ function createWriter() {
         varint(value === true ? 1 : 0);
         return varint(number * 8);
       case "int64":
-        signed(BigInt(value as string));
+        if ((value as string).length < 16 && !(value as string).startsWith("-")) varint(Number(value));
+        else signed(BigInt(value as string));
         return varint(number * 8);
       case "fixed32":
         room(4);
@@ -250,7 +256,23 @@ function createWriter() {
     groups.forEach((group, at) => (bytes[start + at] = group));
   }
 
+  /** Attributes are most of what is written, and most of them are texts. */
+  function attribute(number: number, { key, value }: KeyValue): void {
+    const end = bytes.length - start;
+    if ("stringValue" in value) {
+      text(value.stringValue);
+      varint(STRING_VALUE);
+      varint(bytes.length - start - end);
+      varint(SECOND);
+    } else nested(2, ANY_VALUE, value);
+    text(key);
+    varint(FIRST);
+    varint(bytes.length - start - end);
+    varint(number * 8 + 2);
+  }
+
   function nested(number: number, type: Message, value: object): void {
+    if (type === KEY_VALUE) return attribute(number, value as KeyValue);
     const end = bytes.length - start;
     for (let at = type.length - 1; at >= 0; at--) {
       const field = type[at] as Field;
@@ -275,6 +297,11 @@ function createWriter() {
 }
 
 const HALF = 2 ** 32;
+
+/** Tags of the first two fields that have a length, and of a text as an attribute's value. */
+const FIRST = 10;
+const SECOND = 18;
+const STRING_VALUE = 10;
 
 /** The value of a hexadecimal digit in lower case. */
 function digit(code: number): number {

@@ -45,22 +45,21 @@ export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): r
     (given) => {
       const { spanId = settings.spanId(), parentSpanId, name: called, kind = SPAN_KIND.internal, error } = given;
       const { startedAt, durationMs } = given;
+      const all = foreign === undefined ? given.attributes : { ...given.attributes, ...foreign };
+      const { attributes, droppedAttributesCount } = all === undefined ? NONE : toKeyValues(all, settings.limits);
+      // Every span has the same shape, which is cheap to make and to write; what is undefined is left out there.
       spans.push({
         traceId,
         spanId,
-        ...(parentSpanId !== undefined && SPAN_ID.test(parentSpanId) && { parentSpanId }),
+        parentSpanId: parentSpanId !== undefined && SPAN_ID.test(parentSpanId) ? parentSpanId : undefined,
         flags: SAMPLED,
         name: clip(called, settings.limits.maxLength),
         kind,
         startTimeUnixNano: toNanos(startedAt),
         endTimeUnixNano: toNanos(startedAt + Math.max(0, durationMs)),
-        ...toKeyValues(
-          foreign === undefined ? (given.attributes ?? NONE) : { ...given.attributes, ...foreign },
-          settings.limits,
-        ),
-        ...(error !== undefined && {
-          status: { code: STATUS_ERROR, ...(error !== "" && { message: clip(error, settings.limits.maxLength) }) },
-        }),
+        attributes,
+        droppedAttributesCount,
+        status: error === undefined ? undefined : failed(error, settings.limits.maxLength),
       });
       return spanId;
     },
@@ -69,7 +68,12 @@ export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): r
   return spans;
 }
 
-const NONE: Attributes = {};
+const NONE: ReturnType<typeof toKeyValues> = { attributes: [] };
+
+function failed(error: string, maxLength: number): NonNullable<Span["status"]> {
+  return error === "" ? { code: STATUS_ERROR } : { code: STATUS_ERROR, message: clip(error, maxLength) };
+}
+
 /** The W3C flag of a trace that is recorded. */
 const SAMPLED = 1;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
@@ -168,8 +172,12 @@ function call(data: EventMap["call-finished"], add: Add): void {
   const { toolId, status, code, message = "", source, steps } = data;
   const name = toolNameOf(toolId);
   const parentSpanId = add({
-    ...placeOf(data),
+    spanId: data.spanId,
+    parentSpanId: data.parentSpanId,
+    startedAt: data.startedAt,
+    durationMs: data.durationMs,
     name: `execute_tool ${name}`,
+    kind: SPAN_KIND.internal,
     attributes: {
       "gen_ai.operation.name": "execute_tool",
       "gen_ai.tool.name": name,
@@ -188,12 +196,17 @@ function call(data: EventMap["call-finished"], add: Add): void {
     error: FINE.has(status) ? undefined : message,
   });
   const { policy, queue, attempts = [] } = steps;
-  if (policy !== undefined) add({ ...policy, name: "policy", parentSpanId });
-  if (queue !== undefined) add({ ...queue, name: "queue", parentSpanId });
+  if (policy !== undefined) addStep("policy", policy);
+  if (queue !== undefined) addStep("queue", queue);
   for (const [at, attempt] of attempts.entries()) {
-    const attributes = { "toolarsenal.attempt": at + 1, "error.type": attempt.code };
-    const error = attempt.code === undefined || attempt.code === "CANCELLED" ? undefined : "";
-    add({ ...attempt, name: `attempt ${at + 1}`, parentSpanId, attributes, error });
+    const { spanId, startedAt, durationMs, code: failure } = attempt;
+    const attributes = { "toolarsenal.attempt": at + 1, "error.type": failure };
+    const error = failure === undefined || failure === "CANCELLED" ? undefined : "";
+    add({ spanId, parentSpanId, startedAt, durationMs, name: `attempt ${at + 1}`, attributes, error });
+  }
+
+  function addStep(step: string, { startedAt, durationMs }: StepTime): void {
+    add({ parentSpanId, startedAt, durationMs, name: step });
   }
 }
 
