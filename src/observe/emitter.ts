@@ -35,9 +35,6 @@ export interface EventsOptions {
 /** Events handed over at once. A long backlog is written in turns, so that it never holds up a call for long. */
 const MAX_BATCH = 256;
 
-/** How long events are gathered. */
-const GATHER_MS = 20;
-
 /** Events gathered at most while no turn comes, because calls follow each other without a pause. */
 const MAX_FRESH = 2048;
 
@@ -66,7 +63,6 @@ export function createEvents(options: EventsOptions): Events {
   const lost = new Map<string, number>();
   /** Events that nobody has seen yet, secrets and all. */
   let fresh: ArsenalEvent[] = [];
-  let gathering: ReturnType<typeof setTimeout> | undefined;
   let isTurnDue = false;
   let closing: Promise<void> | undefined;
 
@@ -77,7 +73,7 @@ export function createEvents(options: EventsOptions): Events {
     // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
     fresh.push({ name, level, at: Math.round(clock.now()), data } as ArsenalEvent);
     if (fresh.length >= MAX_FRESH) distribute();
-    schedule();
+    handOverSoon();
   };
 
   function isWanted(name: EventName, level: EventLevel): boolean {
@@ -86,12 +82,7 @@ export function createEvents(options: EventsOptions): Events {
     return name === "call-finished" && isWanted("call-progressed", "debug");
   }
 
-  /** Hands over in a moment, together with what else happens until then: one event at a time would cost several times as much. */
-  function schedule(): void {
-    if (fresh.length >= MAX_BATCH) return handOverSoon();
-    gathering ??= setTimeout(handOverSoon, GATHER_MS);
-  }
-
+  /** Hands over in the next turn, together with what else happens until then. */
   function handOverSoon(): void {
     if (isTurnDue) return;
     isTurnDue = true;
@@ -100,8 +91,6 @@ export function createEvents(options: EventsOptions): Events {
 
   function turn(): void {
     isTurnDue = false;
-    clearTimeout(gathering);
-    gathering = undefined;
     distribute();
     for (const outlet of outlets) handOver(outlet);
   }
@@ -122,7 +111,7 @@ export function createEvents(options: EventsOptions): Events {
       if (outlet === except || outlet.sink.wants?.(event.name, event.level) === false) continue;
       if (!outlet.queue.push(event)) lose(outlet, 1, `its queue of ${maxBuffered} events is full`);
     }
-    schedule();
+    handOverSoon();
   }
 
   /** Hands the next batch over, unless the one before is still being written. */

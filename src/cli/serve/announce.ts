@@ -91,7 +91,7 @@ export function createAnnouncer(parts: {
       const lines = clientLines(endpoint, { config: files?.config, mcpConfigs: files?.mcpConfigs ?? [], toolset });
       const what = toolset === undefined ? "Serving MCP at" : `Serving the toolset ${toolset} over MCP at`;
       const pasted = lines.map(({ client, file, json }) => `  ${paint.bold(client)}, ${file}\n    ${json}\n`).join("");
-      const others = `  REST  ${paint.cyan(rest)}\n  Docs  ${paint.cyan(docs)}\n  A2A   ${paint.cyan(a2a)}\n`;
+      const others = `  REST  ${paint.cyan(rest)}\n  Docs  ${paint.cyan(docs)}\n  A2A   ${paint.cyan(a2a)}\n  UI    ${paint.cyan(`${url}/ui`)}\n`;
       terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(mcp)}\n${others}${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },

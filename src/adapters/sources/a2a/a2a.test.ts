@@ -154,7 +154,10 @@ describe.each(FORMS)("an agent of $version over $binding, streaming $streaming",
   it.each([
     ["fail", "The agent weather failed: The sensors are down"],
     ["reject", "The agent weather rejected the task: Not my job"],
-    ["log in", /needs an authorization before it continues: Log in at .+ call a2a_weather_forecast again with taskId "/],
+    [
+      "log in",
+      /needs an authorization before it continues: Log in at .+ call a2a_weather_forecast again with taskId "/,
+    ],
   ])("reports a task that ends otherwise: %s", async (message, expected) => {
     const arsenal = await arsenalFor(await startAgent(form));
     const { status, error } = await ask(arsenal, message);

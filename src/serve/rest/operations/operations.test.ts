@@ -16,7 +16,8 @@ describe("tools over REST [003-transport-rest]", () => {
       ...engine,
       list: async (query?: Parameters<typeof engine.list>[0]) => {
         const page = await engine.list(query);
-        read += page.tools.length;
+        // What estimates the tokens of the catalog in the background reads it without a filter.
+        if (query?.filter !== undefined) read += page.tools.length;
         return page;
       },
     };
