@@ -147,6 +147,7 @@ describe("serve without a configuration", () => {
       rest: expect.stringMatching(/\d\/api\/v1$/) as string,
       docs: expect.stringMatching(/\d\/docs$/) as string,
       a2a: expect.stringMatching(/\d\/a2a$/) as string,
+      ui: expect.stringMatching(/\d\/ui$/) as string,
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
       mcp: expect.stringMatching(/\/mcp$/) as string,
       mode: "static",

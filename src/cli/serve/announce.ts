@@ -84,14 +84,15 @@ export function createAnnouncer(parts: {
     tellEndpoint(endpoint: Endpoint, files: ConfigFiles | undefined): void {
       const { url } = endpoint;
       const [mcp, rest, docs, a2a] = [`${url}/mcp`, `${url}/api/v1`, `${url}/docs`, `${url}/a2a`];
+      const ui = `${url}/ui`;
       if (input.json) {
-        terminal.out.write(`${JSON.stringify({ url, mcp, rest, docs, a2a, mode })}\n`);
+        terminal.out.write(`${JSON.stringify({ url, mcp, rest, docs, a2a, ui, mode })}\n`);
         return;
       }
       const lines = clientLines(endpoint, { config: files?.config, mcpConfigs: files?.mcpConfigs ?? [], toolset });
       const what = toolset === undefined ? "Serving MCP at" : `Serving the toolset ${toolset} over MCP at`;
       const pasted = lines.map(({ client, file, json }) => `  ${paint.bold(client)}, ${file}\n    ${json}\n`).join("");
-      const others = `  REST  ${paint.cyan(rest)}\n  Docs  ${paint.cyan(docs)}\n  A2A   ${paint.cyan(a2a)}\n  UI    ${paint.cyan(`${url}/ui`)}\n`;
+      const others = `  REST  ${paint.cyan(rest)}\n  Docs  ${paint.cyan(docs)}\n  A2A   ${paint.cyan(a2a)}\n  UI    ${paint.cyan(ui)}\n`;
       terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(mcp)}\n${others}${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
