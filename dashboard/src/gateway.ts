@@ -62,7 +62,7 @@ export async function check(): Promise<void> {
     identity.value = (await gateway().info()).caller;
     caller.value = "signed-in";
   } catch (error) {
-    // A gateway that is away is no reason to ask for a key: each page says what it could not load.
+    // Don't ask for a key because the gateway is down: each page says what it could not load.
     caller.value = isArsenalError(error) && error.code === "TRANSPORT_FAILED" ? "signed-in" : "signed-out";
     throw error;
   }

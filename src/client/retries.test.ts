@@ -94,7 +94,7 @@ describe("a gateway that is busy", () => {
     expect(clock.pauses[0]).toBeLessThanOrEqual(2100);
   });
 
-  it("is not asked to run a call again if it does not say that it had not begun", async () => {
+  it("is not asked to run a call again if it does not say that it had not started", async () => {
     const { client, seen } = await against((_request, response) => json(response, 503, {}));
     expect((await client.execute(call)).error?.code).toBe("OUTCOME_UNKNOWN");
     expect(seen).toHaveLength(1);

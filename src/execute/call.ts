@@ -32,7 +32,7 @@ export interface ToolCall {
   readonly traceId?: string;
   /** The span that makes the call: 16 hexadecimal digits. */
   readonly parentSpanId?: string;
-  /** False if the caller does not record its trace. Then no span of it is exported, and upstreams are told so. Defaults to true. */
+  /** False if the caller does not record its trace. Then no span of it is exported, and upstreams learn that too. Defaults to true. */
   readonly sampled?: boolean;
   /** The id that the model gave the call, for traces. */
   readonly callId?: string;

@@ -122,7 +122,7 @@ export function createEvents(options: EventsOptions): Events {
       lose(outlet, batch.length, error instanceof Error ? error.message : showValue(error));
     const ended = (): void => {
       outlet.isBusy = false;
-      // Whoever waits, waits for what happened during the write too.
+      // A wait includes what happened during the write.
       if (outlet.idle !== undefined) distribute();
       if (outlet.queue.size > 0 && !outlet.ended) return handOverSoon();
       outlet.idle?.resolve();

@@ -49,7 +49,7 @@ export interface TestAgent extends AsyncDisposable {
   readonly runs: readonly string[];
   /** What each message had beside its text. */
   readonly messages: readonly RequestContext["userMessage"][];
-  /** Resolves when a task that waits was begun, with its id. */
+  /** Resolves when a task that waits was started, with its id. */
   readonly waiting: Promise<string>;
   /** Resolves when a task was cancelled, with its id. */
   readonly cancelled: Promise<string>;

@@ -112,7 +112,7 @@ export function createHistory(parts: HistoryParts): History {
   /** Fills the open document, then as many new ones as it takes. */
   async function keep(records: readonly StoredRecord[]): Promise<void> {
     const touched = new Set(open === undefined ? [] : [open]);
-    const begun: Chunk[] = [];
+    const started: Chunk[] = [];
     const ended: Chunk[] = [];
     for (const record of records) {
       if (open !== undefined && open.records.length >= size) ended.push(toChunk(open));
@@ -120,22 +120,22 @@ export function createHistory(parts: HistoryParts): History {
         open = { key: CHUNK + newId(), at: Math.round(clock.now()), records: [] };
         touched.add(open);
         // Counted as full while it is being filled, so that the bound holds whatever becomes of this process.
-        begun.push({ key: open.key, at: open.at, count: size });
+        started.push({ key: open.key, at: open.at, count: size });
       }
       open.records.push(record);
     }
-    if (begun.length > 0) await updateIndex(begun, ended);
+    if (started.length > 0) await updateIndex(started, ended);
     const expiresAt = clock.now() + settings.maxAgeDays * DAY_MS;
     for (const { key, records: all } of touched) await state.set(key, all, { expiresAt });
   }
 
   /** Adds documents to the index, and removes the oldest beyond the bounds. */
-  async function updateIndex(begun: readonly Chunk[], ended: readonly Chunk[]): Promise<void> {
+  async function updateIndex(started: readonly Chunk[], ended: readonly Chunk[]): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const entry = await state.get(INDEX);
       const counts = new Map(ended.map(({ key, count }) => [key, count]));
       const known = (entry?.value as Index | undefined)?.chunks ?? [];
-      const all = [...known, ...begun].map((chunk) => ({ ...chunk, count: counts.get(chunk.key) ?? chunk.count }));
+      const all = [...known, ...started].map((chunk) => ({ ...chunk, count: counts.get(chunk.key) ?? chunk.count }));
       const kept = withinBounds(all);
       const dropped = all.slice(0, all.length - kept.length);
       if (!(await state.set(INDEX, { chunks: kept }, { ifVersion: entry?.version ?? "absent" }))) continue;

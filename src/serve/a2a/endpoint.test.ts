@@ -41,8 +41,8 @@ function echo(): AgentExecutor & { readonly waiting: Promise<void> } {
     const status = (state: TaskState) => ({ state, message: undefined, timestamp: "2026-01-01T00:00:00Z" });
     const update = (state: TaskState): void =>
       bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: status(state), metadata: undefined }));
-    const begun = { id: taskId, contextId, artifacts: [], history: [], metadata: undefined };
-    bus.publish(AgentEvent.task(task ?? { ...begun, status: status(TaskState.TASK_STATE_SUBMITTED) }));
+    const started = { id: taskId, contextId, artifacts: [], history: [], metadata: undefined };
+    bus.publish(AgentEvent.task(task ?? { ...started, status: status(TaskState.TASK_STATE_SUBMITTED) }));
     update(TaskState.TASK_STATE_WORKING);
     const [said] = contentOf(userMessage.parts);
     if (said === "ask") return update(TaskState.TASK_STATE_INPUT_REQUIRED);
@@ -110,9 +110,9 @@ describe.each(A2A_WAYS)("an executor behind $name", ({ connect }) => {
   it("returns at once if asked to, lets others follow the task, and cancels it", async () => {
     const executor = echo();
     const client = await connect(await serve({ executor }));
-    const begun = await client.sendMessage(asking("wait", { returnImmediately: true }));
-    expect(outcomeOf(begun).state).toMatch(/submitted|working/);
-    const { id } = begun as { readonly id: string };
+    const started = await client.sendMessage(asking("wait", { returnImmediately: true }));
+    expect(outcomeOf(started).state).toMatch(/submitted|working/);
+    const { id } = started as { readonly id: string };
     await executor.waiting;
     const followed = client.resubscribeTask({ id, tenant: "" });
     const first = await followed.next();

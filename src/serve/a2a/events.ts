@@ -104,8 +104,8 @@ export function createReport(
 
   return {
     begin() {
-      const begun = { id: taskId, contextId, artifacts: [], history: [], metadata: undefined, ...task };
-      bus.publish(AgentEvent.task({ ...begun, status: status(TaskState.TASK_STATE_SUBMITTED, undefined) }));
+      const started = { id: taskId, contextId, artifacts: [], history: [], metadata: undefined, ...task };
+      bus.publish(AgentEvent.task({ ...started, status: status(TaskState.TASK_STATE_SUBMITTED, undefined) }));
     },
     working: (parts, metadata) => update(TaskState.TASK_STATE_WORKING, parts, metadata),
     artifact({ id, name, parts, metadata, append = false, last = true }) {

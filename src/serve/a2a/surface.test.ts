@@ -123,9 +123,9 @@ describe.each(A2A_WAYS)("the arsenal as an agent, over $name", ({ connect }) => 
       });
     });
     const client = await connect(await serve(arsenal));
-    const begun = await client.sendMessage(asking({ tool: "support.wait" }, { returnImmediately: true }));
+    const task = await client.sendMessage(asking({ tool: "support.wait" }, { returnImmediately: true }));
     await started.promise;
-    const { id } = begun as Task;
+    const { id } = task as Task;
     expect(outcomeOf(await client.cancelTask({ id, tenant: "", metadata: {} })).state).toBe("canceled");
     expect(await stopped.promise).toBe("stopped");
     expect(outcomeOf(await client.getTask({ id, tenant: "" })).state).toBe("canceled");

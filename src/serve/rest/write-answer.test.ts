@@ -82,12 +82,15 @@ describe("a stream of events", () => {
 
   it("without an end is over as soon as the gateway begins to shut down, while calls under way go on", async () => {
     const { url, gateway, arsenal, ask } = await openGateway({ drainMs: 600_000 });
-    const begun = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<string>();
-    arsenal.register({ name: "slow", description: "Takes its time to end." }, () => (begun.resolve(), finish.promise));
+    arsenal.register(
+      { name: "slow", description: "Takes its time to end." },
+      () => (started.resolve(), finish.promise),
+    );
     const response = await fetch(`${url}/api/v1/events`, { headers: { accept: "text/event-stream" } });
     const call = ask("POST", "/execute", { body: { toolName: "slow" } });
-    await begun.promise;
+    await started.promise;
     const closing = gateway.close();
     expect(eventsOf(await response.text()).filter(({ event }) => event === "error")).toEqual([]);
     finish.resolve("done");

@@ -11,7 +11,7 @@ afterEach(() => cleanUp.disposeAsync());
 
 /** A gateway with a tool that answers, one that waits to be cancelled, and one that needs an approval. */
 async function serve() {
-  const [begun, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [started, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const arsenal = cleanUp.use(
     new ToolArsenal(
       {
@@ -27,7 +27,7 @@ async function serve() {
     sum: a + b,
   }));
   arsenal.register({ name: "watch", description: "Watches until it is stopped." }, (_args, { signal }) => {
-    begun.resolve();
+    started.resolve();
     return new Promise((_resolve, reject) => {
       signal.addEventListener("abort", () => {
         stopped.resolve();
@@ -38,7 +38,7 @@ async function serve() {
   arsenal.register({ name: "refund", namespace: "bank", description: "Refunds a payment." }, () => "refunded");
   const gateway = await arsenal.serveMcp({ port: 0 });
   cleanUp.defer(() => gateway.close());
-  return { arsenal, url: gateway.url ?? "", begun: begun.promise, stopped: stopped.promise };
+  return { arsenal, url: gateway.url ?? "", started: started.promise, stopped: stopped.promise };
 }
 
 /** Sends a message and reads how its task stands afterwards: from the answer, or from the stream of its events. */
@@ -78,10 +78,10 @@ describe.each(WAYS)("the SDK's client over $name", ({ connect, isStreamed }) => 
   });
 
   it("cancels a task, and the tool stops", async () => {
-    const { url, begun, stopped } = await serve();
+    const { url, started, stopped } = await serve();
     const client = await connect(url);
     const id = await start(client, isStreamed, { tool: "watch", arguments: {} });
-    await begun;
+    await started;
     expect(outcomeOf(await client.cancelTask({ id, tenant: "", metadata: {} })).state).toBe("canceled");
     await stopped;
     expect(outcomeOf(await client.getTask({ id, tenant: "" })).state).toBe("canceled");

@@ -23,9 +23,9 @@ describe.each(STATES)("three replicas on $name are one A2A agent", ({ open }) =>
   async function hold(id: string): Promise<Task> {
     const waiting = held(fleet.young, id);
     const call = { tool: "young.hold", arguments: { id } };
-    const begun = await (await at(0)).sendMessage(asking(call, { returnImmediately: true }));
+    const started = await (await at(0)).sendMessage(asking(call, { returnImmediately: true }));
     await waiting;
-    return begun as Task;
+    return started as Task;
   }
 
   it("read and stream a task that another of them runs", async () => {

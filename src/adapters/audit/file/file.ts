@@ -118,7 +118,7 @@ interface Parts {
   readonly segments: SegmentWriter;
 }
 
-/** Whoever asks may be elsewhere, and need not know the paths of this machine. */
+/** The reader may be on another machine, and need not know the paths of this one. */
 function withoutPlace(found: FileVerification): Verification {
   if (found.ok) return found;
   const { ok, seq, reason } = found;

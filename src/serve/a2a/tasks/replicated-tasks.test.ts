@@ -66,9 +66,9 @@ describe.each(A2A_WAYS)("a task that one process runs, asked for at another over
   async function two(): Promise<{ a: Gateway; b: Gateway; id: string; atB: Awaited<ReturnType<typeof connect>> }> {
     const state = memoryState();
     const [a, b] = [await serve(state), await serve(state)];
-    const begun = await (await connect(a.url)).sendMessage(asking(WAIT, { returnImmediately: true }));
+    const started = await (await connect(a.url)).sendMessage(asking(WAIT, { returnImmediately: true }));
     await a.started;
-    return { a, b, id: (begun as Task).id, atB: await connect(b.url) };
+    return { a, b, id: (started as Task).id, atB: await connect(b.url) };
   }
 
   it("is read, and followed to its end", async () => {
@@ -116,7 +116,7 @@ describe("a task whose process is gone", () => {
     const documents = { ...state.documents };
     const [way] = A2A_WAYS;
     const a = await serve(state);
-    const begun = (await (await way.connect(a.url)).sendMessage(asking(WAIT, { returnImmediately: true }))) as Task;
+    const started = (await (await way.connect(a.url)).sendMessage(asking(WAIT, { returnImmediately: true }))) as Task;
     await a.started;
     // As if the process had been killed: what it still writes is lost.
     const kept = await documents.list("a2a/task/");
@@ -124,7 +124,7 @@ describe("a task whose process is gone", () => {
     for (const { key, value } of kept) await documents.set(key, value);
     const b = await serve(state);
     const client = await way.connect(b.url);
-    const { id } = begun;
+    const { id } = started;
     const { state: status, said } = outcomeOf(await client.getTask({ id, tenant: "" }));
     expect(status).toBe("failed");
     expect(said[0]).toContain("its outcome is unknown");

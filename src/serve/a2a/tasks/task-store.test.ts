@@ -79,12 +79,12 @@ describe("a stored task", () => {
     await tasks.save(task("running", 0, { status: { ...running, timestamp: new Date(0).toISOString() } }), ADA);
     for (let index = 1; index <= 1_100; index++) {
       const at = clock.now() + index;
-      const begun = {
+      const started = {
         state: TaskState.TASK_STATE_SUBMITTED,
         message: undefined,
         timestamp: new Date(at).toISOString(),
       };
-      await tasks.save(task(`task-${index}`, at, { status: begun }), ADA);
+      await tasks.save(task(`task-${index}`, at, { status: started }), ADA);
       await tasks.save(task(`task-${index}`, at), ADA);
     }
     const { totalSize } = await tasks.list(ALL, ADA);

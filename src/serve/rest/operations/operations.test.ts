@@ -186,16 +186,16 @@ describe("calls over REST", () => {
   it("are cancelled when the caller hangs up, streamed or not", async () => {
     const { ask, arsenal } = await openGateway();
     for (const headers of [{}, STREAM]) {
-      const begun = Promise.withResolvers<void>();
+      const started = Promise.withResolvers<void>();
       const cancelled = Promise.withResolvers<void>();
       arsenal.register({ name: "wait", description: "Waits until it is told to stop." }, async (_args, { signal }) => {
-        begun.resolve();
+        started.resolve();
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
         cancelled.resolve();
       });
       const caller = new AbortController();
       const asked = ask("POST", "/execute", { body: { toolName: "wait" }, headers, signal: caller.signal });
-      await begun.promise;
+      await started.promise;
       caller.abort();
       await expect(asked).rejects.toThrow();
       await cancelled.promise;
@@ -241,10 +241,10 @@ describe("calls over REST", () => {
   it("under way finish when the gateway shuts down, streamed or not; new ones are told when to come back", async () => {
     const { ask, arsenal, gateway } = await openGateway({ drainMs: 60_000 });
     const finish = Promise.withResolvers<void>();
-    let begun = 0;
+    let started = 0;
     const all = Promise.withResolvers<void>();
     arsenal.register({ name: "slow", description: "Takes its time to end." }, async () => {
-      if (++begun === 2) all.resolve();
+      if (++started === 2) all.resolve();
       await finish.promise;
       return "done";
     });
