@@ -33,6 +33,7 @@ export function wireMetrics(stages: {
   const { events, clock, health, catalog, upstreams, approvals, engine } = stages;
   const { registry, record, wants } = createArsenalMetrics({
     version: String(ownIdentity().info["version"]),
+    catchUp: events.catchUp,
     dropped: events.dropped,
     openCircuits: health.openCircuits,
     load: () => engine()?.load() ?? { running: 0, waiting: 0 },
@@ -51,8 +52,6 @@ export function wireMetrics(stages: {
     record(event);
     recent.record(event);
   }, wants);
-  // A reader sees what happened a moment ago.
-  registry.onCollect(events.catchUp);
   const unwatch = watchProcess(registry);
   return {
     registry,

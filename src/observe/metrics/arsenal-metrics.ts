@@ -16,6 +16,8 @@ export interface ArsenalMetrics {
 /** What is asked for when metrics are read. */
 export interface MetricSources {
   readonly version: string;
+  /** Hands over the events that were emitted so far: they count before anything is read. */
+  catchUp(): void;
   /** Events lost since the start, by sink. */
   dropped(): ReadonlyMap<string, number>;
   openCircuits(): readonly string[];
@@ -63,6 +65,8 @@ const COUNTED: ReadonlySet<EventName> = new Set<EventName>([
 /** Declares every metric of an arsenal. Most follow from events; the others are looked up when somebody reads. */
 export function createArsenalMetrics(sources: MetricSources): ArsenalMetrics {
   const registry = createMetricRegistry();
+  // First of all: what the others read may follow from these events.
+  registry.onCollect(sources.catchUp);
   const retrievals = registry.histogram(
     "toolarsenal_retrieval_duration_seconds",
     "Time to find tools for a request, by the namespace of the best tool found.",
