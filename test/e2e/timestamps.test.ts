@@ -50,7 +50,8 @@ it("gives every point in time in whole milliseconds", async () => {
   arsenal.register({ name: "add", description: "Adds two numbers.", parameters: { type: "object" } }, () => 1);
   note(await arsenal.execute({ toolName: "add" }));
   await arsenal.close();
-  note(events);
+  // The steps of a call are timed more finely: spans are made of them.
+  note(events.map(({ at }) => ({ at })));
 
   for (const key of ["queuedAt", "startedAt", "completedAt", "createdAt", "seenAt", "requestedAt", "expiresAt", "at"])
     expect([...found.keys()]).toContain(key);
