@@ -100,7 +100,6 @@ describe("defaults", () => {
         sandboxType: "none",
       },
       telemetry: {
-        serviceName: "tool_arsenal",
         exposePrometheus: false,
         prometheusPort: 9090,
         history: { max: 10_000, maxAgeDays: 7, text: true },
@@ -172,13 +171,7 @@ describe("a configuration file", () => {
       OPENAI_API_KEY: "k",
       OTLP_ENDPOINT: "http://otlp",
     };
-    // Only the sink has no adapter yet.
-    await expect(loadConfig(await file("seed.prod.yaml", PRODUCTION), environment)).rejects.toMatchObject({
-      message: expect.stringContaining('telemetry.type: must be one of console, not "opentelemetry"') as string,
-      details: { issues: [{ field: "telemetry.type" }] },
-    });
-    const usable = PRODUCTION.replace("opentelemetry", "console");
-    const { config } = await loadConfig(await file("seed.prod.yaml", usable), environment);
+    const { config } = await loadConfig(await file("seed.prod.yaml", PRODUCTION), environment);
     await using arsenal = new ToolArsenal(config);
     expect(arsenal.toolCount).toBe(0);
     expect(config).toMatchObject({
@@ -186,7 +179,7 @@ describe("a configuration file", () => {
       embedder: { type: "openai", model: "text-embedding-3-small" },
       routing: { weights: { semantic: 0.5, intent: 0.2, conversation: 0.1, health: 0.15, cost: 0.05 } },
       execution: { circuitBreakerThreshold: 3 },
-      telemetry: { type: "console", otlpEndpoint: "http://otlp" },
+      telemetry: { type: "opentelemetry", otlpEndpoint: "http://otlp", serviceName: "tool_arsenal_prod" },
       mcp: { serveMcp: true, servers: [{ name: "database" }, { name: "filesystem" }] },
       security: { policy: "strict", humanInTheLoop: ["refund_user", "drop_table"] },
     });
@@ -239,7 +232,7 @@ describe("a configured arsenal", () => {
       message: expect.stringContaining("memory") as string,
       details: { field: "vectorStore.type", value: "nowhere" },
     });
-    expect(refusal({ telemetry: { type: "datadog" as "console" } })).toMatchObject({ code: "CONFIG_INVALID" });
+    expect(refusal({ telemetry: { type: "nowhere" as "console" } })).toMatchObject({ code: "CONFIG_INVALID" });
     expect(refusal({ reranker: { enabled: true } })).toMatchObject({ details: { field: "reranker.api_base" } });
   });
 
