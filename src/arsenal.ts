@@ -8,7 +8,7 @@ import type { ToolArsenalConfig } from "./config/config.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
-import type { ArsenalEvent } from "./observe/events.ts";
+import type { ArsenalEvent, EventChoice } from "./observe/events.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
 import type { Source } from "./register/source.port.ts";
@@ -234,9 +234,9 @@ export class ToolArsenal {
     return this.#wired.healthCheck();
   }
 
-  /** Calls `listener` for every event. Returns a function that unsubscribes it. */
-  subscribe(listener: (event: ArsenalEvent) => void): () => void {
-    return this.#wired.events.subscribe(listener);
+  /** Calls `listener` for every event, or those of `names`. Returns a function that unsubscribes it. */
+  subscribe(listener: (event: ArsenalEvent) => void, options: EventChoice = {}): () => void {
+    return this.#wired.events.subscribe(listener, options);
   }
 
   /** Ends calls that wait for their turn, disconnects ensembles, lets writes under way end and releases everything. Safe to call twice. */

@@ -39,7 +39,7 @@ export function wireHistory(stages: {
     (event) => {
       if (event.name === "call-finished") history.note(toCallRecord(event));
     },
-    (name) => name === "call-finished",
+    { names: ["call-finished"], isPatient: true },
   );
   return {
     watch: (retriever) => ({

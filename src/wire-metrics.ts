@@ -48,10 +48,13 @@ export function wireMetrics(stages: {
   });
   const since = Math.round(clock.now());
   const recent = createRecentMinutes(clock);
-  const unsubscribe = events.subscribe((event) => {
-    record(event);
-    recent.record(event);
-  }, wants);
+  const unsubscribe = events.subscribe(
+    (event) => {
+      record(event);
+      recent.record(event);
+    },
+    { wants, isPatient: true },
+  );
   const unwatch = watchProcess(registry);
   return {
     registry,

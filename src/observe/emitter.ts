@@ -2,15 +2,15 @@ import { showValue } from "../errors/show-value.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import { createBoundedQueue, type BoundedQueue } from "./bounded-queue.ts";
 import type { Clock } from "./clock.ts";
-import type { ArsenalEvent, Emit, EventLevel, EventMap, EventName } from "./events.ts";
+import type { ArsenalEvent, Emit, EventChoice, EventLevel, EventMap, EventName } from "./events.ts";
 import { levelOf } from "./levels.ts";
 import type { Sink } from "./sink.port.ts";
 
 /** Takes events from the stages to the sinks and listeners, outside the path of any call. */
 export interface Events {
   readonly emit: Emit;
-  /** Calls back for every event from now on, or those it wants, soon after they happened. Returns what ends it. */
-  subscribe(listener: (event: ArsenalEvent) => void, wants?: Sink["wants"]): () => void;
+  /** Calls back for every event from now on, or those it wants, in the turn after they happened. Returns what ends it. */
+  subscribe(listener: (event: ArsenalEvent) => void, options?: ListenOptions): () => void;
   /** Events lost since the start, by the sink that lost them. */
   dropped(): ReadonlyMap<string, number>;
   /** Hands over what was emitted so far at once, without waiting for anybody: listeners have then heard it. */
@@ -19,6 +19,14 @@ export interface Events {
   flush(): Promise<void>;
   /** Hands over what is left and closes the sinks, waiting no longer than the bound. What is emitted later is ignored. */
   close(): Promise<void>;
+}
+
+/** What a listener wants to hear, and when. */
+export interface ListenOptions extends EventChoice {
+  /** Defaults to the events of `names`. */
+  readonly wants?: Sink["wants"];
+  /** True if it may hear events up to 20 ms later, together, which costs far less for each. So do sinks. */
+  readonly isPatient?: boolean;
 }
 
 export interface EventsOptions {
@@ -35,6 +43,9 @@ export interface EventsOptions {
 /** Events handed over at once. A long backlog is written in turns, so that it never holds up a call for long. */
 const MAX_BATCH = 256;
 
+/** How long events are gathered that only the patient want. */
+const GATHER_MS = 20;
+
 /** Events gathered at most while no turn comes, because calls follow each other without a pause. */
 const MAX_FRESH = 2048;
 
@@ -44,6 +55,7 @@ const REPORT_EVERY_MS = 60_000;
 interface Outlet {
   readonly sink: Sink;
   readonly queue: BoundedQueue<ArsenalEvent>;
+  readonly isPatient: boolean;
   /** A batch is being written. */
   isBusy: boolean;
   /** Resolved when everything was handed over; undefined while nobody waits for that. */
@@ -59,10 +71,11 @@ interface Outlet {
 export function createEvents(options: EventsOptions): Events {
   const { sinks, clock, redactor, maxBuffered = 10_000, maxWaitMs = 5_000 } = options;
   const redact: RedactEvent = redactor === undefined ? (_name, data) => data : createEventRedaction(redactor);
-  const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered)));
+  const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered, true)));
   const lost = new Map<string, number>();
   /** Events that nobody has seen yet, secrets and all. */
   let fresh: ArsenalEvent[] = [];
+  let gathering: ReturnType<typeof setTimeout> | undefined;
   let isTurnDue = false;
   let closing: Promise<void> | undefined;
 
@@ -73,8 +86,14 @@ export function createEvents(options: EventsOptions): Events {
     // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
     fresh.push({ name, level, at: Math.round(clock.now()), data } as ArsenalEvent);
     if (fresh.length >= MAX_FRESH) distribute();
-    handOverSoon();
+    if (fresh.length >= MAX_BATCH || isUrgent(name, level)) handOverSoon();
+    else gathering ??= setTimeout(handOverSoon, GATHER_MS);
   };
+
+  function isUrgent(name: EventName, level: EventLevel): boolean {
+    for (const { sink, isPatient } of outlets) if (!isPatient && (sink.wants?.(name, level) ?? true)) return true;
+    return false;
+  }
 
   function isWanted(name: EventName, level: EventLevel): boolean {
     for (const { sink } of outlets) if (sink.wants?.(name, level) ?? true) return true;
@@ -91,6 +110,8 @@ export function createEvents(options: EventsOptions): Events {
 
   function turn(): void {
     isTurnDue = false;
+    clearTimeout(gathering);
+    gathering = undefined;
     distribute();
     for (const outlet of outlets) handOver(outlet);
   }
@@ -187,12 +208,16 @@ export function createEvents(options: EventsOptions): Events {
 
   return {
     emit,
-    subscribe(listener, wants) {
+    subscribe(
+      listener,
+      { names, wants = names && ((name: EventName) => names.includes(name)), isPatient = false } = {},
+    ) {
       // What happened before is not for the newcomer.
       distribute();
       const outlet: Outlet = createOutlet(
         listenerSink(listener, wants, () => outlet.ended),
         maxBuffered,
+        isPatient,
       );
       outlets.add(outlet);
       return () => {
@@ -211,10 +236,11 @@ export function createEvents(options: EventsOptions): Events {
   };
 }
 
-function createOutlet(sink: Sink, maxBuffered: number): Outlet {
+function createOutlet(sink: Sink, maxBuffered: number, isPatient: boolean): Outlet {
   return {
     sink,
     queue: createBoundedQueue(maxBuffered),
+    isPatient,
     isBusy: false,
     idle: undefined,
     lost: 0,

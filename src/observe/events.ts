@@ -254,6 +254,12 @@ export interface EventMap {
 
 export type EventName = keyof EventMap;
 
+/** Which events a listener hears. */
+export interface EventChoice {
+  /** Defaults to all. */
+  readonly names?: readonly EventName[];
+}
+
 /** How loud an event is: sinks show what is at or above their level. */
 export type EventLevel = "debug" | "info" | "warn" | "error";
 

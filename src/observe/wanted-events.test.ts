@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { createEvents } from "./emitter.ts";
@@ -58,10 +59,7 @@ describe("what sinks want", () => {
   it("can be told by a listener too", async () => {
     const { emit, flush, subscribe } = createEvents({ sinks: [], clock: createManualClock() });
     const heard: string[] = [];
-    subscribe(
-      ({ name }) => void heard.push(name),
-      (name) => name === "circuit-closed",
-    );
+    subscribe(({ name }) => void heard.push(name), { wants: (name) => name === "circuit-closed" });
     emit("circuit-probed", { toolId: "a.b" });
     emit("circuit-closed", { toolId: "a.b" });
     await flush();
@@ -86,5 +84,20 @@ describe("what sinks want", () => {
       ["call-progressed", "call-progressed"],
       [1, 1],
     ]);
+  });
+
+  it("reach a listener in the next turn, also those that only the patient were waiting for", async () => {
+    const { emit, subscribe } = createEvents({ sinks: [], clock: createManualClock() });
+    const heard: string[] = [];
+    subscribe(({ name }) => void heard.push(`patient ${name}`), { isPatient: true });
+    subscribe(({ name }) => void heard.push(name), { wants: (name) => name === "circuit-closed" });
+    emit("circuit-probed", { toolId: "a.b" });
+    await nextTurn();
+    await nextTurn();
+    expect(heard).toEqual([]);
+    emit("circuit-closed", { toolId: "a.b" });
+    await nextTurn();
+    await nextTurn();
+    expect(heard).toEqual(["patient circuit-probed", "patient circuit-closed", "circuit-closed"]);
   });
 });

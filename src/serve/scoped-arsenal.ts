@@ -60,12 +60,13 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
       watch: (changed) => arsenal.toolsets.watch(changed),
     },
     upstreamsAttempted: (options) => arsenal.upstreamsAttempted(options),
-    subscribe(listener) {
-      const endEvents = arsenal.subscribe(listener);
+    subscribe(listener, options) {
+      const endEvents = arsenal.subscribe(listener, options);
       // To those who look through it, a toolset that is another now is a catalog that changed.
       const endWatch = arsenal.toolsets.watch((name) => {
         const data = { changed: 0, deleted: 0 };
-        if (name === toolset) listener({ name: "catalog-changed", level: "debug", at: clock.now(), data });
+        if (name === toolset && (options?.names?.includes("catalog-changed") ?? true))
+          listener({ name: "catalog-changed", level: "debug", at: clock.now(), data });
       });
       return () => {
         endEvents();

@@ -6,7 +6,7 @@ import type { ToolResult } from "../execute/result.ts";
 import type { Approvals } from "../guard/aegis.ts";
 import type { Pins } from "../guard/pins/pins.ts";
 import type { Principal } from "../guard/principal.ts";
-import type { ArsenalEvent } from "../observe/events.ts";
+import type { ArsenalEvent, EventChoice, EventName } from "../observe/events.ts";
 import type { BatchRegistration, RegisteredBatch } from "../register/register-batch.ts";
 import type { ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
@@ -23,7 +23,7 @@ export interface ServedArsenal {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   execute(call: ToolCall): Promise<ToolResult>;
   readonly approvals: Approvals;
-  subscribe(listener: (event: ArsenalEvent) => void): () => void;
+  subscribe(listener: (event: ArsenalEvent) => void, options?: EventChoice): () => void;
 }
 
 /** The part of an arsenal that serving one upstream needs. */
@@ -57,15 +57,11 @@ export type ServableArsenal = ServedArsenal &
     upstreamsAttempted(options: { readonly name: string }): Promise<void>;
   };
 
-const CHANGES: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
+/** Events after which the list of tools may be another. */
+export const CHANGES_TOOLS = [
   "tool-registered",
   "tool-replaced",
   "tool-deleted",
   "catalog-changed",
   "policy-reloaded",
-]);
-
-/** True for an event after which the list of tools may be another. */
-export function changesTools({ name }: ArsenalEvent): boolean {
-  return CHANGES.has(name);
-}
+] as const satisfies readonly EventName[];

@@ -89,11 +89,11 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
   const connecting = (): readonly string[] => open().map(({ name }) => name);
 
   open();
-  const unsubscribe = arsenal.subscribe(({ name }) => {
-    if (name !== "ensemble-connected") return;
+  const reopen = (): void => {
     isSettled = false;
     open();
-  });
+  };
+  const unsubscribe = arsenal.subscribe(reopen, { names: ["ensemble-connected"] });
   return {
     connecting,
     shown: connecting,

@@ -5,7 +5,7 @@ import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
 import type { Input, Terminal } from "../command.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import type { ConfigFiles, Configured } from "../arsenal/open-arsenal.ts";
-import type { EventMap } from "../../observe/events.ts";
+import type { ArsenalEvent, EventMap } from "../../observe/events.ts";
 import { styles } from "../terminal/style.ts";
 import { measureSaving, showSaving } from "./token-saving.ts";
 import { toldFailure, type UpstreamReport, watchUpstream } from "./upstream-status.ts";
@@ -56,7 +56,7 @@ export function createAnnouncer(parts: {
     if (summed && report.state === "connected") void tellTotal();
   };
 
-  const endListening = arsenal.subscribe(({ name, data }) => {
+  const heard = ({ name, data }: ArsenalEvent): void => {
     if (name === "certificate-reloaded") {
       const { file, validTo } = data as EventMap["certificate-reloaded"];
       say(`Certificate reloaded: ${file}, valid until ${validTo.slice(0, 10)}.`, { certificate: { file, validTo } });
@@ -67,7 +67,8 @@ export function createAnnouncer(parts: {
     say(paint.yellow(harmless(`${toolId} waits for approval (asked by ${principal}). ${how}`)), {
       waits: { id, toolId, principal },
     });
-  });
+  };
+  const endListening = arsenal.subscribe(heard, { names: ["certificate-reloaded", "confirmation-requested"] });
   const tellDocuments = (reports: readonly DocumentReport[]): void => {
     for (const { kind, name, document, tools = 0, error } of reports) {
       const reason = error && toldFailure(error);

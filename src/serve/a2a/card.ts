@@ -4,7 +4,7 @@ import { type SkillTool, TOOLS_EXTENSION } from "../../adapters/sources/a2a/tool
 import { localOperator, type Principal } from "../../guard/principal.ts";
 import { ownIdentity } from "../../mcp/client-identity.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { changesTools } from "../served-arsenal.ts";
+import { CHANGES_TOOLS } from "../served-arsenal.ts";
 import type { SurfaceContext } from "../surface.ts";
 import { callerOf, ownerOf } from "./call-context.ts";
 import { toSkillId } from "./read-message.ts";
@@ -37,12 +37,7 @@ export function createCards(context: SurfaceContext): Cards {
   const { arsenal, isLocal, toolset: only, a2a, redactor } = context;
   const kept = new Map<string, Promise<AgentCard>>();
   const forget = (): void => kept.clear();
-  const ends = [
-    arsenal.subscribe((event) => {
-      if (changesTools(event)) forget();
-    }),
-    arsenal.toolsets.watch(forget),
-  ];
+  const ends = [arsenal.subscribe(forget, { names: CHANGES_TOOLS }), arsenal.toolsets.watch(forget)];
 
   const exposes = (toolset: string): boolean => a2a?.expose?.includes(toolset) ?? true;
 

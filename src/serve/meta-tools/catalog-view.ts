@@ -2,7 +2,7 @@ import type { Principal } from "../../guard/principal.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES } from "./definitions.ts";
-import { type ServedArsenal, changesTools } from "../served-arsenal.ts";
+import { type ServedArsenal, CHANGES_TOOLS } from "../served-arsenal.ts";
 import { fromToolName } from "./shown-tool.ts";
 
 /** The tools one principal may know of, indexed by every name that means one of them. */
@@ -19,9 +19,7 @@ const MAX_VIEWS = 64;
 /** Keeps the views of one arsenal, made again only after the catalog changed. Policy is asked again by the arsenal for every list, search and call, whatever a view says. */
 export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "subscribe">) {
   const views = new Map<string, Promise<CatalogView>>();
-  const unsubscribe = arsenal.subscribe((event) => {
-    if (changesTools(event)) views.clear();
-  });
+  const unsubscribe = arsenal.subscribe(() => views.clear(), { names: CHANGES_TOOLS });
 
   return {
     of(principal: Principal): Promise<CatalogView> {

@@ -1,5 +1,6 @@
 import { compilePatterns } from "../../guard/pattern.ts";
 import type { Clock } from "../../observe/clock.ts";
+import type { ArsenalEvent } from "../../observe/events.ts";
 import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
 import { toToolName } from "./shown-tool.ts";
@@ -38,7 +39,7 @@ export function learnedTools(parts: {
   const members = new Set<string>();
   let cancelReview: (() => void) | undefined;
 
-  const unsubscribe = parts.arsenal.subscribe(({ name, data }) => {
+  const heard = ({ name, data }: ArsenalEvent): void => {
     if (name === "tool-deleted") {
       uses.delete(data.toolId);
       members.delete(data.toolId);
@@ -46,7 +47,8 @@ export function learnedTools(parts: {
     if (name !== "call-finished" || data.status !== "success" || isUnlisted(data.toolId)) return;
     uses.set(data.toolId, (uses.get(data.toolId) ?? 0) + 1);
     cancelReview ??= parts.clock.after(REVIEW_MS, review, { background: true });
-  });
+  };
+  const unsubscribe = parts.arsenal.subscribe(heard, { names: ["tool-deleted", "call-finished"] });
 
   function review(): void {
     cancelReview = undefined;

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { ArsenalEvent } from "../../../observe/events.ts";
 import { guardedRequest } from "../guarded-request.ts";
 import { type Exchange, nobodyToAsk, type Peer, type Plane, type PlaneSession, type Push } from "../plane.ts";
 import type { Seal } from "../modern/seal.ts";
@@ -14,7 +15,7 @@ import { type CommonTools, configuredTools, learnedTools } from "../../meta-tool
 import { instructionsFor, offerOf, type ServeMode } from "../../meta-tools/definitions.ts";
 import { createMetaTools } from "../../meta-tools/meta-tools.ts";
 import { createListings } from "./listings.ts";
-import { changesTools, type ServedArsenal } from "../../served-arsenal.ts";
+import { CHANGES_TOOLS, type ServedArsenal } from "../../served-arsenal.ts";
 import { createSubscriptions, findResource, type Subscribe, unknownResource } from "./resources/subscriptions.ts";
 import { toServedUri } from "./resources/resource-uri.ts";
 import type { AnswerParts } from "./upstream-request.ts";
@@ -71,13 +72,14 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   const changes = createChanges({ ...parts, upstreams: listed, clock });
   const metaTools = createMetaTools({ arsenal, startup });
   const common = commonTools();
-  const endWatch = arsenal.subscribe((event) => {
+  const heard = (event: ArsenalEvent): void => {
     // What dynamic mode lists never changes.
-    if (mode !== "dynamic" && changesTools(event)) changes.changed("tools");
-    if (event.name !== "ensemble-accepted" || toolset !== undefined) return;
+    if (event.name !== "ensemble-accepted") return void (mode !== "dynamic" && changes.changed("tools"));
+    if (toolset !== undefined) return;
     changes.changed("resources");
     changes.changed("prompts");
-  });
+  };
+  const endWatch = arsenal.subscribe(heard, { names: [...CHANGES_TOOLS, "ensemble-accepted"] });
   const request: Omit<AnswerParts, "sessionLevel"> = {
     arsenal,
     metaTools,

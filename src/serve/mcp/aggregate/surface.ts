@@ -49,9 +49,7 @@ export function aggregateOf(serving: Serving): Plane {
     arsenal,
     upstreams: () => arsenal.upstreams,
     watchUpstreams: (changed) =>
-      arsenal.subscribe(({ name }) => {
-        if (name === "ensemble-connected" || name === "ensemble-disconnected") changed();
-      }),
+      arsenal.subscribe(() => changed(), { names: ["ensemble-connected", "ensemble-disconnected"] }),
     mode,
     seal: replica.seal,
     info: ownIdentity().info,

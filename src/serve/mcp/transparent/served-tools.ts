@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../mcp/protocol.ts";
 import { saysNothingElse } from "../../../guard/pins/definition.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { changesTools, type ServedTools } from "../../served-arsenal.ts";
+import { CHANGES_TOOLS, type ServedTools } from "../../served-arsenal.ts";
 
 /** Which registered tool a name of the upstream stands for. */
 export type NameIndex = ReturnType<typeof createNameIndex>;
@@ -10,9 +10,7 @@ export type NameIndex = ReturnType<typeof createNameIndex>;
 /** Keeps the index of one ensemble's names, read again only after the catalog changed. */
 export function createNameIndex(arsenal: ServedTools, ensemble: string) {
   let ids: Promise<ReadonlyMap<string, string>> | undefined;
-  const unsubscribe = arsenal.subscribe((event) => {
-    if (changesTools(event)) ids = undefined;
-  });
+  const unsubscribe = arsenal.subscribe(() => (ids = undefined), { names: CHANGES_TOOLS });
 
   async function read(): Promise<ReadonlyMap<string, string>> {
     return new Map((await ours()).map(({ sourceName, id }) => [sourceName, id]));
