@@ -72,8 +72,6 @@ describe("toolarsenal init", () => {
       const [name = ""] = argv;
       // because it measures this machine for a minute, whatever the folder has
       if (name === "benchmark") continue;
-      // because it watches a gateway that runs elsewhere
-      if (name === "top") continue;
       const { code, err } = name === "serve" ? await serveOnce(argv) : await run(...argv);
       ended[argv.join(" ")] = code === 0 ? code : err;
     }
