@@ -68,7 +68,7 @@ export interface Arsenal {
   addOpenApi(settings: OpenApiSettings): Promise<number>;
   /** Connects an A2A agent and returns how many tools it has. */
   addA2aAgent(settings: A2aAgentSettings): Promise<number>;
-  /** Disconnects an ensemble and removes its tools. Returns false if there is no such ensemble. */
+  /** Disconnects an ensemble and removes its tools. Returns false if the ensemble is unknown. */
   removeEnsemble(name: string): Promise<boolean>;
   /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;

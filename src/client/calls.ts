@@ -33,7 +33,7 @@ export async function executeBatch(http: Http, given: RemoteBatch): Promise<Batc
     const asked = { ...CALL, path: "/batch", body: batch, safe, signal, malformed: "CALL_INVALID" } as const;
     return await http.json<BatchResult>(asked);
   } catch (error) {
-    // The batch itself is wrong, or there is no call that could say what became of it.
+    // The batch itself is wrong, or it has no calls to report a result for.
     if (batch.calls.length === 0 || (isArsenalError(error) && error.code === "CALL_INVALID")) throw error;
     const results = batch.calls.map((call) => unanswered(call, error, queuedAt));
     return { results, totalTimeMs: Date.now() - queuedAt, successfulCount: 0, failedCount: results.length };

@@ -8,6 +8,28 @@ export interface TraceContext {
   readonly sampled?: false;
 }
 
+/** A new span: its ids, and the context of what it does. */
+export interface StartedSpan {
+  readonly span: {
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly parentSpanId?: string;
+    readonly sampled?: false;
+  };
+  readonly below: TraceContext;
+}
+
+/** Starts a span below the caller's, or at the head of a new trace. */
+export function spanBelow(caller: TraceContext | undefined, ids: { traceId(): string; spanId(): string }): StartedSpan {
+  const traceId = caller?.traceId ?? ids.traceId();
+  const spanId = ids.spanId();
+  const sampled = caller?.sampled === false ? { sampled: caller.sampled } : {};
+  return {
+    span: { traceId, spanId, ...(caller && { parentSpanId: caller.parentSpanId }), ...sampled },
+    below: { traceId, parentSpanId: spanId, ...sampled },
+  };
+}
+
 /** Version 00, and later ones, which may add members behind these. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 

@@ -17,7 +17,7 @@ export interface Ensembles {
   names(): readonly string[];
   /** How each one fares: those that are connected or connecting, then those that failed or were disconnected. */
   all(): readonly EnsembleState[];
-  /** How its tools are run, as the source says; empty if there is no such ensemble. */
+  /** How its tools are run, as the source says; empty if the ensemble is unknown. */
   settings(ensemble: string): EnsembleSettings;
   /** Lists an ensemble's source again and resolves when its tools are registered. Never rejects: a failure is an event. */
   relist(name: string): Promise<void>;
@@ -25,7 +25,7 @@ export interface Ensembles {
   reload(name: string, options: { readonly signal: AbortSignal }): Promise<void>;
   /**
    * Disconnects an ensemble and removes its tools. With `keep`, `all` goes on naming it and its source can be added again. Returns false if
-   * there is no such ensemble.
+   * the ensemble is unknown.
    */
   remove(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
   /** Disconnects all at once and leaves their tools registered. Never rejects: returns what went wrong. */

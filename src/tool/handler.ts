@@ -49,7 +49,7 @@ export interface OutgoingRequest {
   end(told: EndedRequest): void;
 }
 
-/** What is told of a request that has ended. */
+/** How a request ended. */
 export interface EndedRequest {
   /** `tools/call`, or the HTTP method. */
   readonly method: string;

@@ -9,7 +9,7 @@ export interface Asked<Answer> {
   again(): void;
 }
 
-/** Asks the gateway, and again when `inputs` change; an answer that is no longer wanted is cancelled. `delayMs` waits for typing to pause. */
+/** Asks the gateway, and asks again when `inputs` change, cancelling the request before. `delayMs` waits for typing to pause. */
 export function useAsk<Answer>(
   ask: (signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],

@@ -15,7 +15,7 @@ import { localOperator, type Principal } from "../../guard/principal.ts";
 import { createTraceIds } from "../../execute/trace-ids.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { readTraceparent, type TraceContext } from "../../observe/trace-context.ts";
+import { readTraceparent, spanBelow, type TraceContext } from "../../observe/trace-context.ts";
 import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createOpenWork } from "./open-work.ts";
@@ -157,19 +157,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       );
   }
 
-  /** Begins the span of a request. What the request does stands below it. */
+  /** Starts the span of a request. Returns the context of what the request does. */
   function begin(request: IncomingMessage, response: ServerResponse, { path }: Route): TraceContext {
     const startedAt = clock.now();
-    const caller = readTraceparent(request.headers["traceparent"]);
-    const spanId = ids.spanId();
-    const traceId = caller?.traceId ?? ids.traceId();
-    const sampled = caller?.sampled === false ? { sampled: caller.sampled } : {};
+    const { span, below: context } = spanBelow(readTraceparent(request.headers["traceparent"]), ids);
     response.once("close", () =>
       emit("request-finished", {
-        traceId,
-        spanId,
-        ...(caller && { parentSpanId: caller.parentSpanId }),
-        ...sampled,
+        ...span,
         startedAt,
         durationMs: clock.now() - startedAt,
         kind: "http",
@@ -178,7 +172,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         status: response.statusCode,
       }),
     );
-    return { traceId, parentSpanId: spanId, ...sampled };
+    return context;
   }
 
   async function serve(route: Route, exchange: HttpExchange): Promise<void> {

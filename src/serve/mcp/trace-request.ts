@@ -2,7 +2,7 @@ import { createTraceIds } from "../../execute/trace-ids.ts";
 import { type JsonObject, RpcError } from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { readTraceparent } from "../../observe/trace-context.ts";
+import { readTraceparent, spanBelow } from "../../observe/trace-context.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange } from "./plane.ts";
 
@@ -23,18 +23,13 @@ export function createTracing(emit: Emit = () => {}): TraceRequest {
     const meta = params["_meta"];
     const caller =
       readTraceparent(isPlainObject(meta) ? meta["traceparent"] : undefined) ?? readTraceparent(headers["traceparent"]);
-    const traceId = caller?.traceId ?? ids.traceId();
-    const spanId = ids.spanId();
-    const sampled = caller?.sampled === false ? { sampled: caller.sampled } : {};
+    const { span, below } = spanBelow(caller, ids);
     const startedAt = systemClock.now();
     const finish = (failed: { readonly error?: string }): void => {
       const target = params["name"] ?? params["uri"];
       const sessionId = headers["mcp-session-id"];
       emit("request-finished", {
-        traceId,
-        spanId,
-        ...(caller && { parentSpanId: caller.parentSpanId }),
-        ...sampled,
+        ...span,
         startedAt,
         durationMs: systemClock.now() - startedAt,
         kind: "mcp",
@@ -47,7 +42,7 @@ export function createTracing(emit: Emit = () => {}): TraceRequest {
       });
     };
     try {
-      const result = await answer({ ...exchange, trace: { traceId, parentSpanId: spanId, ...sampled } });
+      const result = await answer({ ...exchange, trace: below });
       finish(result["isError"] === true ? { error: "tool_error" } : {});
       return result;
     } catch (error) {

@@ -8,7 +8,7 @@ import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 
 const BASE = "/ui";
 
-/** Where the build puts the dashboard: beside the compiled package, also for a gateway that runs from its sources. */
+/** Where the build puts the dashboard: `dist/ui`, seen from the compiled package and from the sources. */
 const FOLDERS = ["../../ui/", "../../../dist/ui/"].map((path) => new URL(path, import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -14,7 +14,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export interface SignatureParts {
   readonly egress: Egress;
   readonly signal: AbortSignal;
-  /** Called if a card is signed and there is no key to check it with. */
+  /** Called if a card is signed and no configured key can check it. */
   readonly warn: (message: string) => void;
 }
 
@@ -58,7 +58,7 @@ export async function verifiedCard(
   }
   const by = signatures.map(({ kid }) => kid).join(", ");
   const fix = "Set trusted_keys to a JWKS file or address that has the key.";
-  const message = `The card of ${name} is signed by ${by}, and there is no key to check that with. ${fix}`;
+  const message = `The card of ${name} is signed by ${by}, but no configured key can check the signature. ${fix}`;
   if (requireSignature) throw refused(message, fix);
   parts.warn(message);
   return card;
@@ -78,7 +78,7 @@ function readSignature(value: unknown): readonly Signature[] {
   return [{ protected: header, signature, kid: typeof kid === "string" ? kid : "an unnamed key" }];
 }
 
-/** What a signature covers; undefined if there is no key for it. Throws if it is wrong. */
+/** Returns what a signature covers, or undefined without a key for it. Throws if it is wrong. */
 async function check(
   card: JsonObject,
   { protected: header, signature, kid }: Signature,

@@ -19,7 +19,7 @@ export interface LoadCardParts extends SignatureParts {
 /** Bytes of a card, unless the settings say otherwise. */
 export const MAX_CARD_BYTES = 1024 * 1024;
 
-/** Statuses with which a server says that there is no card at an address. */
+/** HTTP statuses that mean: no card at this address. */
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410]);
 
 /** Fetches the card of an agent from its well-known places, or from the address given. Throws if it has none. */

@@ -51,7 +51,7 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
     },
     { names: ["call-finished"] },
   );
-  // Without the right to read events there are no calls to show; the rest is as good.
+  // A caller who may not read events sees no single calls, but all the figures.
   end.connected.catch(() => {});
   out.steer?.(OTHER_SCREEN.open);
   try {

@@ -78,7 +78,7 @@ export const TOOL = object(
   ],
 );
 
-/** A tool as somebody writes it. What is wrong with it is said by its own rules, so the schema is no narrower than they are. */
+/** A tool as a person writes it. Registration checks it in detail, so the schema only describes its shape. */
 export const TOOL_DRAFT = object(
   "A tool to register. Only the name is required.",
   {
