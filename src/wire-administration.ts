@@ -75,6 +75,10 @@ export function createAdministration(parts: AdministrationParts): Administration
 function createPolicyAdministration(parts: AdministrationParts): PolicyAdministration {
   const { guard, registry } = parts;
   return {
+    async rules() {
+      await guard.load();
+      return guard.policyAt(parts.clock).rules?.();
+    },
     async explain({ toolName, ...asked }) {
       await Promise.all([parts.ready(), guard.load()]);
       const found = await registry.find(toolName);

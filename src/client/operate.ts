@@ -1,4 +1,5 @@
 import type { KeptRecord, Verification } from "../guard/audit.port.ts";
+import type { PolicyRule } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type {
   CostSum,
@@ -30,6 +31,8 @@ export interface RemoteOperations {
     reload(name: string): Promise<EnsembleStatus>;
   };
   readonly policy: {
+    /** The rules in force, in the order they are looked at. Undefined if the policy cannot list them. */
+    rules(): Promise<readonly PolicyRule[] | undefined>;
     /** What policy says of a call that is not made. */
     explain(asked: PolicyQuestion): Promise<PolicyAnswer>;
     reload(): Promise<void>;
@@ -103,6 +106,7 @@ export function operations(http: Http): RemoteOperations {
       reload: (name) => post(ensemble(name, "/reload")),
     },
     policy: {
+      rules: async () => (await http.json<{ rules?: readonly PolicyRule[] }>({ path: "/policy/rules" })).rules,
       explain: (asked) => post("/policy/explain", asked),
       reload: async () => void (await post("/policy/reload")),
     },

@@ -16,8 +16,24 @@ export interface Policy {
   decide(request: PolicyRequest): PolicyDecision | Promise<PolicyDecision>;
   /** How each rule stands to a call that is not made, in the order they are looked at. Omitted, or undefined, if the policy cannot tell. */
   steps?(request: PolicyRequest): readonly PolicyStep[] | undefined;
+  /** The rules in force, in the order they are looked at. Omitted, or undefined, if the policy cannot list them. */
+  rules?(): readonly PolicyRule[] | undefined;
   /** How many tools may be registered, and of which names. Defaults to no limits. */
   readonly registration?: RegistrationLimits;
+}
+
+/** One rule, for people to read. */
+export interface PolicyRule {
+  readonly rule: string;
+  readonly effect: PolicyDecision["effect"];
+  /** What a call must meet, as it is written: `roles: support, admin`. Empty for a rule about every call. */
+  readonly conditions: readonly string[];
+  /** The tenants whose calls it is about; absent if it is about every tenant's. */
+  readonly tenants?: readonly string[];
+  /** What then holds for the call: `rate: 10 calls in 60 s`. */
+  readonly obligations?: readonly string[];
+  /** The reason that a caller reads. */
+  readonly reason?: string;
 }
 
 /** How one rule stands to a call. */

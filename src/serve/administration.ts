@@ -3,7 +3,7 @@ import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audit.port.ts";
 import type { AegisPreview } from "../guard/aegis.ts";
-import type { PolicyRequest } from "../guard/policy.port.ts";
+import type { PolicyRequest, PolicyRule } from "../guard/policy.port.ts";
 import type { CallRecord, RetrievalRecord } from "../observe/history/record.ts";
 import type { Statistics } from "../observe/metrics/statistics.ts";
 import type { Principal } from "../guard/principal.ts";
@@ -137,6 +137,8 @@ export interface PolicyTest {
 }
 
 export interface PolicyAdministration {
+  /** The rules in force, in the order they are looked at. Undefined if the policy cannot list them. */
+  rules(): Promise<readonly PolicyRule[] | undefined>;
   /** Asks the policy in force, the guard's own checks included, and runs nothing. Rejects with TOOL_NOT_FOUND. */
   explain(
     request: Pick<PolicyRequest, "arguments" | "principal" | "toolset"> & { readonly toolName: string },

@@ -20,6 +20,14 @@ export function policyContract(make: Make<Policy>): readonly ContractCase[] {
         if (decision.effect !== "allow") assert.ok(decision.rule && decision.reason);
       }
     },
+    "lists the rule of each decision, if it lists any": async (policy) => {
+      const listed = policy.rules?.();
+      if (listed === undefined) return;
+      for (const tool of sampleTools()) {
+        const { effect, rule } = await policy.decide({ tool, arguments: {}, principal: localOperator() });
+        if (rule !== undefined) assert.equal(listed.find((each) => each.rule === rule)?.effect, effect, rule);
+      }
+    },
     "never allows what it does not show": async (policy) => {
       for (const tool of sampleTools()) {
         const principal = localOperator();

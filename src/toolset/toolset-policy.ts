@@ -26,6 +26,7 @@ export function withToolsets(policy: Policy, toolsets: Pick<Toolsets, "find" | "
       return Promise.resolve(policy.decide(request)).then((decision) => withRate(decision, toolset));
     },
     steps: (request) => policy.steps?.(request),
+    rules: () => policy.rules?.(),
     ...(policy.registration && { registration: policy.registration }),
   };
 }

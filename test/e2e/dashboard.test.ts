@@ -154,8 +154,11 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     await page.getByLabel("Tool").fill("shop.close_account");
     await page.getByLabel("Caller").fill("ada");
     await page.getByRole("button", { name: "Ask" }).click();
-    await page.locator("[aria-live] .badge").waitFor();
-    expect(await page.locator("[aria-live] .badge").textContent()).not.toBe("allow");
+    await page.locator("section[aria-live] .badge").waitFor();
+    expect(await page.locator("section[aria-live] .badge").textContent()).not.toBe("allow");
+    const rule = page.getByRole("region", { name: "Rules in force" }).locator("tr", { hasText: "tool.risk_level" });
+    await rule.getByText("risk: critical").waitFor();
+    expect(await rule.locator(".badge").textContent()).toBe("confirm");
   });
 
   it("filters the audit log and verifies it", async () => {

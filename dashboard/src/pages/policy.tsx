@@ -1,12 +1,17 @@
 import { useState } from "preact/hooks";
+import type { PolicyRule } from "../../../src/guard/policy.port.ts";
 import type { PolicyAnswer } from "../../../src/serve/administration.ts";
 import { gateway } from "../gateway.ts";
 import { Action } from "../parts/action.tsx";
+import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Failure } from "../parts/failure.tsx";
+import { Shown } from "../parts/shown.tsx";
+import { Table } from "../parts/table.tsx";
 
-/** Try a call against the policy in force, without making it. */
+/** The rules in force, and a form to try a call against them without making it. */
 export function Policy() {
+  const rules = useAsk(async () => (await gateway().policy.rules()) ?? [], []);
   const [outcome, setOutcome] = useState<{ readonly answer?: PolicyAnswer; readonly error?: unknown }>({});
   async function ask(form: HTMLFormElement): Promise<void> {
     const data = new FormData(form);
@@ -60,7 +65,12 @@ export function Policy() {
           </label>
           <div class="actions">
             <button type="submit">Ask</button>
-            <Action label="Reload the policy file" tone="quiet" run={() => gateway().policy.reload()} />
+            <Action
+              label="Reload the policy file"
+              tone="quiet"
+              run={() => gateway().policy.reload()}
+              onDone={rules.again}
+            />
           </div>
         </form>
         <section aria-live="polite">
@@ -71,6 +81,46 @@ export function Policy() {
           {outcome.answer && <Answer answer={outcome.answer} />}
         </section>
       </div>
+      <h2>Rules in force</h2>
+      <p class="dim">A rule that denies wins over one that asks a person, and that over one that allows.</p>
+      <Shown asked={rules}>{(listed) => <Rules rules={listed} />}</Shown>
+    </>
+  );
+}
+
+function Rules({ rules }: { readonly rules: readonly PolicyRule[] }) {
+  return (
+    <Table
+      caption="Rules in force"
+      rows={rules}
+      keyOf={({ rule }) => rule}
+      empty="This policy cannot list its rules. Try a call to see what it decides."
+      columns={[
+        { title: "Rule", cell: ({ rule }) => <code>{rule}</code> },
+        { title: "Effect", cell: ({ effect }) => <Badge state={effect} /> },
+        {
+          title: "Calls it is about",
+          cell: ({ conditions, reason }) => (
+            <>
+              <Lines texts={conditions.length === 0 ? ["every call"] : conditions} />
+              {reason !== undefined && <small class="dim">{reason}</small>}
+            </>
+          ),
+        },
+        { title: "What then holds", cell: ({ obligations = [] }) => <Lines texts={obligations} /> },
+      ]}
+    />
+  );
+}
+
+function Lines({ texts }: { readonly texts: readonly string[] }) {
+  return (
+    <>
+      {texts.map((text) => (
+        <div key={text} class="written">
+          {text}
+        </div>
+      ))}
     </>
   );
 }

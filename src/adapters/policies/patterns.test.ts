@@ -37,6 +37,20 @@ describe("patterns", () => {
     expect(await decide(toolNamed("delete_user"), { requireConfirmation: ["send_*"] })).toEqual({ effect: "allow" });
   });
 
+  it("lists its lists as rules", () => {
+    const options = { mode: "strict", allow: ["get_*"], deny: ["*_email", "wipe"], humanInTheLoop: ["pay_*"] } as const;
+    expect(patternsPolicy(options).rules?.()).toMatchObject([
+      { rule: "security.deny", effect: "deny", conditions: ["tools: *_email, wipe"] },
+      { rule: "security.allow", effect: "allow", conditions: ["tools: get_*"] },
+      { rule: "security.policy: strict", effect: "deny", conditions: ["no rule allows it"] },
+      { rule: "security.require_confirmation", conditions: ["tools: delete_*, payment_*, drop_*, refund_*"] },
+      { rule: "security.human_in_the_loop", effect: "confirm", conditions: ["tools: pay_*"] },
+      { rule: "tool.requires_confirmation" },
+      { rule: "tool.annotations.destructive" },
+      { rule: "tool.risk_level" },
+    ]);
+  });
+
   it("goes by the source's own name as well", async () => {
     expect(await decide(toolNamed("user_removal", { sourceName: "delete_user" }))).toEqual({
       effect: "confirm",

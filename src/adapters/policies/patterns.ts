@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { compilePatterns } from "../../guard/pattern.ts";
-import type { Policy, PolicyDecision, PolicyStep } from "../../guard/policy.port.ts";
+import type { Policy, PolicyDecision, PolicyRule, PolicyStep } from "../../guard/policy.port.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
@@ -64,12 +64,28 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
     });
   }
 
+  function rules(): readonly PolicyRule[] {
+    const listed = (rule: string, effect: PolicyRule["effect"], patterns: readonly string[] = []): PolicyRule[] =>
+      patterns.length === 0 ? [] : [{ rule, effect, conditions: [`tools: ${patterns.join(", ")}`] }];
+    return [
+      ...listed("security.deny", "deny", options.deny),
+      ...(mode === "strict" ? listed("security.allow", "allow", options.allow) : []),
+      ...(mode === "strict"
+        ? [{ rule: "security.policy: strict", effect: "deny", conditions: ["no rule allows it"] } as const]
+        : []),
+      ...listed("security.require_confirmation", "confirm", options.requireConfirmation ?? DEFAULT_CONFIRMATION),
+      ...listed("security.human_in_the_loop", "confirm", options.humanInTheLoop),
+      ...definitionRules(mode),
+    ];
+  }
+
   const visible = withoutNamed(options.deny ?? []);
 
   return {
     sees: (tool) => denied(tool) === undefined,
     visible: () => visible,
     steps: ({ tool }) => steps(tool),
+    rules,
 
     decide({ tool }) {
       const refusedBy = denied(tool);
@@ -107,6 +123,16 @@ export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmati
     return confirm(tool, "tool.annotations.destructive", "it is destructive");
   if (tool.riskLevel === "critical") return confirm(tool, "tool.risk_level", "its risk is critical");
   return undefined;
+}
+
+/** What `askedByTool` does, as rules. @internal */
+export function definitionRules(mode: "standard" | "strict"): readonly PolicyRule[] {
+  const author = mode === "strict" ? "anybody" : "you, not only its server,";
+  return [
+    { rule: "tool.requires_confirmation", effect: "confirm", conditions: ["the tool's definition asks for it"] },
+    { rule: "tool.annotations.destructive", effect: "confirm", conditions: [`${author} marked the tool destructive`] },
+    { rule: "tool.risk_level", effect: "confirm", conditions: ["risk: critical"] },
+  ];
 }
 
 type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;

@@ -165,6 +165,7 @@ export const REST_API: Readonly<Record<string, Does>> = {
   addA2aAgent: manages,
   addOpenApi: manages,
   removeEnsemble: manages,
+  listPolicyRules: operates,
   explainPolicy: operates,
   testPolicy: operates,
   reloadPolicy: operates,

@@ -46,6 +46,41 @@ const explain = async (gateway: OperatedGateway, body: object, who: "olga" | "no
   gateway.ask(who, "POST", "/policy/explain", body);
 const ANN = { id: "ann", scopes: ["*"], capabilities: ["pii_access"] };
 
+describe("GET /api/v1/policy/rules", () => {
+  it("lists the rules in force as they are written, and those of tools' own definitions", async () => {
+    const gateway = await serve();
+    const { status, body } = await gateway.ask("olga", "GET", "/policy/rules");
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      rules: [
+        { rule: "no-payroll", effect: "deny", conditions: ["tools: hr.payroll", "roles: intern"] },
+        { rule: "big-refunds", effect: "confirm", conditions: ["tools: billing.refund", "when: args.amount > 100"] },
+        { rule: "tool.requires_confirmation", effect: "confirm" },
+        { rule: "tool.annotations.destructive", effect: "confirm" },
+        { rule: "tool.risk_level", effect: "confirm" },
+      ],
+    });
+  });
+
+  it("lists the new rules after a reload", async () => {
+    const gateway = await serve();
+    await writeFile(join(folder, "policy.yaml"), STRICTER);
+    expect(await gateway.ask("olga", "POST", "/policy/reload")).toMatchObject({ status: 204 });
+    const { body } = await gateway.ask("olga", "GET", "/policy/rules");
+    expect(body).toMatchObject({ rules: [{ rule: "nothing", effect: "deny", conditions: [] }, {}, {}, {}] });
+  });
+
+  it("shows the operators of a tenant no rule about other tenants", async () => {
+    const rule = (tenant: string): string => `{ id: for-${tenant}, effect: deny, tenants: [${tenant}], hide: false }`;
+    await writeFile(join(folder, "policy.yaml"), `version: 1\nrules: [${rule("north")}, ${rule("south")}]\n`);
+    const gateway = await serve();
+    const listed = async (who: "olga" | "nora") =>
+      JSON.stringify((await gateway.ask(who, "GET", "/policy/rules")).body).match(/(?<="for-)\w+/g);
+    expect(await listed("olga")).toEqual(["north", "south"]);
+    expect(await listed("nora")).toEqual(["north"]);
+  });
+});
+
 describe("POST /api/v1/policy/explain", () => {
   it("says what the policy in force would say, and which rules it looked at", async () => {
     const gateway = await serve();

@@ -102,6 +102,10 @@ describe.skipIf(!installed)("cedar", () => {
     const policy = policyOf(`${ALL}\n${asking}`);
     expect(decide(policy, { rows: 1 }).effect).toBe("allow");
     expect(decide(policy, { rows: 11 })).toEqual({ effect: "confirm", rule: "big", reason: "Ask the owner." });
+    expect(policy.rules?.()?.slice(0, 2)).toEqual([
+      { rule: "policy 1", effect: "allow", conditions: [ALL] },
+      { rule: "big", effect: "confirm", conditions: [asking] },
+    ]);
     expect(decide(policyOf(`@require_approval ${ALL}`))).toEqual({
       effect: "confirm",
       rule: "policy 1",

@@ -1,7 +1,7 @@
-import type { Policy, PolicyDecision, PolicyView } from "../../../guard/policy.port.ts";
+import type { Policy, PolicyDecision, PolicyRule, PolicyView } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { askedByTool } from "../patterns.ts";
+import { askedByTool, definitionRules } from "../patterns.ts";
 import {
   type CedarAnswer,
   type CedarEntity,
@@ -29,6 +29,12 @@ export interface CedarParts {
 /** Callers whose view of the tools is kept. */
 const MAX_CALLERS = 1_000;
 
+/** What holds if no policy of the text says otherwise. */
+const DEFAULT_RULES: readonly PolicyRule[] = [
+  { rule: "see", effect: "deny", conditions: ["no policy lets the caller see the tool"] },
+  { rule: "default-deny", effect: "deny", conditions: ["no policy permits the call"] },
+];
+
 /** What the policies say of one question. */
 type Answer =
   | { readonly said: "permitted" | "refused"; readonly by: readonly string[] }
@@ -44,7 +50,7 @@ type Answer =
  */
 export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   const { library = loadCedar(), name = "policies", mode = "standard" } = parts;
-  const { setId, names, approvals } = readPolicies(text, name, library);
+  const { setId, names, approvals, rules } = readPolicies(text, name, library);
   const entityOf = remember(toolEntity);
   const views = new Map<string, WeakMap<Tool, boolean>>();
 
@@ -99,6 +105,7 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
 
   return {
     sees,
+    rules: () => [...rules, ...DEFAULT_RULES, ...definitionRules(mode)],
     decide({ tool, principal, arguments: args, toolset }) {
       const view = toolset === undefined ? {} : { toolset };
       if (!sees(tool, principal, view))
@@ -213,6 +220,8 @@ interface ReadPolicies {
   readonly names: readonly string[];
   /** Permissions that a person must approve, by name, each with what `@require_approval("…")` says. */
   readonly approvals: ReadonlyMap<string, string>;
+  /** Each with its text. */
+  readonly rules: readonly PolicyRule[];
 }
 
 /** Reads the text of policies. Throws CONFIG_INVALID with line and fix. `name` stands in messages. */
@@ -225,6 +234,7 @@ function readPolicies(text: string, name: string, library: CedarLibrary): ReadPo
 
   const read = new Map<string, string>();
   const approvals = new Map<string, string>();
+  const rules: PolicyRule[] = [];
   // The library orders them by numbers as texts: 10 before 2. The same text twice is one policy.
   const ordered = [...new Set(policies)].sort((one, other) => text.indexOf(one) - text.indexOf(other));
   for (const [index, policy] of ordered.entries()) {
@@ -237,11 +247,13 @@ function readPolicies(text: string, name: string, library: CedarLibrary): ReadPo
       throw invalid(at, "forbids, and nobody can approve that", "Write @require_approval on a permit.");
     if (approval !== undefined) approvals.set(id, approval);
     read.set(id, policy);
+    const permits = approval === undefined ? "allow" : "confirm";
+    rules.push({ rule: id, effect: effect === "forbid" ? "deny" : permits, conditions: [policy] });
   }
   // By content, so that reading a file again takes no more memory.
   const setId = `toolarsenal-${createHash("sha256").update(text).digest("hex")}`;
   found(library.preparsePolicySet(setId, { staticPolicies: Object.fromEntries(read) }), text, name);
-  return { setId, names: [...read.keys()], approvals };
+  return { setId, names: [...read.keys()], approvals, rules };
 }
 
 function found<Found extends object>(answer: CedarAnswer<Found>, text: string, name: string): Found {

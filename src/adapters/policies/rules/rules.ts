@@ -1,7 +1,7 @@
 import { compilePatterns } from "../../../guard/pattern.ts";
-import type { Policy, PolicyDecision, PolicyRequest, PolicyStep } from "../../../guard/policy.port.ts";
+import type { Policy, PolicyDecision, PolicyRequest, PolicyRule, PolicyStep } from "../../../guard/policy.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { DEFAULT_CONFIRMATION } from "../patterns.ts";
+import { DEFAULT_CONFIRMATION, definitionRules } from "../patterns.ts";
 import { checkDocument } from "./document/check-document.ts";
 import type { Effect, PolicyDocument, RegistrationSettings } from "./document/document.ts";
 import { createJudge, DEFAULT_DENY } from "./judge.ts";
@@ -74,10 +74,40 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
       return explainRules(compiled, request, factsOf(request), { decision, visible });
     },
     steps: (request) => compiled.map((rule) => stepOf(rule, request, factsOf(request))),
+    rules: () => [
+      ...compiled.map(toShown),
+      ...(denyByDefault === undefined
+        ? []
+        : [{ rule: denyByDefault, effect: "deny", conditions: ["no rule allows it"] } as const]),
+      ...definitionRules(mode),
+    ],
     registration: {
       ...(maxTools !== undefined && { maxTools }),
       ...(allowDuplicateNames !== undefined && { allowDuplicateNames }),
     },
+  };
+}
+
+/** A rule as people read it. */
+function toShown({ id, effect, aboutTool, aboutCaller, when, reason, obligations = {} }: Rule): PolicyRule {
+  const { rate, redact, egress, maxResultBytes } = obligations;
+  const obliged = [
+    ...(rate === undefined ? [] : [`rate: ${rate.calls} calls in ${rate.windowMs / 1_000} s`]),
+    ...(redact === undefined ? [] : [`redact: ${redact.map(({ text }) => text).join(", ")}`]),
+    ...(egress === undefined ? [] : [`egress: ${egress.length === 0 ? "none" : egress.join(", ")}`]),
+    ...(maxResultBytes === undefined ? [] : [`max_result_bytes: ${maxResultBytes}`]),
+  ];
+  const tenants = aboutCaller.find(({ field }) => field === "tenants")?.wants;
+  return {
+    rule: id,
+    effect: effect === "require_approval" ? "confirm" : effect,
+    conditions: [
+      ...[...aboutTool, ...aboutCaller].map(({ field, wants }) => `${field}: ${wants.join(", ")}`),
+      ...(when === undefined ? [] : [`when: ${when.text}`]),
+    ],
+    ...(tenants !== undefined && { tenants }),
+    ...(obliged.length > 0 && { obligations: obliged }),
+    ...(reason !== undefined && { reason }),
   };
 }
 

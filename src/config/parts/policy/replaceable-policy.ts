@@ -14,6 +14,7 @@ export function replaceablePolicy(first: Policy): ReplaceablePolicy {
     visible: (...question) => current.visible?.(...question),
     decide: (request) => current.decide(request),
     steps: (request) => current.steps?.(request),
+    rules: () => current.rules?.(),
     registration: {
       get maxTools() {
         return current.registration?.maxTools;

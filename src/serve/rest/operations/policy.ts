@@ -1,4 +1,5 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { PolicyRule } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES } from "../../../tool/tool.ts";
 import { type Operation, operation } from "../operation.ts";
@@ -19,8 +20,44 @@ const STEP = {
   required: ["rule", "matched"],
 } as const;
 
-/** Asking, testing and reloading the policy. Nothing is run or counted, and nobody is asked for an approval. */
+const texts = { type: "array", items: { type: "string" } } as const;
+
+const RULE = {
+  type: "object",
+  properties: {
+    rule: { type: "string" },
+    effect: { enum: ["allow", "deny", "confirm"] },
+    conditions: { ...texts, description: "What a call must meet. Empty for a rule about every call." },
+    tenants: { ...texts, description: "The tenants whose calls it is about. Absent if it is about every tenant's." },
+    obligations: { ...texts, description: "What then holds for the call." },
+    reason: { type: "string", description: "The reason that a caller reads." },
+  },
+  required: ["rule", "effect", "conditions"],
+} as const;
+
+/** Listing, asking, testing and reloading the policy. Nothing is run or counted, and nobody is asked for an approval. */
 export const policyOperations: readonly Operation[] = [
+  operation({
+    id: "listPolicyRules",
+    method: "get",
+    path: "/policy/rules",
+    tag,
+    role,
+    summary: "List the rules in force, in the order they are looked at",
+    answers: {
+      200: {
+        description:
+          "The rules, without those about other tenants than the operator's own. Absent if the policy cannot list them.",
+        schema: { type: "object", properties: { rules: { type: "array", items: RULE } } },
+      },
+    },
+    async run({ principal: { tenant } }, context) {
+      const rules = await administrationOf(context).policy.rules();
+      const isShown = ({ tenants }: PolicyRule): boolean =>
+        tenant === undefined || tenants === undefined || tenants.includes(tenant);
+      return { body: { rules: rules?.filter(isShown) } };
+    },
+  }),
   operation({
     id: "explainPolicy",
     method: "post",
