@@ -50,6 +50,14 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     expect(new URL(page.url()).searchParams.get("q")).toBe("list the invoices of a customer");
   });
 
+  it("offers what was asked before, and opens the best tool", async () => {
+    await gateway.arsenal.retrieve({ context: { query: "add two numbers" } });
+    const page = await open("playground");
+    await page.getByRole("link", { name: "add two numbers" }).click();
+    await page.getByLabel("Tool everything.get_sum").waitFor();
+    expect(await page.locator(".ranking button[aria-pressed=true]").textContent()).toBe("everything.get_sum");
+  });
+
   it("says when nothing fits, and how sure it is", async () => {
     const page = await open("playground?q=zzqx%20wvvk");
     await page.getByText("Nothing fits.").waitFor();

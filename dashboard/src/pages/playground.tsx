@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { RetrievalResult, Tool } from "../../../src/client/index.ts";
+import type { HistoryPage, RetrievalResult, Tool } from "../../../src/client/index.ts";
 import type { ExplainedTool } from "../../../src/retrieve/result.ts";
 import { toolTokens } from "../../../src/tool/estimate-tokens.ts";
 import { gateway } from "../gateway.ts";
@@ -37,8 +37,40 @@ export function Playground() {
       <div aria-live="polite" aria-busy={loading}>
         {answer && <Ranking found={answer} chosen={chosen} onChoose={setChosen} />}
       </div>
+      {query.trim() === "" && <Suggestions />}
     </>
   );
+}
+
+/** What callers asked for of late, to try again. */
+function Suggestions() {
+  const { answer = [] } = useAsk(recentRequests, []);
+  return (
+    <>
+      <p class="dim">The tools that a model would get appear as you type, each with the reason for its place.</p>
+      {answer.length > 0 && (
+        <section>
+          <h2>Asked recently</h2>
+          <ul>
+            {answer.map((text) => (
+              <li key={text}>
+                <a href={to("playground", [], { q: text })}>{text}</a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** The last few requests, each once. None if no history is kept or the reader may not see it. */
+async function recentRequests(): Promise<readonly string[]> {
+  const { records } = await gateway()
+    .history.list({ limit: 100 })
+    .catch((): HistoryPage => ({ records: [] }));
+  const asked = records.flatMap((record) => (record.kind === "retrieval" && record.query ? [record.query] : []));
+  return [...new Set(asked)].slice(0, 5);
 }
 
 function Ranking(props: {
@@ -51,7 +83,7 @@ function Ranking(props: {
   const known = new Map([...found.tools, ...(found.nearest ?? [])].map(({ tool }) => [tool.id, tool]));
   const all = [...(explained?.chosen ?? []), ...(explained?.leftOut ?? [])];
   const scale = Math.max(0.01, ...all.map(({ score }) => score));
-  const open = chosen === undefined ? undefined : known.get(chosen);
+  const open = known.get(chosen ?? "") ?? found.tools[0]?.tool;
   return (
     <div class="columns">
       <section>
@@ -65,7 +97,7 @@ function Ranking(props: {
         <Tokens tools={found.tools.map(({ tool }) => tool)} />
         <ol class="ranking">
           {(explained?.chosen ?? []).map((each) => (
-            <Ranked key={each.toolId} each={each} scale={scale} {...{ known, chosen, onChoose }} />
+            <Ranked key={each.toolId} each={each} scale={scale} chosen={open?.id} {...{ known, onChoose }} />
           ))}
         </ol>
         {explained && explained.leftOut.length > 0 && (
@@ -73,7 +105,7 @@ function Ranking(props: {
             <h2>Narrowly missed</h2>
             <ol class="ranking missed">
               {explained.leftOut.map((each) => (
-                <Ranked key={each.toolId} each={each} scale={scale} {...{ known, chosen, onChoose }} />
+                <Ranked key={each.toolId} each={each} scale={scale} chosen={open?.id} {...{ known, onChoose }} />
               ))}
             </ol>
           </>
@@ -141,6 +173,7 @@ function Ranked(props: {
         )}
         <b>{score.toFixed(3)}</b>
       </div>
+      <div class="clipped">{known.get(toolId)?.description}</div>
       <SignalBar tool={each} scale={scale} />
       <small class="dim">
         {REASONS[reason]}

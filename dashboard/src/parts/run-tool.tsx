@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Tool, ToolResult } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
+import { to } from "../router.ts";
 import { Failure } from "./failure.tsx";
 import { Json } from "./json.tsx";
 import { SchemaForm } from "./schema-form.tsx";
@@ -78,7 +79,8 @@ export function Result({ result }: { readonly result: ToolResult }) {
         <b class={status === "success" ? "good" : "bad"}>{status.replaceAll("_", " ")}</b>
         <span class="dim">
           {" "}
-          {Math.round(latencyMs)} ms, {attempts} {attempts === 1 ? "attempt" : "attempts"}, trace <code>{traceId}</code>
+          {Math.round(latencyMs)} ms, {attempts} {attempts === 1 ? "attempt" : "attempts"},{" "}
+          <a href={to("calls", [traceId])}>trace</a>
         </span>
       </p>
       {error && <p class="bad">{error.message}</p>}

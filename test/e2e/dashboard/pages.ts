@@ -40,7 +40,7 @@ export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
       await page.getByLabel("Tool").fill("shop.close_account");
       await page.getByLabel("Caller").fill("ada");
       await page.getByRole("button", { name: "Ask" }).click();
-      await page.locator("[aria-live] .badge").waitFor();
+      await page.locator("section[aria-live] .badge").waitFor();
     },
   },
   { name: "servers", path: "servers", ready: row },
