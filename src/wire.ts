@@ -316,7 +316,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     async serveMcp(arsenal, options) {
       const { serveMcp } = await import("./serve/serve-mcp.ts");
       const { withListening } = await import("./config/parts/configured-listening.ts");
-      const listening = await withListening(options, config, guard.state);
+      const listening = await withListening(options, config, { state: guard.state, egress, secrets });
       const dependencies = {
         catalog: async () => (await catalog.open(), await catalog.engine.count(), true),
         audit: async () => (await guard.audit?.refusal()) === undefined,

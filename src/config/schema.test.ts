@@ -15,6 +15,15 @@ it("the schema for files spells every key in snake_case, and those of MCP client
   expect(keys(fileSchema())).toEqual([...ours, "mcpServers", "servers", "inputs"]);
 });
 
+it("the schema for files requires only keys that it has", () => {
+  const unknown = (schema: JsonSchema): readonly string[] => [
+    ...(schema.required ?? []).filter((key) => !Object.hasOwn(schema.properties ?? {}, key)),
+    ...Object.values(schema.properties ?? {}).flatMap((member) => unknown(member as JsonSchema)),
+    ...(isPlainObject(schema.items) ? unknown(schema.items as JsonSchema) : []),
+  ];
+  expect(unknown(fileSchema())).toEqual([]);
+});
+
 it("the schema for files lets a reference to the environment stand for a number", () => {
   const { execution } = fileSchema().properties as Record<string, JsonSchema>;
   expect(execution?.properties?.["max_retries"]).toEqual({

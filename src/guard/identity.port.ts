@@ -30,6 +30,36 @@ export interface TokenOrigin {
   readonly scopes: readonly string[];
 }
 
+/** What the browser of a person who signs in comes back to, and for what. */
+export interface SignInAttempt {
+  /** Where the issuer sends the browser back to. */
+  readonly redirectUri: string;
+  /** What the token is for: `https://tools.example.com`. */
+  readonly resource: string;
+}
+
+/** Signs people in with a browser: they prove themselves to an issuer, which sends them back. Keeps nothing between the two steps. */
+export interface SignIn {
+  /** Where people sign in, as they read it: `login.example.com`. */
+  readonly name: string;
+  /** True if callers have no other way to prove themselves, such as an API key. */
+  readonly onlyWay: boolean;
+  /** Returns the address that the browser must visit, and the secret that `finish` needs. */
+  begin(
+    attempt: SignInAttempt & { readonly state: string },
+  ): Promise<{ readonly url: string; readonly verifier: string }>;
+  /**
+   * Exchanges what the browser brought back, as query parameters, for a bearer token. Rejects with `UNAUTHENTICATED` if the issuer refuses, and with
+   * `PROTOCOL_ERROR` or `TRANSPORT_FAILED` if it fails.
+   */
+  finish(
+    answer: Readonly<Record<string, string>>,
+    attempt: SignInAttempt & { readonly verifier: string },
+  ): Promise<string>;
+  /** Returns the address where people sign out and that leads back to `returnTo`. Undefined if the issuer has none. */
+  end(returnTo: string): Promise<string | undefined>;
+}
+
 /** Tells who a caller is. */
 export interface Identity {
   readonly name: string;
@@ -39,6 +69,8 @@ export interface Identity {
   identify?(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified>;
   /** What a refused HTTP caller is told in `WWW-Authenticate`. */
   readonly challenge: string;
-  /** Set where callers come with tokens of an authorization server: HTTP surfaces then publish it. */
+  /** Where tokens come from, if callers bring tokens of an authorization server. HTTP surfaces publish it. */
   readonly tokenOrigin?: TokenOrigin;
+  /** How people sign in to the dashboard. Undefined if they must bring a key or token. */
+  readonly signIn?: SignIn;
 }

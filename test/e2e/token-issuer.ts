@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
 
 /** An issuer of tokens on loopback that does as tests tell it. */
@@ -7,6 +8,8 @@ export interface TokenIssuer {
   readonly issuer: string;
   /** The paths that were requested, oldest first. */
   readonly requests: string[];
+  /** The forms that were posted, oldest first, each with the header Authorization. */
+  readonly forms: { readonly authorization: string | undefined; readonly form: Record<string, string> }[];
   /** Answers for a path in place of the right one. */
   readonly answers: Map<string, { readonly status: number; readonly body: unknown; readonly location?: string }>;
   /** A token with these claims, signed with the newest key. */
@@ -19,6 +22,7 @@ export interface TokenIssuer {
 /** Starts an issuer with one ES256 key. */
 export async function startTokenIssuer(path = ""): Promise<TokenIssuer> {
   const requests: string[] = [];
+  const forms: TokenIssuer["forms"] = [];
   const answers: TokenIssuer["answers"] = new Map();
   let published: object[] = [];
   let current: { readonly kid: string; readonly key: CryptoKey };
@@ -32,8 +36,14 @@ export async function startTokenIssuer(path = ""): Promise<TokenIssuer> {
   };
   await rotate();
 
-  const server = createServer(({ url = "" }, response) => {
+  const server = createServer(async (request, response) => {
+    const { url = "", method, headers } = request;
     requests.push(url);
+    if (method === "POST")
+      forms.push({
+        authorization: headers.authorization,
+        form: Object.fromEntries(new URLSearchParams(await text(request))),
+      });
     const right = new Map<string, unknown>([
       [`${path}/.well-known/openid-configuration`, { issuer, jwks_uri: `${origin}/keys` }],
       ["/keys", { keys: published }],
@@ -48,6 +58,7 @@ export async function startTokenIssuer(path = ""): Promise<TokenIssuer> {
   return {
     issuer,
     requests,
+    forms,
     answers,
     rotate,
     sign: (claims, header = {}) =>

@@ -8,6 +8,7 @@ import { configuredIdentity, identityInState } from "../../config/parts/configur
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { localOperator } from "../../guard/principal.ts";
+import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
 import type { TlsFiles } from "../../serve/http/listen-options.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
@@ -62,7 +63,7 @@ export const command: Command = {
     const { host = server.host, toolset } = input.options;
     const { environment } = terminal;
     const { TOOLARSENAL_TOKEN: token } = environment;
-    const proving = { token, egress: configuredEgress(config) };
+    const proving = { token, egress: configuredEgress(config), secrets: createSecrets({ environment }) };
     const identity = identityInState(server, proving) ?? (await configuredIdentity(server, proving));
     const { policyFile } = config.security;
     const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);

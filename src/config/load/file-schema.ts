@@ -46,6 +46,7 @@ function renameProperties(schema: JsonSchema): JsonSchema {
       ]),
     );
   }
+  if (schema.required) renamed["required"] = schema.required.map(toSnake);
   if (isPlainObject(schema.items)) renamed["items"] = renameProperties(schema.items as JsonSchema);
   return renamed;
 }

@@ -2,6 +2,7 @@ import { anyIdentity } from "../../guard/identity/any-identity.ts";
 import type { KeyState } from "../../adapters/identity/api-keys/state-keys.ts";
 import type { Egress } from "../../guard/egress/egress.ts";
 import type { Identity } from "../../guard/identity.port.ts";
+import type { Secrets } from "../../guard/secrets/secrets.ts";
 import { identities as manifest } from "../../adapters/identity/manifest.ts";
 import { toCamel } from "../load/key-style.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
@@ -12,13 +13,15 @@ interface ConfiguredIdentityParts {
   /** An operator's token, from the environment. */
   readonly token?: string | undefined;
   readonly egress?: Egress;
+  /** Looks up what the settings refer to. */
+  readonly secrets?: Secrets;
   /** The state that keys may be kept in. */
   readonly state?: () => KeyState;
 }
 
 /**
- * Knows the callers that the configuration, or `token` from the environment, gives a way to prove themselves; undefined where neither gives
- * one. Tokens and keys are asked before an issuer, which may have to be waited for.
+ * Creates the identity that the configuration, and `token` from the environment, describe. Undefined if they describe none. Tokens and keys are
+ * asked before an issuer, which may be slow.
  */
 export async function configuredIdentity(
   { tokens, auth = {} }: ResolvedConfig["server"],

@@ -1,7 +1,8 @@
 import type { KeyState } from "../../adapters/identity/api-keys/state-keys.ts";
+import type { Egress } from "../../guard/egress/egress.ts";
 import type { Identity } from "../../guard/identity.port.ts";
+import type { Secrets } from "../../guard/secrets/secrets.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
-import { configuredEgress } from "./configured-egress.ts";
 import { configuredIdentity } from "./configured-identity.ts";
 
 /** Options for serving, with those that are omitted taken from the section `server`. On stdio nothing listens. */
@@ -10,13 +11,13 @@ export async function withListening<
 >(
   options: Options,
   config: Pick<ResolvedConfig, "server" | "security">,
-  state: KeyState,
+  { state, ...parts }: { readonly state: KeyState; readonly egress: Egress; readonly secrets: Secrets },
 ): Promise<Options & { readonly identity?: Identity }> {
   if (options.transport === "stdio") return options as Options & { readonly identity?: Identity };
   const { server } = config;
   const { host, port, allowedHosts, allowedOrigins, publicUrl, tls } = server;
-  const parts = { egress: configuredEgress(config), state: () => state };
-  const identity = options.identity === undefined ? await configuredIdentity(server, parts) : undefined;
+  const identity =
+    options.identity === undefined ? await configuredIdentity(server, { ...parts, state: () => state }) : undefined;
   return {
     host,
     port,

@@ -1,10 +1,11 @@
 import type { Credentials, Identified, Identity } from "../identity.port.ts";
 
-/** Knows whomever one of several identities knows; they are asked in order. A caller that none knows is told what the last one says. */
+/** Combines identities, which are asked in order. A caller that none of them knows gets the refusal of the last one. */
 export function anyIdentity(identities: readonly [Identity, ...Identity[]]): Identity {
   const [first] = identities;
   if (identities.length === 1) return first;
   const tokenOrigin = identities.find((identity) => identity.tokenOrigin !== undefined)?.tokenOrigin;
+  const signIn = identities.find((identity) => identity.signIn !== undefined)?.signIn;
 
   async function identify(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified> {
     let last: Identified = {};
@@ -21,7 +22,8 @@ export function anyIdentity(identities: readonly [Identity, ...Identity[]]): Ide
     challenge: first.challenge,
     identify,
     authenticate: async (credentials, options) => (await identify(credentials, options)).principal,
-    ...(tokenOrigin === undefined ? {} : { tokenOrigin }),
+    ...(tokenOrigin && { tokenOrigin }),
+    ...(signIn && { signIn: { ...signIn, onlyWay: false } }),
   };
 }
 

@@ -1,120 +1,48 @@
-import { text } from "node:stream/consumers";
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import type { Egress } from "../../../guard/egress/egress.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { type Issuer, unusable } from "./issuer.ts";
 
-/** Where an issuer's keys are. */
-export interface IssuerKeysOptions {
-  readonly issuer: string;
-  /** Found through the issuer's metadata where absent. */
-  readonly jwksUri?: string;
-  readonly egress: Egress;
-}
-
-const TIMEOUT_MS = 5000;
-const MAX_BYTES = 1024 * 1024;
-
-/** Makes what fetches the keys that an issuer publishes. Where they are is found out once, and again after a failure. */
-export function createIssuerKeys({ issuer, jwksUri, egress }: IssuerKeysOptions): () => Promise<JSONWebKeySet> {
-  let found = jwksUri;
-
-  /** The operator wrote the issuer and `jwksUri`, so that they may be private; what the metadata names elsewhere may not. */
-  function isTrusted(url: string): boolean {
-    return url === jwksUri || URL.parse(url)?.origin === new URL(issuer).origin;
-  }
-
-  async function fetchObject(url: string): Promise<Record<string, unknown> | undefined> {
-    const { status, body } = await egress.request(url, {
-      headers: { accept: "application/json" },
-      maxRedirects: 0,
-      maxBytes: MAX_BYTES,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      trusted: isTrusted(url),
-    });
-    if (status !== 200) {
-      body.destroy();
-      return undefined;
-    }
-    return toObject(await text(body));
-  }
-
-  async function discover(): Promise<string> {
-    for (const url of metadataUrls(issuer)) {
-      const metadata = await fetchObject(url);
-      if (metadata === undefined) continue;
-      const { issuer: named, jwks_uri: uri } = metadata;
-      if (named !== issuer) throw unusable(issuer, `its metadata at ${url} is of another issuer`);
-      if (typeof uri !== "string" || !isSafe(uri, issuer)) throw unusable(issuer, `${url} names no usable jwks_uri`);
-      return uri;
-    }
-    throw unusable(issuer, "it has no metadata", "Check server.auth.jwt.issuer, or set jwks_uri.");
+/** Creates what fetches the keys that an issuer publishes: at `jwksUri`, or where its metadata says. */
+export function createIssuerKeys(issuer: Issuer, jwksUri?: string): () => Promise<JSONWebKeySet> {
+  async function find(): Promise<string> {
+    const uri = issuer.address(await issuer.metadata(), "jwks_uri");
+    if (uri === undefined) throw unusable(issuer.name, "its metadata has no usable jwks_uri");
+    return uri;
   }
 
   return async () => {
     try {
-      const uri = (found ??= await discover());
-      const keys = await fetchObject(uri);
-      if (!Array.isArray(keys?.["keys"])) throw unusable(issuer, `${uri} holds no key set`);
-      return keys as unknown as JSONWebKeySet;
+      const uri = jwksUri ?? (await find());
+      const { status, body } = await issuer.ask(uri);
+      if (status !== 200 || !Array.isArray(body?.["keys"])) throw unusable(issuer.name, `${uri} has no key set`);
+      return body as unknown as JSONWebKeySet;
     } catch (error) {
-      found = jwksUri;
+      issuer.forget();
       throw error;
     }
   };
 }
 
-/** OpenID Connect's place first, then RFC 8414's. */
-function metadataUrls(issuer: string): readonly string[] {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, "");
-  return [
-    `${origin}${path}/.well-known/openid-configuration`,
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-  ];
-}
-
-/** Keys that come over plain HTTP are anybody's, unless the issuer itself is on this machine. */
-function isSafe(uri: string, issuer: string): boolean {
-  const { protocol, origin } = URL.parse(uri) ?? {};
-  return protocol === "https:" || (protocol === "http:" && origin === new URL(issuer).origin);
-}
-
-function toObject(body: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function unusable(issuer: string, why: string, fix = "Check the issuer."): ArsenalError {
-  const message = `The keys of the issuer ${issuer} cannot be read: ${why}. ${fix}`;
-  return new ArsenalError("PROTOCOL_ERROR", message, { field: "issuer", value: issuer, fix });
-}
-
-/** What a key set stands on. */
+/** What a key set needs. */
 interface KeySetParts {
   readonly clock: Clock;
   fetch(): Promise<JSONWebKeySet>;
-  /** Makes what finds the key of a token's header among keys; throws on keys that are none. */
+  /** Returns what finds the key for a token's header. Throws if a key is invalid. */
   toLookUp(keys: JSONWebKeySet): JWTVerifyGetKey;
-  /** True for what a look-up throws where no key fits. */
+  /** True for the error of a look-up that found no key. */
   isUnknownKey(error: unknown): boolean;
 }
 
-/** From one fetch to the next at least, whatever tokens come: 1,000 tokens with invented key ids lead to one. */
+/** The least time between two fetches: 1,000 tokens with invented key ids lead to one. */
 export const COOL_DOWN_MS = 30_000;
 
 /** Keys are fetched again after this time, so that one the issuer withdrew is not taken for long. */
 export const FRESH_MS = 600_000;
 
-/** Where the issuer cannot be reached, its last keys serve this long. */
+/** If the issuer cannot be reached, its last keys are used this long. */
 export const USABLE_MS = 3_600_000;
 
-/** Finds the key of a token among those of its issuer, which are kept and follow the issuer's rotation. Rejects where they cannot be had. */
+/** Finds the key of a token among those of its issuer, which are kept and follow the issuer's rotation. Rejects if they cannot be fetched. */
 export function createKeySet({ clock, fetch, toLookUp, isUnknownKey }: KeySetParts): JWTVerifyGetKey {
   let held: { readonly lookUp: JWTVerifyGetKey; readonly at: number } | undefined;
   let triedAt = -Infinity;

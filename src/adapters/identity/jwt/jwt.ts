@@ -1,16 +1,19 @@
-import { choice, entry, type Filled, list, object, optional, text } from "../../settings.ts";
+import { choice, entry, type Filled, list, object, optional, text, texts } from "../../settings.ts";
 import type * as Jose from "jose";
 import type { errors, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey } from "jose";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../../guard/identity/any-identity.ts";
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
+import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import { type ClaimNames, toPrincipal } from "./claims.ts";
+import { createIssuer } from "./issuer.ts";
 import { createIssuerKeys, createKeySet } from "./issuer-keys.ts";
+import { createSignIn, reservedParameter, type SignInSettings } from "./sign-in.ts";
 
-/** Whose tokens are taken, and what they say of their callers. */
+/** Which tokens are accepted, and which of their claims describe the caller. */
 export interface JwtOptions {
   /** As tokens have it in `iss`. An https address, or an http one on this machine. */
   readonly issuer: string;
@@ -22,10 +25,14 @@ export interface JwtOptions {
   readonly algorithms?: readonly JwtAlgorithm[];
   /** Scopes that every token needs, all of them. */
   readonly scopes?: readonly string[];
-  /** What every caller may touch, beside what its token claims. */
+  /** What every caller may touch, in addition to what its token claims. */
   readonly capabilities?: readonly Capability[];
   readonly claims?: ClaimNames;
+  /** Lets people sign in to the dashboard at the issuer. Without it they need an API key. */
+  readonly signIn?: SignInSettings;
   readonly egress?: Egress;
+  /** Looks up the secret of `signIn`. */
+  readonly secrets?: Secrets;
   readonly clock?: Clock;
 }
 
@@ -55,7 +62,8 @@ export function jwtIdentity(options: JwtOptions): Identity {
   const { clock = systemClock, scopes: needed = [], capabilities = [], claims = {} } = options;
   const { issuer, algorithms } = checked(options);
   const audience = options.audience === undefined ? undefined : [options.audience].flat();
-  const fetch = createIssuerKeys({ ...options, issuer, egress: options.egress ?? createEgress() });
+  const known = createIssuer({ ...options, egress: options.egress ?? createEgress(), clock });
+  const fetch = createIssuerKeys(known, options.jwksUri);
   let prepared: ReturnType<typeof prepare> | undefined;
 
   /** jose is loaded with the first token. */
@@ -105,6 +113,14 @@ export function jwtIdentity(options: JwtOptions): Identity {
     identify,
     authenticate: async (credentials) => (await identify(credentials)).principal,
     tokenOrigin: { authorizationServers: [issuer], scopes: needed },
+    ...(options.signIn && {
+      signIn: createSignIn({
+        scopes: ["openid", ...needed],
+        ...options.signIn,
+        issuer: known,
+        secrets: options.secrets ?? createSecrets(),
+      }),
+    }),
   };
 }
 
@@ -121,7 +137,7 @@ function printable(claim: string): string {
   return claim.replaceAll(/[^\u0020-\u007e]|["\\]/g, "?");
 }
 
-function checked({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes = [] }: JwtOptions): {
+function checked({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes = [], signIn }: JwtOptions): {
   readonly issuer: string;
   readonly algorithms: readonly JwtAlgorithm[];
 } {
@@ -130,8 +146,13 @@ function checked({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes = []
   const other = algorithms.find((algorithm) => !JWT_ALGORITHMS.includes(algorithm));
   if (other !== undefined || algorithms.length === 0)
     throw wrong("algorithms", other, `Use one or more of ${JWT_ALGORITHMS.join(", ")}.`);
-  const odd = scopes.find((scope) => !/^[\u0021\u0023-\u005b\u005d-\u007e]+$/.test(scope));
+  const odd = [...scopes, ...(signIn?.scopes ?? [])].find(
+    (scope) => !/^[\u0021\u0023-\u005b\u005d-\u007e]+$/.test(scope),
+  );
   if (odd !== undefined) throw wrong("scopes", odd, "Write each scope by itself, without blanks and quotes.");
+  const reserved = signIn && reservedParameter(signIn);
+  if (reserved !== undefined)
+    throw wrong("signIn.parameters", reserved, `Leave out ${reserved}: the gateway sets it itself.`);
   return { issuer, algorithms };
 }
 
@@ -173,12 +194,27 @@ export const config = entry(
         scopes: text("Its scopes; defaults to scope, or else scp."),
       }),
     ),
+    signIn: entry(
+      "Lets people sign in to the dashboard at the issuer. The gateway is then a client there, with the redirect address PUBLIC_URL/ui/sign-in/callback.",
+      {
+        clientId: text("The gateway's client id at the issuer."),
+        clientSecret: text("The client's secret, or where it is (env:NAME). Public clients have none."),
+        scopes: list("What to ask for. Defaults to openid and the scopes that every token needs.", text("A scope.")),
+        parameters: texts(
+          "More parameters of the request, such as Auth0's audience. An empty resource leaves that one out.",
+        ),
+      },
+      ["clientId"],
+    ),
   },
   ["issuer"],
 );
 
-export function create(settings: Filled<typeof config>, { egress }: { readonly egress?: Egress } = {}): Identity {
-  return jwtIdentity({ ...settings, ...(egress === undefined ? {} : { egress }) });
+export function create(
+  settings: Filled<typeof config>,
+  { egress, secrets }: Pick<JwtOptions, "egress" | "secrets"> = {},
+): Identity {
+  return jwtIdentity({ ...settings, ...(egress && { egress }), ...(secrets && { secrets }) });
 }
 
 /** Claims that only the proof of a login has. */

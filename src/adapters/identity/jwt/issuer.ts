@@ -1,0 +1,113 @@
+import { text } from "node:stream/consumers";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { Egress, EgressRequest } from "../../../guard/egress/egress.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { isPlainObject } from "../../../tool/json-schema.ts";
+
+/** Where an issuer is, and how it is reached. */
+export interface IssuerOptions {
+  readonly issuer: string;
+  /** An address that the operator wrote, and that may therefore be private. */
+  readonly jwksUri?: string;
+  readonly egress: Egress;
+  readonly clock?: Clock;
+}
+
+/** An issuer, asked through its public addresses. */
+export interface Issuer {
+  /** As its tokens have it in `iss`. */
+  readonly name: string;
+  /** Returns what the issuer publishes about itself. It is kept for ten minutes, or until `forget`. */
+  metadata(): Promise<Readonly<Record<string, unknown>>>;
+  forget(): void;
+  /** Returns an address from the metadata. Undefined if it is missing, or is not https although the issuer is not on this machine. */
+  address(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined;
+  /** Sends a request to one of the issuer's addresses. The body is undefined unless it is a JSON object. */
+  ask(
+    url: string,
+    request?: Pick<EgressRequest, "method" | "headers" | "body">,
+  ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> | undefined }>;
+}
+
+const TIMEOUT_MS = 5000;
+const MAX_BYTES = 1024 * 1024;
+const FRESH_MS = 600_000;
+
+/** Creates what asks an issuer. Redirects are not followed. */
+export function createIssuer({ issuer, jwksUri, egress, clock = systemClock }: IssuerOptions): Issuer {
+  let kept: { readonly metadata: Readonly<Record<string, unknown>>; readonly until: number } | undefined;
+  let discovering: ReturnType<Issuer["metadata"]> | undefined;
+
+  /** The operator wrote the issuer and `jwksUri`, so they may be private; what the metadata names elsewhere may not. */
+  function isTrusted(url: string): boolean {
+    return url === jwksUri || URL.parse(url)?.origin === new URL(issuer).origin;
+  }
+
+  const ask: Issuer["ask"] = async (url, request = {}) => {
+    const { status, body } = await egress.request(url, {
+      ...request,
+      headers: { accept: "application/json", ...request.headers },
+      maxRedirects: 0,
+      maxBytes: MAX_BYTES,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      trusted: isTrusted(url),
+    });
+    return { status, body: toObject(await text(body)) };
+  };
+
+  async function discover(): Promise<Readonly<Record<string, unknown>>> {
+    for (const url of metadataUrls(issuer)) {
+      const { status, body } = await ask(url);
+      if (status !== 200 || body === undefined) continue;
+      if (body["issuer"] !== issuer) throw unusable(issuer, `its metadata at ${url} is of another issuer`);
+      kept = { metadata: body, until: clock.now() + FRESH_MS };
+      return body;
+    }
+    throw unusable(issuer, "it has no metadata", "Check server.auth.jwt.issuer, or set jwks_uri.");
+  }
+
+  return {
+    name: issuer,
+    ask,
+    async metadata() {
+      if (kept !== undefined && clock.now() < kept.until) return kept.metadata;
+      return (discovering ??= discover().finally(() => (discovering = undefined)));
+    },
+    forget: () => (kept = undefined),
+    address(metadata, name) {
+      const { [name]: uri } = metadata;
+      return typeof uri === "string" && isSafe(uri, issuer) ? uri : undefined;
+    },
+  };
+}
+
+/** OpenID Connect's place first, then RFC 8414's. */
+function metadataUrls(issuer: string): readonly string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  return [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+}
+
+/** Anybody can answer over plain HTTP, unless the issuer itself is on this machine. */
+function isSafe(uri: string, issuer: string): boolean {
+  const { protocol, origin } = URL.parse(uri) ?? {};
+  return protocol === "https:" || (protocol === "http:" && origin === new URL(issuer).origin);
+}
+
+function toObject(body: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isPlainObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error for an issuer that cannot be used as it is. */
+export function unusable(issuer: string, why: string, fix = "Check the issuer."): ArsenalError {
+  const message = `Cannot use the issuer ${issuer}: ${why}. ${fix}`;
+  return new ArsenalError("PROTOCOL_ERROR", message, { field: "issuer", value: issuer, fix });
+}
