@@ -16,7 +16,7 @@ import type { Clock } from "./observe/clock.ts";
 import type { HealthBook } from "./observe/health.ts";
 import type { Ensembles, EnsembleState } from "./register/ensembles.ts";
 import type { Registry } from "./register/registry.ts";
-import type { Source } from "./register/source.port.ts";
+import type { Source, SourceLog } from "./register/source.port.ts";
 import type { EventFeed } from "./serve/event-feed.ts";
 import type {
   Administration,
@@ -160,9 +160,13 @@ function inputError(error: unknown): unknown {
     : error;
 }
 
+const MAX_LEFT_LOGS = 20;
+
 function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdministration {
   const { config, upstreams, redactor, registry, addEnsemble, removeEnsemble } = parts;
   const turns = new Map<string, Promise<unknown>>();
+  /** Logs of servers that could not be added, by their names. */
+  const leftLogs = new Map<string, SourceLog>();
   const all = (): readonly EnsembleState[] => parts.ensembles()?.all() ?? [];
 
   function find(name: string): EnsembleState {
@@ -217,15 +221,26 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
     return toStatus(find(name));
   }
 
-  /** Adds an ensemble that leaves nothing behind if it cannot be added. */
+  /** Adds an ensemble that leaves nothing but its log behind if it cannot be added. */
   async function add(name: string, adding: () => Promise<number>): Promise<number> {
     if (all().some(({ source }) => source.name === name)) throw nameTaken(name);
     try {
       return await adding();
     } catch (error) {
-      if (all().some(({ source, state }) => source.name === name && state === "failed")) await removeEnsemble(name);
+      const failed = all().find(({ source, state }) => source.name === name && state === "failed");
+      if (failed !== undefined) {
+        keepLog(failed.source);
+        await removeEnsemble(name);
+      }
       throw inputError(error);
     }
+  }
+
+  function keepLog({ name, log }: Source): void {
+    leftLogs.delete(name);
+    if (log !== undefined) leftLogs.set(name, log);
+    const [oldest] = leftLogs.keys();
+    if (leftLogs.size > MAX_LEFT_LOGS && oldest !== undefined) leftLogs.delete(oldest);
   }
 
   function refuseReach(reach: string | undefined, { id, local }: Principal): void {
@@ -238,6 +253,11 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
   return {
     list: () => all().map(toStatus),
     get: (name) => toStatus(find(name)),
+    log(name, { after }) {
+      const known = all().find(({ source }) => source.name === name);
+      const log = known === undefined ? leftLogs.get(name) : known.source.log;
+      return (log ?? find(name).source.log)?.read(after) ?? [];
+    },
     connect: (name, { signal }) => inTurn(name, () => connect(name, signal)),
     disconnect: (name) => inTurn(name, () => disconnect(name)),
     reload: (name, options) =>

@@ -32,6 +32,7 @@ export type { BatchResult, ExecutionStatus, ResultError, ToolResult } from "../e
 export type { PendingApproval } from "../guard/aegis.ts";
 export type { Pin } from "../guard/pins/pins.ts";
 export type { ArsenalEvent, EventLevel, EventMap, EventName } from "../observe/events.ts";
+export type { LogLine } from "../register/source.port.ts";
 export type { RegisteredBatch } from "../register/register-batch.ts";
 export type { RetrievalResult, ScoredTool } from "../retrieve/result.ts";
 export type { ToolDraft } from "../tool/draft.ts";

@@ -9,6 +9,7 @@ import type {
   PolicyAnswer,
   TraceHistory,
 } from "../serve/administration.ts";
+import type { LogLine } from "../register/source.port.ts";
 import type { Http } from "./http.ts";
 
 /** What a gateway says of itself and of the caller. */
@@ -25,6 +26,11 @@ export interface RemoteOperations {
     /** In the order they were added. */
     list(): Promise<readonly EnsembleStatus[]>;
     get(name: string): Promise<EnsembleStatus>;
+    /** The latest lines that a server wrote, newest last; with `after`, only those with a greater id. */
+    log(
+      name: string,
+      options?: { readonly after?: number; readonly signal?: AbortSignal },
+    ): Promise<readonly LogLine[]>;
     connect(name: string): Promise<EnsembleStatus>;
     disconnect(name: string): Promise<EnsembleStatus>;
     /** Lists its tools again. */
@@ -101,6 +107,8 @@ export function operations(http: Http): RemoteOperations {
     ensembles: {
       list: async () => (await http.json<{ ensembles: readonly EnsembleStatus[] }>({ path: "/ensembles" })).ensembles,
       get: (name) => http.json({ path: ensemble(name) }),
+      log: async (name, { signal, ...query } = {}) =>
+        (await http.json<{ lines: readonly LogLine[] }>({ path: ensemble(name, "/log"), query, signal })).lines,
       connect: (name) => post(ensemble(name, "/connect")),
       disconnect: (name) => post(ensemble(name, "/disconnect")),
       reload: (name) => post(ensemble(name, "/reload")),

@@ -42,12 +42,33 @@ export interface Source {
   instructions?(): string | undefined;
   /** Reads again what `list` would otherwise give from memory. Omitted if every `list` reads it. */
   reload?(options: SourceOptions): Promise<void>;
+  /** What it wrote about itself, also before it failed to connect. Omitted if it writes nothing. */
+  readonly log?: SourceLog;
   /** Calls back when the list may have changed. Returns what ends the watch. */
   watch?(changed: () => void): () => void;
   /** Releases everything. Safe to call twice, and before `connect`. */
   disconnect(): Promise<void>;
   /** Returns a new source with the same settings, if this one cannot be connected again after `disconnect`. */
   again?(): Source;
+}
+
+/** The latest lines that a source wrote. */
+export interface SourceLog {
+  /** Returns those with an id above `after`, newest last, without secrets and terminal escapes. Defaults to all. */
+  read(after?: number): readonly LogLine[];
+}
+
+/** One line of a source's log. */
+export interface LogLine {
+  /** Grows from line to line. */
+  readonly id: number;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  /** The program's standard error, a log message of the MCP server, or what the gateway saw of it. */
+  readonly from: "stderr" | "mcp" | "gateway";
+  /** How serious it is, as an MCP server says. */
+  readonly level?: string;
+  readonly text: string;
 }
 
 /** How a source is connected and listed. */

@@ -8,6 +8,7 @@ import type { CallRecord, RetrievalRecord } from "../observe/history/record.ts";
 import type { Statistics } from "../observe/metrics/statistics.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { EventFeed } from "./event-feed.ts";
+import type { LogLine } from "../register/source.port.ts";
 import type { ToolSource } from "../tool/tool.ts";
 
 /** What operators do besides using tools. Surfaces check the caller's role before they call any of it. */
@@ -98,6 +99,11 @@ export interface EnsembleAdministration {
   list(): readonly EnsembleStatus[];
   /** Throws ENSEMBLE_NOT_FOUND. */
   get(name: string): EnsembleStatus;
+  /**
+   * Returns the latest lines of its log, newest last, of those with an id above `after`; none if its source writes no log. Also has the log of a server that
+   * could not be added. Throws ENSEMBLE_NOT_FOUND.
+   */
+  log(name: string, options: { readonly after?: number | undefined }): readonly LogLine[];
   /** Connects a disconnected or failed ensemble. These three resolve with what became of it, or reject with ENSEMBLE_NOT_FOUND. */
   connect(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
   /** Closes its connection and takes its tools away; it can be connected again. */

@@ -158,6 +158,7 @@ export const REST_API: Readonly<Record<string, Does>> = {
   acceptPin: judges,
   listEnsembles: operates,
   getEnsemble: operates,
+  getEnsembleLog: operates,
   connectEnsemble: operates,
   disconnectEnsemble: operates,
   reloadEnsemble: operates,

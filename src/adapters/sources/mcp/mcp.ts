@@ -6,8 +6,10 @@ import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { hasOwnCredentials } from "./upstream/misplaced-secret.ts";
 import { createPerCallerUpstream } from "./upstream/per-caller-upstream.ts";
 import type { McpServerSettings } from "./settings.ts";
+import { createServerLog, type ServerLog } from "./upstream/server-log.ts";
 import { createHandler, toDraft } from "./upstream/server-tool.ts";
 import type { OnMessage } from "../../../mcp/connection.ts";
+import type { RpcNotification } from "../../../mcp/protocol.ts";
 import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
@@ -15,8 +17,10 @@ import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream
 export interface McpParts extends UpstreamParts {
   /** Connects at once with no tools, and brings them when the server comes, instead of failing with the first attempt. */
   readonly patient?: boolean;
-  /** Told when the server fails, comes back, or lists something that cannot be used. */
+  /** Emits when the server fails, comes back, or lists something that cannot be used. */
   readonly emit?: Emit;
+  /** Where its log is kept. Defaults to a new one. */
+  readonly log?: ServerLog;
   /** Emits every message to and from the server. */
   readonly debugProtocol?: boolean;
 }
@@ -36,10 +40,19 @@ export interface McpSource extends Source {
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
   refuseAddress(settings);
   const { patient = false, emit, debugProtocol = false, ...parts } = given;
+  const log = given.log ?? createServerLog({ clock: parts.clock, redactor: parts.secrets?.redactor });
   const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
   const upstream = create(settings, {
     ...parts,
     ...(debugProtocol && emit && { onMessage: toMessageEvents(settings.name, emit, parts.secrets?.redactor) }),
+    onStderr(line) {
+      parts.onStderr?.(line);
+      log.add("stderr", line);
+    },
+    onLog(message) {
+      parts.onLog?.(message);
+      addMessage(log, message);
+    },
     report(problem) {
       parts.report?.(problem);
       const message = `The list of ${problem.listing} of the MCP server "${settings.name}" is not right: ${problem.reason}`;
@@ -51,9 +64,13 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
   let comesBack = false;
 
   const stopTelling = upstream.watch((change) => {
-    if (change.kind !== "state" || change.state.kind !== "failed") return;
+    if (change.kind !== "state") return;
+    const { state } = change;
+    if (state.kind === "connected") log.add("gateway", `connected, with MCP ${state.protocolVersion}`);
+    if (state.kind !== "failed") return;
     comesBack = true;
-    emit?.("ensemble-failed", { ensemble: settings.name, message: change.state.error.message });
+    log.add("gateway", state.error.message, "error");
+    emit?.("ensemble-failed", { ensemble: settings.name, message: state.error.message });
   });
 
   const list = async (signal: AbortSignal): Promise<readonly OfferedTool[]> => {
@@ -79,6 +96,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
     trustsAnnotations: settings.trustAnnotations === true,
     guardsEgress: settings.transport.kind !== "stdio",
     upstream,
+    log,
     ...(settings.maxConcurrent === undefined ? {} : { maxConcurrent: settings.maxConcurrent }),
     timeoutMs: settings.timeoutMs ?? 60_000,
     async connect({ signal }) {
@@ -103,13 +121,21 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
       }),
     async disconnect() {
       stopTelling();
+      if (upstream.state.kind === "connected") log.add("gateway", "disconnected");
       await upstream.close();
     },
-    again: () => mcpSource(settings, given),
+    again: () => mcpSource(settings, { ...given, log }),
   };
 }
 
 export { config } from "./settings.ts";
+
+function addMessage(log: ServerLog, { params = {} }: RpcNotification): void {
+  const { level, logger, data } = params;
+  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+  const from = typeof logger === "string" && logger !== "" ? `${logger}: ` : "";
+  log.add("mcp", from + text, typeof level === "string" ? level.slice(0, 20) : undefined);
+}
 
 function refuseAddress({ name, transport }: McpServerSettings): void {
   if (transport.kind === "stdio" || URL.canParse(transport.url)) return;

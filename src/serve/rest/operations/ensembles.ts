@@ -1,16 +1,33 @@
 import type { A2aAgentSettings } from "../../../adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "../../../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../../../adapters/sources/openapi/settings.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { TOOL_SOURCES } from "../../../tool/tool.ts";
 import { type Answer, type Operation, operation } from "../operation.ts";
 import { A2A_AGENT, MCP_SERVER, OPENAPI } from "../schemas/ensemble.ts";
+import { choice, integer, list, object, text, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
 const params = {
   type: "object",
   properties: { name: { type: "string", description: "The ensemble's name." } },
 } as const;
+
+const LINE = object(
+  "One line.",
+  {
+    id: integer("Grows from line to line."),
+    at: time("When it was written."),
+    from: choice(
+      ["stderr", "mcp", "gateway"],
+      "Standard error of a program, a log message of the server, or what the gateway saw of it.",
+    ),
+    level: text("How serious it is, as the server says."),
+    text: text("The line, without secrets and terminal escapes."),
+  },
+  ["id", "at", "from", "text"],
+);
 
 export const STATUS = {
   type: "object",
@@ -79,6 +96,29 @@ export const ensembleOperations: readonly Operation[] = [
     problems,
     async run({ params: { name = "" } }, context) {
       return { body: administrationOf(context).ensembles.get(name) };
+    },
+  }),
+  operation({
+    id: "getEnsembleLog",
+    method: "get",
+    path: "/ensembles/{name}/log",
+    tag,
+    role,
+    summary: "Read what an MCP server wrote lately",
+    description:
+      "The latest 200 lines of the process that answers: standard error of the server's program, its MCP log messages, and when it connected or failed. Also has them for a server that could not be added. For operators who belong to no tenant.",
+    params,
+    query: object("", { after: { ...integer("Only lines with a greater id."), minimum: 0 } }),
+    answers: {
+      200: {
+        description: "The lines, newest last.",
+        schema: object("", { lines: list(LINE, "Newest last.") }, ["lines"]),
+      },
+    },
+    problems,
+    async run({ params: { name = "" }, query: { after }, principal: { tenant } }, context) {
+      if (tenant !== undefined) throw otherTenants();
+      return { body: { lines: administrationOf(context).ensembles.log(name, { after }) } };
     },
   }),
   operation({
@@ -210,6 +250,13 @@ export const ensembleOperations: readonly Operation[] = [
     },
   }),
 ];
+
+/** A server writes about every caller's calls. */
+function otherTenants(): ArsenalError {
+  const fix = "Ask an operator of the whole gateway.";
+  const message = `Operators of one tenant cannot read the log of a server: it may be about the calls of other tenants. ${fix}`;
+  return new ArsenalError("PERMISSION_DENIED", message, { fix });
+}
 
 function added(name: string, tools: number): Answer {
   const location = `/api/v1/ensembles/${encodeURIComponent(name)}`;

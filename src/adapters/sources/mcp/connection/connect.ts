@@ -8,7 +8,7 @@ import { createCredentials, type Credentials } from "./credentials.ts";
 import { httpStatusOf, toConnectFailure } from "./failures.ts";
 import type { HttpParts } from "../transports/http-exchange.ts";
 import { createLiveConnection, type LiveConnection } from "./live-connection.ts";
-import { type JsonObject, META } from "../../../../mcp/protocol.ts";
+import { type JsonObject, META, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
 import { type StreamableHttp, streamableHttpTransport } from "../transports/streamable-http.ts";
@@ -33,6 +33,8 @@ export interface ConnectOptions {
   readonly prior?: Verdict;
   /** Takes what a child process writes to its standard error, line by line. */
   readonly onStderr?: (line: string) => void;
+  /** Takes the log messages that the server sends. */
+  readonly onLog?: (message: RpcNotification) => void;
   /** Sees every message, in both directions, the handshake included. */
   readonly onMessage?: OnMessage;
 }
@@ -193,7 +195,8 @@ async function shakeHands(transport: Transport & Partial<StreamableHttp>, handsh
   } catch (error) {
     connecting.catch(() => {});
     await tap.close().catch(() => {});
-    throw error;
+    // The client knows only that the connection ended; the transport knows why.
+    throw (error as { code?: unknown }).code === "CONNECTION_CLOSED" ? (tap.failure ?? error) : error;
   }
 
   const modern = client.getProtocolEra() === "modern";
@@ -206,6 +209,7 @@ async function shakeHands(transport: Transport & Partial<StreamableHttp>, handsh
     identity,
     clock: options.clock ?? systemClock,
     farewell: transport.endSession,
+    onLog: options.onLog,
   });
   onLive?.(live);
   return { connection: live.connection, verdict: modern ? { kind: "modern", discover: said } : { kind: "legacy" } };

@@ -25,8 +25,10 @@ export interface Established {
   readonly server: ServerDescription;
   readonly identity: ClientIdentity;
   readonly clock: Clock;
-  /** Tells the server that its session is over, where it keeps one. */
+  /** Ends the server's session, if it keeps one. */
   readonly farewell?: (() => Promise<void>) | undefined;
+  /** Sees the log messages that are passed on, whichever request they are about. */
+  readonly onLog?: ((message: RpcNotification) => void) | undefined;
 }
 
 /** A connection, and how whoever watches its transport ends it. */
@@ -50,7 +52,7 @@ const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resource
 
 /** A connection over a transport whose handshake is done. Requests go past the SDK's client, with ids of their own, and come back raw. */
 export function createLiveConnection(tap: Tap, established: Established): LiveConnection {
-  const { name, era, protocolVersion, server, identity, clock, farewell } = established;
+  const { name, era, protocolVersion, server, identity, clock, farewell, onLog } = established;
   const limits = createRelayLimits(name, clock);
   const pending = new Map<string, Pending>();
   const listeners = new Set<(notification: RpcNotification) => void>();
@@ -125,8 +127,11 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     }
     if (method === "notifications/cancelled" && desk.cancel(params?.["requestId"])) return;
     const give = concernedBy(notification, about) ?? toListeners;
-    if (method === "notifications/message") limits.log(notification, give);
-    else give(notification);
+    if (method !== "notifications/message") return give(notification);
+    limits.log(notification, (message) => {
+      onLog?.(message);
+      give(message);
+    });
   };
 
   /** Who is told: the subscription that the notification names, the request on whose stream it came, the only one that listens. */

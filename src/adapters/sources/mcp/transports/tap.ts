@@ -32,6 +32,8 @@ export interface Tap {
   readonly sharedChannel: boolean;
   /** The result that the SDK's client got last: the server's own words in the handshake. */
   readonly handshake: JsonObject | undefined;
+  /** What the transport reported last as wrong with it. */
+  readonly failure: Error | undefined;
   /** From here on the listener gets what comes. Before, questions stay unanswered and notifications unheard. */
   listen(listener: TapListener): void;
   send(message: RpcMessage, options?: TransportSendOptions): Promise<void>;
@@ -67,6 +69,7 @@ export function createTap(inner: Transport, { sharedChannel, onMessage }: TapOpt
   const perRequestStream = inner.hasPerRequestStream === true;
   let listener: TapListener | undefined;
   let handshake: JsonObject | undefined;
+  let failure: Error | undefined;
   let closed = false;
 
   const send: Transport["send"] = (message, options) => {
@@ -101,6 +104,7 @@ export function createTap(inner: Transport, { sharedChannel, onMessage }: TapOpt
       }
     },
     onerror(error) {
+      failure = error;
       transport.onerror?.(error);
       listener?.failed(error);
     },
@@ -119,6 +123,9 @@ export function createTap(inner: Transport, { sharedChannel, onMessage }: TapOpt
     sharedChannel,
     get handshake() {
       return handshake;
+    },
+    get failure() {
+      return failure;
     },
     listen(given) {
       listener = given;

@@ -119,7 +119,10 @@ export interface McpUpstream {
 }
 
 /** What an upstream can be given. */
-export interface UpstreamParts extends Pick<ConnectOptions, "oauth" | "egress" | "clock" | "onStderr" | "onMessage"> {
+export interface UpstreamParts extends Pick<
+  ConnectOptions,
+  "oauth" | "egress" | "clock" | "onStderr" | "onLog" | "onMessage"
+> {
   /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
   readonly secrets?: Secrets;
   /** Whose credentials are used, where the settings name other ones for each caller. Nobody's in particular where absent. */

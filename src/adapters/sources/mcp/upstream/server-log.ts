@@ -1,0 +1,54 @@
+import { harmless } from "../../../../errors/show-value.ts";
+import { createRedactor, type Redactor } from "../../../../guard/redaction/redactor.ts";
+import { type Clock, systemClock } from "../../../../observe/clock.ts";
+import type { LogLine, SourceLog } from "../../../../register/source.port.ts";
+
+/** The latest lines about one server. */
+export interface ServerLog extends SourceLog {
+  /** Adds a text, one line for each of its lines. Empty lines are left out. */
+  add(from: LogLine["from"], text: string, level?: string): void;
+}
+
+const MAX_LINES = 200;
+const MAX_LINE = 1000;
+
+/** The lines of one text that are kept. */
+const MAX_LINES_OF_TEXT = 50;
+
+/** More than is shown of a line is kept until it is redacted, so that no secret is cut in two first. */
+const MAX_KEPT = 8 * MAX_LINE;
+
+/** Creates an empty log. Lines are cleaned when they are read: most never are, and a secret may become known after it was written. */
+export function createServerLog({
+  clock = systemClock,
+  redactor = createRedactor(),
+}: {
+  readonly clock?: Clock | undefined;
+  readonly redactor?: Pick<Redactor, "text"> | undefined;
+}): ServerLog {
+  const lines: LogLine[] = [];
+  let lastId = 0;
+
+  function addLine(from: LogLine["from"], text: string, level: string | undefined): void {
+    const at = Math.round(clock.now());
+    lastId = Math.max(lastId + 1, at);
+    lines.push({ id: lastId, at, from, ...(level !== undefined && { level }), text: text.slice(0, MAX_KEPT) });
+    if (lines.length > MAX_LINES) lines.shift();
+  }
+
+  function shown(kept: string): string {
+    const text = redactor.text(harmless(kept)).trimEnd();
+    return text.length <= MAX_LINE ? text : `${text.slice(0, MAX_LINE - 1)}…`;
+  }
+
+  return {
+    add(from, text, level) {
+      const all = text.split(/\r\n|[\n\r\u2028\u2029]/).filter((line) => line.trim() !== "");
+      const left = all.length - MAX_LINES_OF_TEXT;
+      for (const line of left <= 0 ? all : all.slice(0, MAX_LINES_OF_TEXT - 1)) addLine(from, line, level);
+      if (left > 0) addLine(from, `(${left + 1} more lines)`, level);
+    },
+    read: (after = 0) =>
+      lines.filter(({ id }) => id > after).map(({ text, ...line }) => ({ ...line, text: shown(text) })),
+  };
+}
