@@ -76,12 +76,14 @@ export function keepsHistory({ telemetry, state }: Pick<ResolvedConfig, "telemet
 export function createHistoryAdministration(parts: {
   readonly guard: { readonly state: { readonly documents: State } };
   readonly clock: Pick<Clock, "now">;
+  readonly config: Pick<ResolvedConfig, "telemetry">;
   flushHistory(): Promise<void>;
 }): HistoryAdministration {
   const { documents } = parts.guard.state;
   const isOf = (tenant: string | undefined, record: { readonly tenant?: string }): boolean =>
     tenant === undefined || record.tenant === tenant;
   return {
+    currency: parts.config.telemetry.prices?.currency,
     async list({ limit, before, tenant, signal }) {
       await parts.flushHistory();
       const wanted = (record: StoredRecord): boolean =>

@@ -6,7 +6,7 @@ import { ownIdentity } from "./mcp/client-identity.ts";
 import type { Clock } from "./observe/clock.ts";
 import type { Events } from "./observe/emitter.ts";
 import type { HealthBook } from "./observe/health.ts";
-import { createArsenalMetrics } from "./observe/metrics/arsenal-metrics.ts";
+import { createArsenalMetrics, type Prices } from "./observe/metrics/arsenal-metrics.ts";
 import { watchProcess } from "./observe/metrics/process-metrics.ts";
 import type { MetricRegistry } from "./observe/metrics/registry.ts";
 import { createRecentMinutes, type Statistics, toStatistics } from "./observe/metrics/statistics.ts";
@@ -23,6 +23,7 @@ export interface WiredMetrics {
 export function wireMetrics(stages: {
   readonly events: Pick<Events, "catchUp" | "subscribe" | "dropped">;
   readonly clock: Clock;
+  readonly prices: Prices | undefined;
   readonly health: HealthBook;
   readonly catalog: Catalog;
   readonly upstreams: Upstreams;
@@ -30,9 +31,10 @@ export function wireMetrics(stages: {
   /** Undefined until the first call. */
   readonly engine: () => Engine | undefined;
 }): WiredMetrics {
-  const { events, clock, health, catalog, upstreams, approvals, engine } = stages;
+  const { events, clock, prices, health, catalog, upstreams, approvals, engine } = stages;
   const { registry, record, wants } = createArsenalMetrics({
     version: String(ownIdentity().info["version"]),
+    prices,
     catchUp: events.catchUp,
     dropped: events.dropped,
     openCircuits: health.openCircuits,
@@ -60,7 +62,7 @@ export function wireMetrics(stages: {
     registry,
     statistics: async () => {
       const families = await registry.collect();
-      return toStatistics(families, { since, minutes: recent.read() });
+      return toStatistics(families, { since, minutes: recent.read(), prices });
     },
     close() {
       unsubscribe();

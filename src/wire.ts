@@ -168,6 +168,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       wireMetrics({
         events,
         clock,
+        prices: config.telemetry.prices,
         health,
         catalog,
         upstreams,

@@ -187,6 +187,19 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       maxAgeDays: whole("Days they are kept.", 1, 3650, 7),
       text: flag("Whether the words of requests and errors are kept, without secrets.", true),
     }),
+    prices: entry(
+      "Prices, to show money where the gateway counts tokens and costs. Without them it shows tokens and plain numbers.",
+      {
+        currency: text("The currency of these prices and of the tools' cost.monetaryCost, as ISO 4217 writes it: USD."),
+        perMillionInputTokens: schema<number>({
+          description: "What your model's provider charges for a million input tokens.",
+          type: "number",
+          minimum: 0,
+          maximum: 1_000_000_000,
+        }),
+      },
+      ["currency"],
+    ),
   }),
   security: object("What may run, and who must agree.", {
     policy: choice(

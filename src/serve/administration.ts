@@ -57,6 +57,8 @@ export interface CostSum {
 
 /** What is kept of past requests and calls. `tenant` restricts it to those of one. */
 export interface HistoryAdministration {
+  /** The currency of costs, as ISO 4217 writes it. Undefined if none is configured. */
+  readonly currency: string | undefined;
   /** Newest first. `next` is where an older page begins. */
   list(page: {
     readonly limit: number;

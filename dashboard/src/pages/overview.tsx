@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { GatewayOverview, Pin } from "../../../src/client/index.ts";
 import type { Verification } from "../../../src/guard/audit.port.ts";
+import { showMoney } from "../../../src/observe/money.ts";
 import { gateway } from "../gateway.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -153,26 +154,69 @@ function Attention(props: {
   );
 }
 
+interface Tile {
+  readonly title: string;
+  readonly value: string;
+  readonly more?: ComponentChildren;
+  readonly tone?: "good" | "bad" | undefined;
+}
+
 function Tiles({ stats }: { readonly stats: GatewayOverview }) {
-  const { calls, errors, callMs, retrievals, retrievalMs, tokens, cost, running, waiting } = stats;
+  const { calls, errors, callMs, retrievals, retrievalMs, tokens, cost, currency, running, waiting, ensembles } = stats;
   const everything = tokens.returned + tokens.saved;
-  const share =
-    everything === 0 ? "" : `${Math.round((tokens.saved / everything) * 100)} % less than sending everything`;
-  const tiles: readonly (readonly [title: string, value: string, more: string])[] = [
-    ["Calls", calls.toLocaleString(), `${running} running, ${waiting} waiting`],
-    ["Errors", errors.toLocaleString(), calls === 0 ? "" : `${((errors / calls) * 100).toFixed(1)} % of calls`],
-    ["Call P95", ms(callMs.p95), `P50 ${ms(callMs.p50)}`],
-    ["Search P95", ms(retrievalMs.p95), `P50 ${ms(retrievalMs.p50)}, ${count(retrievals, "search", "searches")}`],
-    ["Tokens saved", tokens.saved.toLocaleString(), share],
-    ["Cost of calls", cost.toLocaleString(undefined, { maximumFractionDigits: 4 }), "as the tools declare it"],
+  const connected = ensembles.filter(({ state }) => state === "connected").length;
+  const money = (amount: number): string => showMoney(amount, currency, undefined);
+  const tiles: readonly Tile[] = [
+    { title: "Calls", value: calls.toLocaleString(), more: `${running} running, ${waiting} waiting` },
+    {
+      title: "Errors",
+      value: errors.toLocaleString(),
+      more: calls === 0 ? "" : `${((errors / calls) * 100).toFixed(1)} % of calls`,
+      tone: errors > 0 ? "bad" : undefined,
+    },
+    { title: "Call P95", value: ms(callMs.p95), more: `P50 ${ms(callMs.p50)}` },
+    {
+      title: "Search P95",
+      value: ms(retrievalMs.p95),
+      more: `P50 ${ms(retrievalMs.p50)}, ${count(retrievals, "search", "searches")}`,
+    },
+    {
+      title: "Tokens saved",
+      value: tokens.saved.toLocaleString(),
+      more: everything === 0 ? "" : `${Math.round((tokens.saved / everything) * 100)} % less than sending every tool`,
+      tone: tokens.saved > 0 ? "good" : undefined,
+    },
+    tokens.savedCost === undefined
+      ? {
+          title: "Money saved",
+          value: "–",
+          more: (
+            <>
+              Set <code>telemetry.prices</code> to see it
+            </>
+          ),
+        }
+      : {
+          title: "Money saved",
+          value: money(tokens.savedCost),
+          more: "input tokens, at your model's price",
+          tone: tokens.savedCost > 0 ? "good" : undefined,
+        },
+    { title: "Cost of calls", value: money(cost), more: "as the tools declare it" },
+    {
+      title: "Servers",
+      value: `${connected} of ${ensembles.length}`,
+      more: "connected",
+      tone: ensembles.some(({ state }) => state === "failed") ? "bad" : undefined,
+    },
   ];
   return (
     <dl class="tiles">
-      {tiles.map(([title, value, more]) => (
+      {tiles.map(({ title, value, more, tone }) => (
         <div class="tile" key={title}>
           <dt class="dim">{title}</dt>
           <dd>
-            <b>{value}</b>
+            <b class={tone}>{value}</b>
             <small>{more}</small>
           </dd>
         </div>

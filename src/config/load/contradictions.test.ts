@@ -27,6 +27,11 @@ describe("settings that do not go together", () => {
       { audit: { type: "postgres", url: "postgres://db" } },
       "Name the file of an Ed25519 key, or set audit.secret to env:NAME.",
     ],
+    [
+      "telemetry.prices.currency",
+      { telemetry: { prices: { currency: "dollars" } } },
+      "Write three capital letters: USD.",
+    ],
   ];
 
   it.each(cases)("are refused with what to do: %s", (field, config, fix) => {

@@ -16,7 +16,7 @@ interface Contradiction {
   readonly fix: string;
 }
 
-/** Settings that are valid alone, but together leave a user with less than they asked for. */
+/** What the schema cannot say: most are settings that are valid alone, but together leave a user with less than they asked for. */
 const CONTRADICTIONS: readonly Contradiction[] = [
   {
     path: ["execution", "sandboxType"],
@@ -66,6 +66,12 @@ const CONTRADICTIONS: readonly Contradiction[] = [
       type === "postgres" && secret === undefined && keyFile === undefined,
     message: "is needed for postgres, or audit.secret: every process signs with the same key",
     fix: "Name the file of an Ed25519 key, or set audit.secret to env:NAME.",
+  },
+  {
+    path: ["telemetry", "prices", "currency"],
+    holds: ({ telemetry: { prices } }) => prices !== undefined && !/^[A-Z]{3}$/.test(prices.currency),
+    message: "is not the code of a currency",
+    fix: "Write three capital letters: USD.",
   },
 ];
 

@@ -13,9 +13,18 @@ export interface ArsenalMetrics {
   record(event: ArsenalEvent): void;
 }
 
+/** What tokens cost, as the configuration says. */
+export interface Prices {
+  /** As ISO 4217 writes it. */
+  readonly currency: string;
+  readonly perMillionInputTokens?: number;
+}
+
 /** What is asked for when metrics are read. */
 export interface MetricSources {
   readonly version: string;
+  /** What saved tokens are worth. Omitted if no price is configured. */
+  readonly prices?: Prices | undefined;
   /** Hands over the events that were emitted so far: they count before anything is read. */
   catchUp(): void;
   /** Events lost since the start, by sink. */
@@ -83,6 +92,7 @@ export function createArsenalMetrics(sources: MetricSources): ArsenalMetrics {
     "Estimated tokens not sent to a model, compared with sending every definition for each retrieval.",
     ["tenant"],
   );
+  const saveMoney = savedMoney(registry, sources.prices);
   const calls = registry.counter("toolarsenal_calls_total", "Finished calls, by how they ended.", [
     "namespace",
     "tenant",
@@ -126,7 +136,11 @@ export function createArsenalMetrics(sources: MetricSources): ArsenalMetrics {
         const { tools, tenant = NONE, durationMs } = data;
         retrievals.observe(durationMs / 1_000, namespaceOf(tools[0]?.toolId), tenant);
         handedOut.add(data.tokens, tenant);
-        tokens.whenKnown((all) => saved.add(Math.max(0, all - data.tokens), tenant));
+        tokens.whenKnown((all) => {
+          const fewer = Math.max(0, all - data.tokens);
+          saved.add(fewer, tenant);
+          saveMoney?.(fewer, tenant);
+        });
         return;
       }
       case "call-finished": {
@@ -155,6 +169,20 @@ export function createArsenalMetrics(sources: MetricSources): ArsenalMetrics {
   }
 
   return { registry, record, wants: (name) => COUNTED.has(name) || CHANGES_CATALOG.has(name) };
+}
+
+/** Counts what saved tokens would have cost. Undefined if nobody says what tokens cost. */
+function savedMoney(
+  registry: MetricRegistry,
+  { currency = "", perMillionInputTokens }: Partial<Prices> = {},
+): ((tokens: number, tenant: string) => void) | undefined {
+  if (perMillionInputTokens === undefined) return undefined;
+  const money = registry.counter(
+    "toolarsenal_retrieval_cost_saved_total",
+    "What the saved tokens would have cost, at the configured price.",
+    ["tenant", "currency"],
+  );
+  return (tokens, tenant) => money.add((tokens * perMillionInputTokens) / 1_000_000, tenant, currency);
 }
 
 /** The part of an id before the tool's name, which has no dot. */

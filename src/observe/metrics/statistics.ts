@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { ArsenalEvent } from "../events.ts";
+import type { Prices } from "./arsenal-metrics.ts";
 import type { HistogramSeries, MetricFamily, NumberSeries } from "./registry.ts";
 
 /** What one process did since it started. */
@@ -15,9 +16,17 @@ export interface Statistics {
   readonly retrievals: number;
   readonly retrievalMs: Percentiles;
   /** Estimated tokens of definitions: those that retrievals returned, those that sending everything would have added, and those of the whole catalog. */
-  readonly tokens: { readonly returned: number; readonly saved: number; readonly catalog: number };
-  /** In the currency that the tools declare their cost in. */
+  readonly tokens: {
+    readonly returned: number;
+    readonly saved: number;
+    readonly catalog: number;
+    /** What the saved tokens would have cost. Omitted if no price is configured. */
+    readonly savedCost?: number;
+  };
+  /** What calls cost, as their tools declare it. */
   readonly cost: number;
+  /** The currency of every cost, as ISO 4217 writes it. Omitted if none is configured. */
+  readonly currency?: string;
   readonly running: number;
   readonly waiting: number;
   readonly approvalsPending: number;
@@ -114,7 +123,7 @@ function isError(status: string): boolean {
 /** Reads statistics out of the metrics. */
 export function toStatistics(
   families: readonly MetricFamily[],
-  { since, minutes }: Pick<Statistics, "since" | "minutes">,
+  { since, minutes, prices }: Pick<Statistics, "since" | "minutes"> & { readonly prices?: Prices | undefined },
 ): Statistics {
   const seriesOf = (name: string): MetricFamily["series"] =>
     families.find((family) => family.name === `toolarsenal_${name}`)?.series ?? [];
@@ -142,8 +151,10 @@ export function toStatistics(
       returned: sum("retrieval_tokens_total"),
       saved: sum("retrieval_tokens_saved_total"),
       catalog: sum("catalog_tokens"),
+      ...(prices?.perMillionInputTokens !== undefined && { savedCost: sum("retrieval_cost_saved_total") }),
     },
     cost: sum("call_cost_total"),
+    ...(prices !== undefined && { currency: prices.currency }),
     running: sum("calls_running"),
     waiting: sum("calls_waiting"),
     approvalsPending: sum("approvals_pending"),

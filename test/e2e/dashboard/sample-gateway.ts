@@ -37,7 +37,7 @@ export async function buildDashboard(): Promise<void> {
 export async function openSampleGateway(): Promise<SampleGateway> {
   const folder = await mkdtemp(join(tmpdir(), "toolarsenal-dashboard-"));
   const arsenal = new ToolArsenal({
-    telemetry: { enabled: false },
+    telemetry: { enabled: false, prices: { currency: "USD", perMillionInputTokens: 3 } },
     state: { file: join(folder, "state.sqlite") },
     audit: { file: join(folder, "audit.jsonl") },
     execution: { circuitBreakerThreshold: 2, maxRetries: 1 },
@@ -56,7 +56,8 @@ export async function openSampleGateway(): Promise<SampleGateway> {
       said: `${HOSTILE}<script>alert(3)</script><a href="javascript:alert(2)">`,
     }),
   );
-  arsenal.register({ name: "charge_card", namespace: "payments", description: "Charges a credit card." }, () => {
+  const cost = { monetaryCost: 0.02 };
+  arsenal.register({ name: "charge_card", namespace: "payments", description: "Charges a credit card.", cost }, () => {
     throw new Error("The payment provider refused the connection.");
   });
   const servers = { everything: ["stdio"], filesystem: [folder], memory: [] };

@@ -86,6 +86,26 @@ describe("GET /stats", () => {
     expect(body.calls).toBe(4);
   });
 
+  it("says what the saved tokens would have cost, and in which currency calls are counted, if prices are configured", async () => {
+    const prices = { currency: "EUR", perMillionInputTokens: 2_000_000 };
+    const gateway = await after({ telemetry: { ...HISTORY.telemetry, prices } });
+    const { arsenal } = gateway;
+    for (let number = 0; number < 30; number++)
+      arsenal.register({ name: `report_${number}`, description: `Writes report ${number}.` }, () => "done");
+    await arsenal.sync();
+    await arsenal.retrieve({ context: { query: "greet a customer" }, limit: 1 });
+    const { body } = await gateway.ask("olga", "GET", "/stats");
+    expect(body.tokens.saved).toBeGreaterThan(100);
+    expect(body).toMatchObject({ currency: "EUR", cost: 8, tokens: { savedCost: body.tokens.saved * 2 } });
+    expect((await gateway.ask("olga", "GET", "/costs")).body.currency).toBe("EUR");
+  });
+
+  it("names no currency and no money saved if no prices are configured", async () => {
+    const { body } = await (await after()).ask("olga", "GET", "/stats");
+    expect(body).not.toHaveProperty("currency");
+    expect(body.tokens).not.toHaveProperty("savedCost");
+  });
+
   it("is for operators", async () => {
     const gateway = await after();
     for (const path of ["/stats", "/history", `/history/${"0".repeat(32)}`, "/costs"])

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -170,5 +170,9 @@ describe("toolarsenal costs", () => {
     ]);
     expect(await costs("day")).toMatchObject([{ calls: 4, cost: 1.5 }]);
     expect((await runInMemory(["costs"], { folder })).out).toMatch(/shop\.refund_order +2 +1\.0000/);
+    appendFileSync(join(folder, "arsenal.yaml"), "telemetry: { prices: { currency: EUR } }\n");
+    const { out } = await runInMemory(["costs"], { folder });
+    expect(out).toMatch(/tool +calls +cost \(EUR\)\nshop\.refund_order +2 +1\.0000/);
+    expect(JSON.parse((await runInMemory(["costs", "--json"], { folder })).out)).toMatchObject({ currency: "EUR" });
   });
 });

@@ -54,6 +54,14 @@ describe("/metrics", () => {
       expect(valueOf(page, name)).toBeGreaterThan(0);
   });
 
+  it("counts the money that saved tokens would have cost, if a price is configured", async () => {
+    const prices = { currency: "EUR", perMillionInputTokens: 2_000_000 };
+    gateway = await startBusyGateway({ telemetry: { prices } });
+    const page = await (await read(`${gateway.url}/metrics`)).text();
+    const saved = valueOf(page, 'toolarsenal_retrieval_tokens_saved_total{tenant="acme"}') ?? 0;
+    expect(valueOf(page, 'toolarsenal_retrieval_cost_saved_total{tenant="acme",currency="EUR"}')).toBe(saved * 2);
+  });
+
   it("is for the operator and for those with the role metrics, where callers have identities", async () => {
     gateway = await startBusyGateway({}, { withIdentity: true });
     const url = `${gateway.url}/metrics`;

@@ -7,7 +7,8 @@ import { type BusyGateway, startBusyGateway } from "./busy-gateway.ts";
 describe("toolarsenal top", () => {
   let gateway: BusyGateway;
   beforeAll(async () => {
-    gateway = await startBusyGateway({}, { withIdentity: true });
+    const prices = { currency: "EUR", perMillionInputTokens: 1_000_000 };
+    gateway = await startBusyGateway({ telemetry: { prices } }, { withIdentity: true });
     await gateway.happen();
   });
   afterAll(() => gateway.close());
@@ -21,6 +22,8 @@ describe("toolarsenal top", () => {
     expect(out).toContain("shop.ship_order: circuit breaker open");
     expect(out).toMatch(/! [1-9]\d* calls wait for approval/);
     expect(out).toMatch(/servers +1 +of 1 connected/);
+    expect(out).toMatch(/tokens saved +\d+ +€[\d.,]+ saved/);
+    expect(out).toMatch(/cost of calls +€0\.50/);
   });
 
   it("prints the figures as JSON", async () => {

@@ -15,17 +15,19 @@ export const command: Command = {
   run(input, terminal) {
     const by = readChoice(input, "by", ["tool", "tenant", "day"]) ?? "tool";
     const days = readNumber(input, "days", { min: 1, max: 400, fallback: 30 });
-    return withKeptHistory(input, terminal, async ({ states: [state] }) => {
+    return withKeptHistory(input, terminal, async ({ config, states: [state] }) => {
       if (state === undefined) return 1;
       const rows = await readCosts(state.documents, { days, now: systemClock.now(), signal: terminal.signal });
       const sums = costsBy(rows, by);
+      const { currency } = config.telemetry.prices ?? {};
       if (input.json) {
-        terminal.out.write(`${JSON.stringify({ by, days, costs: sums, rows }, undefined, 2)}\n`);
+        terminal.out.write(`${JSON.stringify({ by, days, currency, costs: sums, rows }, undefined, 2)}\n`);
         return 0;
       }
       const cells = sums.map(({ name, calls, cost }) => [clip(name, 60), String(calls), cost.toFixed(4)]);
-      if (cells.length > 0) terminal.out.write(`${table([[by, "calls", "cost"], ...cells])}\n`);
-      else note(terminal, "No call of a tool that declares cost.monetaryCost is kept for these days.");
+      const costs = currency === undefined ? "cost" : `cost (${currency})`;
+      if (cells.length > 0) terminal.out.write(`${table([[by, "calls", costs], ...cells])}\n`);
+      else note(terminal, "No calls of tools that declare cost.monetaryCost in these days.");
       return 0;
     });
   },

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ArsenalClient, type ArsenalEvent, createClient } from "../../../client/index.ts";
+import { showMoney } from "../../../observe/money.ts";
 import type { GatewayOverview } from "../../../serve/administration.ts";
 import { readSettings } from "../../arsenal/open-arsenal.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
@@ -73,6 +74,7 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
 function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out, environment }: Terminal): string {
   const { bold, dim, green, red, yellow } = styles(out, environment);
   const { callMs, retrievalMs, tokens, ensembles, openBreakers, approvalsPending, droppedEvents } = seen;
+  const money = (amount: number): string => showMoney(amount, seen.currency, "en");
   const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
   const attention = [
     ...ensembles
@@ -91,8 +93,9 @@ function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out,
       ["", seen.running, `running, ${seen.waiting} waiting`],
       ["call time", ms(callMs.p50), `P95 ${ms(callMs.p95)}`],
       ["searches", seen.retrievals, `P50 ${ms(retrievalMs.p50)}, P95 ${ms(retrievalMs.p95)}`],
-      ["tokens saved", tokens.saved, `${tokens.returned} handed out`],
-      ["cost", seen.cost.toFixed(2), ""],
+      ["tokens saved", tokens.saved, tokens.savedCost === undefined ? "" : `${money(tokens.savedCost)} saved`],
+      ["tokens sent", tokens.returned, ""],
+      ["cost of calls", money(seen.cost), ""],
       ["servers", connected, `of ${ensembles.length} connected`],
     ]),
     "",

@@ -106,10 +106,12 @@ export const observeOperations: readonly Operation[] = [
                 returned: integer("What searches returned."),
                 saved: integer("What sending every definition for each search would have added."),
                 catalog: integer("Every definition in the catalog, sent once."),
+                savedCost: number("What the saved tokens would have cost. Omitted if no price is configured."),
               },
               ["returned", "saved", "catalog"],
             ),
             cost: number("What calls cost, as their tools declare."),
+            currency: text("The currency of every cost: `USD`. Omitted if `telemetry.prices` is not configured."),
             running: integer("Calls that run now."),
             waiting: integer("Calls that wait for a place to run."),
             approvalsPending: integer("Calls that wait for an approval."),
@@ -248,6 +250,7 @@ export const observeOperations: readonly Operation[] = [
               ),
               "Dearest first; days in order.",
             ),
+            currency: text("The currency of the costs: `USD`. Omitted if `telemetry.prices` is not configured."),
           },
           ["costs"],
         ),
@@ -257,7 +260,10 @@ export const observeOperations: readonly Operation[] = [
     statuses: [404],
     async run({ query: { by = "tool", days = 30 }, principal: { tenant }, signal }, context) {
       const history = historyOf(context);
-      return "refused" in history ? history : { body: { costs: await history.costs({ by, days, tenant, signal }) } };
+      if ("refused" in history) return history;
+      const { currency } = history;
+      const costs = await history.costs({ by, days, tenant, signal });
+      return { body: { costs, ...(currency !== undefined && { currency }) } };
     },
   }),
 ];
