@@ -8,7 +8,10 @@ import type { ArsenalEvent } from "../../observe/events.ts";
 import { createMetricRegistry } from "../../observe/metrics/registry.ts";
 import { sinkContract } from "../../testing/sink.contract.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { datadogSink } from "./datadog.ts";
+import { check, datadogSink } from "./datadog.ts";
+import { startCollector } from "../../../test/doubles/otlp-collector.ts";
+import { resolveConfig } from "../../config/load/resolve-config.ts";
+import { createSurroundings } from "../../config/parts/surroundings.ts";
 
 let agent: ReturnType<typeof createSocket>;
 let datagrams: Buffer[];
@@ -96,5 +99,46 @@ describe("datadogSink", () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => sink.write([call])));
     expect(outcomes).toHaveLength(20);
     await sink.close?.();
+  });
+});
+
+describe("doctor's check of a Datadog Agent", () => {
+  const checked = async (datadog: object, otlp: object): Promise<unknown> => {
+    const surroundings = createSurroundings(resolveConfig({}), { environment: {} });
+    const answer = await check({ datadog: datadog as never, otlp }, surroundings).catch((error: unknown) => error);
+    surroundings.egress.close();
+    return answer;
+  };
+  const agentAt = { host: "127.0.0.1", tags: {}, intervalMs: 10_000 };
+
+  it("reaches the DogStatsD port and the OTLP receiver", async () => {
+    const collector = await startCollector();
+    expect(await checked({ ...agentAt, port }, { endpoint: collector.url })).toBe(
+      `DogStatsD at 127.0.0.1:${port} takes datagrams; ${collector.url} accepts traces, logs`,
+    );
+    await collector.close();
+    expect(await checked({ ...agentAt, port }, { endpoint: collector.url })).toMatchObject({
+      details: { field: "telemetry.otlp.endpoint" },
+    });
+    expect(await checked({ ...agentAt, port }, { traces: false, logs: false })).toBe(
+      `DogStatsD at 127.0.0.1:${port} takes datagrams`,
+    );
+  });
+
+  it("names the port that no Agent listens on, and the host that does not exist", async () => {
+    const closed = createSocket("udp4");
+    closed.bind(0, "127.0.0.1");
+    await once(closed, "listening");
+    const free = closed.address().port;
+    closed.close();
+    await once(closed, "close");
+    expect(await checked({ ...agentAt, port: free }, { traces: false, logs: false })).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(`127.0.0.1:${free}`),
+      details: { field: "telemetry.datadog", fix: expect.stringContaining("Start the Datadog Agent") },
+    });
+    expect(await checked({ ...agentAt, host: "agent.invalid", port }, { traces: false, logs: false })).toMatchObject({
+      details: { field: "telemetry.datadog" },
+    });
   });
 });

@@ -2,6 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { Surroundings } from "../surroundings.ts";
 import { type Filled, object, optional, text, texts, whole } from "../settings.ts";
+import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { ArsenalEvent } from "../../observe/events.ts";
 import type { Labels, MetricRegistry } from "../../observe/metrics/registry.ts";
@@ -51,23 +52,10 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
     return `${name}:${value}|${type}${all.length === 0 ? "" : `|#${all.join(",")}`}`;
   };
 
-  function open(): Promise<Socket> {
-    return (opening ??= new Promise((resolve, reject) => {
-      const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
-      socket.unref();
-      // An Agent that is away answers with an error, which the next write meets.
-      socket.on("error", reject);
-      socket.connect(port, host, () => resolve(socket));
-    }));
-  }
-
   async function send(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
-    const socket = await open();
-    for (const datagram of datagrams(lines))
-      await new Promise<void>((resolve, reject) => {
-        socket.send(datagram, (error) => (error === null ? resolve() : reject(error)));
-      });
+    const socket = await (opening ??= connect(host, port));
+    for (const datagram of datagrams(lines)) await sendDatagram(socket, datagram);
   }
 
   /** Counters as what they grew by, and gauges as they are. */
@@ -109,6 +97,22 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
       (await opening?.catch(() => {}))?.close();
     },
   };
+}
+
+function connect(host: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
+    socket.unref();
+    // An Agent that is not running also refuses later datagrams, which are lost.
+    socket.on("error", reject);
+    socket.connect(port, host, () => resolve(socket));
+  });
+}
+
+function sendDatagram(socket: Socket, datagram: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.send(datagram, (error) => (error === null ? resolve() : reject(error)));
+  });
 }
 
 function durationLines(
@@ -159,13 +163,49 @@ export const config = object("Metrics by DogStatsD, and traces and logs by OTLP,
   ),
 });
 
+type Settings = Filled<typeof config> & OpenTelemetrySinkOptions;
+
+function withoutMetrics(options: OpenTelemetrySinkOptions): OpenTelemetrySinkOptions {
+  return { ...options, otlp: { ...options.otlp, metrics: false } };
+}
+
 /** Traces and logs go to the Agent's OTLP port, which `otlp` names; metrics go by DogStatsD alone. */
-export async function create(
-  { datadog, ...others }: Filled<typeof config> & OpenTelemetrySinkOptions,
-  surroundings: Surroundings,
-): Promise<Sink> {
+export async function create({ datadog, ...others }: Settings, surroundings: Surroundings): Promise<Sink> {
   const { openTelemetrySink } = await import("./opentelemetry/opentelemetry.ts");
-  const traces = openTelemetrySink({ ...others, otlp: { ...others.otlp, metrics: false } }, surroundings);
+  const traces = openTelemetrySink(withoutMetrics(others), surroundings);
   const { clock, metrics } = surroundings;
   return datadogSink(datadog, { clock, traces, ...(metrics && { metrics }) });
+}
+
+/** How long a refusal from another machine may take to arrive. */
+const REFUSAL_MS = 250;
+
+/** Rejects if a datagram is refused in time. */
+function refusalOf(socket: Socket, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(REFUSAL_MS, resolve);
+    socket.once("error", (error) => (cancel(), reject(error)));
+  });
+}
+
+/** Sends an empty datagram, and an empty export of each OTLP signal. UDP never confirms: only a refusal can be noticed. */
+export async function check({ datadog, ...others }: Settings, surroundings: Surroundings): Promise<string> {
+  const { host = "127.0.0.1", port = 8125 } = datadog ?? {};
+  let socket: Socket | undefined;
+  try {
+    socket = await connect(host, port);
+    await Promise.all([refusalOf(socket, surroundings.clock), sendDatagram(socket, "")]);
+  } catch (error) {
+    const fix = "Start the Datadog Agent with DogStatsD, or correct telemetry.datadog.host and port.";
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `Cannot reach DogStatsD at ${host}:${port}: ${why}. ${fix}`;
+    throw new ArsenalError("CONFIG_INVALID", message, { field: "telemetry.datadog", fix });
+  } finally {
+    socket?.close();
+  }
+  const reached = `DogStatsD at ${host}:${port} takes datagrams`;
+  const { traces, logs } = others.otlp ?? {};
+  if (traces === false && logs === false) return reached;
+  const { check: checkOtlp } = await import("./opentelemetry/opentelemetry.ts");
+  return `${reached}; ${await checkOtlp(withoutMetrics(others), surroundings)}`;
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startCollector } from "../../../test/doubles/otlp-collector.ts";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
 import { COMMANDS } from "../commands.ts";
 import { keepsContract } from "./benchmark.ts";
@@ -124,6 +125,24 @@ describe("doctor", () => {
     expect(broken.code).toBe(1);
     expect(broken.out.match(/ state: /g)).toHaveLength(1);
     expect(broken.out).toMatch(/failed {3}state: The state file .*a-file.state\.sqlite cannot be used: .*\n {9}\S/);
+  });
+
+  it("checks the collector that telemetry goes to, and says once what is wrong", async () => {
+    const collector = await startCollector();
+    const config = `telemetry: { type: opentelemetry, otlp: { endpoint: "${collector.url}" } }\n`;
+    await writeFile(join(folder, "otlp.yaml"), config);
+    const { code, out } = await run("doctor", "--config", "otlp.yaml");
+    expect(code).toBe(0);
+    expect(out).toContain(`ok       telemetry: ${collector.url} accepts traces, logs, metrics\n`);
+    await collector.close();
+    const broken = await run("doctor", "--config", "otlp.yaml");
+    expect(broken.code).toBe(1);
+    expect(broken.out).toMatch(
+      /failed {3}telemetry: Cannot send traces: the collector at .* cannot be reached.*\n {9}Start the collector, or correct telemetry\.otlp\.endpoint/,
+    );
+    expect(broken.out.match(/cannot be reached/g)).toHaveLength(1);
+    await writeFile(join(folder, "off.yaml"), config.replace("{ type", "{ enabled: false, type"));
+    expect(await run("doctor", "--config", "off.yaml")).toMatchObject({ code: 0 });
   });
 
   it("is content with a snapshot whose folder the arsenal will make, and tells of a damaged one, once", async () => {

@@ -26,7 +26,7 @@ export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[]
     chosen("llm", "llms", llmType(llm), ["llm"], llm),
     chosen("state", "state", stateType(state), ["state"], state),
     chosen("limits", "state", limits && stateType(limits), ["state", "limits"], limits),
-    chosen("telemetry", "sinks", telemetry.type, ["telemetry"], telemetry),
+    chosen("telemetry", "sinks", telemetry.enabled === false ? undefined : telemetry.type, ["telemetry"], telemetry),
     chosen("audit", "audit", auditType(audit), ["audit"], audit),
   ].flat();
 }

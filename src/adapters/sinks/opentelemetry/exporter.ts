@@ -1,12 +1,8 @@
-import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { harmless } from "../../../errors/show-value.ts";
-import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
-import type { Clock } from "../../../observe/clock.ts";
-import type { Target } from "./settings.ts";
+import { type PostParts, postOtlp } from "./post.ts";
 
 /** Sends what it is given, in batches, and never makes anybody wait. */
 export interface Exporter<Item> {
@@ -16,8 +12,7 @@ export interface Exporter<Item> {
 }
 
 /** What an exporter needs. */
-export interface ExporterParts<Item> {
-  readonly target: Target;
+export interface ExporterParts<Item> extends PostParts {
   readonly queueSize: number;
   readonly batchSize: number;
   readonly delayMs: number;
@@ -25,10 +20,6 @@ export interface ExporterParts<Item> {
   readonly encode: (items: readonly Item[]) => Uint8Array;
   /** Makes a request's body of the parts. */
   readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
-  /** The headers of the target, with secrets in place. */
-  readonly headers: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
-  readonly egress: Egress;
-  readonly clock: Clock;
   /** In [0, 1). Spreads repeated requests. */
   readonly random: () => number;
   /** Called with the number of items that were lost, and why. */
@@ -37,15 +28,9 @@ export interface ExporterParts<Item> {
 
 /** Items encoded before calls get their turn. */
 const ENCODED_AT_ONCE = 32;
-const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
-/** What is read of an answer. A collector has little to say. */
-const MAX_ANSWER_BYTES = 65_536;
-
-/** What a message quotes of it. */
-const SHOWN_BYTES = 300;
 
 const compress = promisify(gzip);
 
@@ -98,7 +83,7 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
       const plain = parts.join(encoded);
       const body = target.gzip ? await compress(plain) : plain;
       for (let attempt = 1; ; attempt++) {
-        const { problem, retryAfterMs } = await post(body);
+        const { problem, retryAfterMs } = await postOtlp(body, parts, closing.signal);
         if (problem === undefined) return undefined;
         if (retryAfterMs === undefined || attempt >= MAX_ATTEMPTS || isClosed) return problem;
         const backoff = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + parts.random());
@@ -106,45 +91,6 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
       }
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
-    }
-  }
-
-  /** One request. `retryAfterMs` is there if another may do better. */
-  async function post(
-    body: Uint8Array,
-  ): Promise<{ readonly problem?: string | undefined; readonly retryAfterMs?: number }> {
-    const late = new AbortController();
-    const cancelTimeout = clock.after(target.timeoutMs, () => late.abort(), { background: true });
-    const signal = AbortSignal.any([late.signal, closing.signal]);
-    try {
-      const response = await parts.egress.request(target.url, {
-        method: "POST",
-        headers: {
-          "content-type": target.protocol === "http/json" ? "application/json" : "application/x-protobuf",
-          "content-length": String(body.length),
-          ...(target.gzip && { "content-encoding": "gzip" }),
-          "user-agent": "toolarsenal",
-          ...(await parts.headers(signal)),
-        },
-        body,
-        trusted: true,
-        // Headers may hold keys, which nobody else gets.
-        maxRedirects: 0,
-        maxBytes: MAX_ANSWER_BYTES,
-        signal,
-      });
-      // The status is known even if the rest of the answer is lost.
-      const said = await textOf(response).catch(() => "");
-      if (response.status >= 200 && response.status < 300) return {};
-      const problem = `the collector at ${target.url.origin} answered with status ${response.status}${said && `: ${said}`}`;
-      return RETRIED.has(response.status) ? { problem, retryAfterMs: askedPause(response, clock) } : { problem };
-    } catch (error) {
-      const why = late.signal.aborted
-        ? `did not answer within ${target.timeoutMs} ms`
-        : `cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
-      return { problem: `the collector at ${target.url.origin} ${why}`, retryAfterMs: 0 };
-    } finally {
-      cancelTimeout();
     }
   }
 
@@ -168,18 +114,4 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
       if (queue.size > 0) lost(queue.size, `the collector at ${target.url.origin} did not take them in time`);
     },
   };
-}
-
-/** The beginning of an answer that is text, in one line. All of it is read, so that the connection can be used again. */
-async function textOf({ headers, body }: EgressResponse): Promise<string> {
-  const all = (await buffer(body)).subarray(0, SHOWN_BYTES);
-  if (!/^text\/|json/.test(headers["content-type"] ?? "text/plain")) return "";
-  return harmless(all.toString("utf8")).trim();
-}
-
-function askedPause({ headers }: EgressResponse, clock: Clock): number {
-  const header = headers["retry-after"] ?? "";
-  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - clock.now());
 }

@@ -9,13 +9,14 @@ import { isAtLeast } from "../../../observe/levels.ts";
 import type { MetricRegistry } from "../../../observe/metrics/registry.ts";
 import type { Sink } from "../../../observe/sink.port.ts";
 import { clip, toKeyValues } from "./attributes.ts";
+import { checkCollector } from "./check.ts";
 import { createExporter, type Exporter } from "./exporter.ts";
 import { createHostTracer } from "./host-tracer.ts";
 import { toLogRecord } from "./logs.ts";
 import { toMetrics } from "./metrics.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
 import { createRequestWriter, type RequestWriter } from "./protobuf.ts";
-import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings, type Target } from "./settings.ts";
+import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings } from "./settings.ts";
 import { isSpanName, isSpanned, toSpans } from "./spans.ts";
 
 export { config, type OpenTelemetrySinkOptions };
@@ -83,7 +84,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
       ...sizes,
       encode: (items: readonly Item[]) => writer.encode(items.flatMap(toItems)),
       join: writer.join,
-      headers: (abort) => filledHeaders(target, secrets, abort),
+      secrets,
       egress,
       clock,
       random,
@@ -167,21 +168,6 @@ function bounded<Event extends ArsenalEvent>(event: Event): Event {
   return { ...event, data: { ...event.data, ...cut } };
 }
 
-async function filledHeaders(
-  { headers }: Target,
-  secrets: Surroundings["secrets"],
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, string>>> {
-  const filled: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
-    filled[name.toLowerCase()] = await secrets.fill(value, {
-      scope: "telemetry",
-      field: `telemetry.otlp.headers.${name}`,
-      signal,
-    });
-  return filled;
-}
-
 function createJsonWriter(
   signal: Signal,
   { resource, scope }: { readonly resource: object; readonly scope: object },
@@ -202,4 +188,9 @@ function createJsonWriter(
 
 export function create(settings: OpenTelemetrySinkOptions, surroundings: Surroundings): Sink {
   return openTelemetrySink(settings, surroundings);
+}
+
+/** Sends an empty export of each signal, as the sink would. */
+export async function check(settings: OpenTelemetrySinkOptions, surroundings: Surroundings): Promise<string> {
+  return checkCollector(settings, surroundings);
 }

@@ -41,6 +41,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Where one signal goes, and how. */
 export interface Target {
   readonly url: URL;
+  /** The setting or environment variable that `url` comes from. */
+  readonly field: string;
   /** Values may be references to secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly protocol: "http/protobuf" | "http/json";
@@ -108,7 +110,7 @@ function targetOf(signal: Signal, given: OpenTelemetrySinkOptions, environment: 
     throw new ArsenalError("CONFIG_INVALID", message, { field: "OTEL_EXPORTER_OTLP_PROTOCOL", value: protocol, fix });
   }
   return {
-    url: addressOf(signal, given, environment),
+    ...addressOf(signal, given, environment),
     headers: otlp.headers ?? pairsIn(variable("HEADERS")?.value),
     protocol,
     gzip: (otlp.compression ?? variable("COMPRESSION")?.value) === "gzip",
@@ -117,16 +119,26 @@ function targetOf(signal: Signal, given: OpenTelemetrySinkOptions, environment: 
 }
 
 /** The address of a signal: below that of the collector, or the one that a variable names for this signal alone. */
-function addressOf(signal: Signal, given: OpenTelemetrySinkOptions, environment: Environment): URL {
+function addressOf(
+  signal: Signal,
+  given: OpenTelemetrySinkOptions,
+  environment: Environment,
+): Pick<Target, "url" | "field"> {
   const configured = given.otlp?.endpoint ?? given.otlpEndpoint;
-  const ownName = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`;
-  const own = configured === undefined ? environment[ownName]?.trim() : undefined;
-  if (own !== undefined && own !== "") return readAddress(own, ownName);
-  const shared = environment["OTEL_EXPORTER_OTLP_ENDPOINT"]?.trim();
-  const field = configured === undefined ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "telemetry.otlp.endpoint";
-  const base = readAddress(configured ?? (shared === "" || shared === undefined ? DEFAULT_ENDPOINT : shared), field);
-  base.pathname = `${base.pathname.replace(/\/+$/, "")}/v1/${signal}`;
-  return base;
+  const ownField = signalVariable(signal);
+  const own = configured === undefined ? environment[ownField]?.trim() : undefined;
+  if (own !== undefined && own !== "") return { url: readAddress(own, ownField), field: ownField };
+  const shared = configured === undefined ? environment["OTEL_EXPORTER_OTLP_ENDPOINT"]?.trim() : undefined;
+  const isShared = shared !== undefined && shared !== "";
+  const field = isShared ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "telemetry.otlp.endpoint";
+  const url = readAddress(configured ?? (isShared ? shared : DEFAULT_ENDPOINT), field);
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/${signal}`;
+  return { url, field };
+}
+
+/** The environment variable with the whole address of one signal. */
+export function signalVariable(signal: Signal): string {
+  return `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`;
 }
 
 function readAddress(given: string, field: string): URL {

@@ -1,0 +1,102 @@
+import { buffer } from "node:stream/consumers";
+import { harmless } from "../../../errors/show-value.ts";
+import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
+import type { Secrets } from "../../../guard/secrets/secrets.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import type { Target } from "./settings.ts";
+
+/** What a request to a collector needs. */
+export interface PostParts {
+  readonly target: Target;
+  readonly egress: Egress;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+}
+
+/** How a request to a collector went. */
+export interface PostAnswer {
+  /** What went wrong. Undefined if the collector accepted the request. */
+  readonly problem?: string;
+  /** Undefined if no answer came. */
+  readonly status?: number;
+  /** Why nothing could be sent: a header refers to a secret that cannot be read. */
+  readonly error?: unknown;
+  /** Set if a later request may succeed. */
+  readonly retryAfterMs?: number;
+}
+
+const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** How much of an answer is read. A collector has little to say. */
+const MAX_ANSWER_BYTES = 65_536;
+/** How much of it a message quotes. */
+const SHOWN_BYTES = 300;
+
+/** Sends one export request. Never rejects. */
+export async function postOtlp(body: Uint8Array, parts: PostParts, abort?: AbortSignal): Promise<PostAnswer> {
+  const { target, egress, clock } = parts;
+  const late = new AbortController();
+  const cancelTimeout = clock.after(target.timeoutMs, () => late.abort(), { background: true });
+  const signal = abort === undefined ? late.signal : AbortSignal.any([late.signal, abort]);
+  let headers: Readonly<Record<string, string>> | undefined;
+  try {
+    headers = await filledHeaders(parts, signal);
+    const response = await egress.request(target.url, {
+      method: "POST",
+      headers: {
+        "content-type": target.protocol === "http/json" ? "application/json" : "application/x-protobuf",
+        "content-length": String(body.length),
+        ...(target.gzip && { "content-encoding": "gzip" }),
+        "user-agent": "toolarsenal",
+        ...headers,
+      },
+      body,
+      trusted: true,
+      // Headers may contain keys, which nobody else may get.
+      maxRedirects: 0,
+      maxBytes: MAX_ANSWER_BYTES,
+      signal,
+    });
+    const { status } = response;
+    // The status is known even if the rest of the answer is lost.
+    const said = await textOf(response).catch(() => "");
+    if (status >= 200 && status < 300) return { status };
+    const problem = `the collector at ${target.url.origin} answered with status ${status}${said && `: ${said}`}`;
+    return { problem, status, ...(RETRIED.has(status) && { retryAfterMs: askedPause(response, clock) }) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (headers === undefined) return { problem: message, error, retryAfterMs: 0 };
+    const why = late.signal.aborted ? `did not answer within ${target.timeoutMs} ms` : `cannot be reached: ${message}`;
+    return { problem: `the collector at ${target.url.origin} ${why}`, retryAfterMs: 0 };
+  } finally {
+    cancelTimeout();
+  }
+}
+
+/** The headers of a target, with secrets in place. */
+async function filledHeaders(
+  { target, secrets }: PostParts,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, string>>> {
+  const filled: Record<string, string> = {};
+  for (const [name, value] of Object.entries(target.headers))
+    filled[name.toLowerCase()] = await secrets.fill(value, {
+      scope: "telemetry",
+      field: `telemetry.otlp.headers.${name}`,
+      signal,
+    });
+  return filled;
+}
+
+/** The beginning of a text answer, on one line. Reads all of it, so that the connection can be reused. */
+async function textOf({ headers, body }: EgressResponse): Promise<string> {
+  const all = (await buffer(body)).subarray(0, SHOWN_BYTES);
+  if (!/^text\/|json/.test(headers["content-type"] ?? "text/plain")) return "";
+  return harmless(all.toString("utf8")).trim();
+}
+
+function askedPause({ headers }: EgressResponse, clock: Clock): number {
+  const header = headers["retry-after"] ?? "";
+  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - clock.now());
+}
