@@ -44,3 +44,13 @@ export class ArsenalError extends Error {
 export function isArsenalError(error: unknown): error is ArsenalError {
   return error instanceof Error && error.name === "ArsenalError" && "code" in error;
 }
+
+/** An error whose message ends with how to fix it. */
+export function fixable(
+  code: ErrorCode,
+  problem: string,
+  fix: string,
+  details: Omit<ErrorDetails, "fix"> & { readonly cause?: unknown } = {},
+): ArsenalError {
+  return new ArsenalError(code, `${problem} ${fix}`, { ...details, fix });
+}

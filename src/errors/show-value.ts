@@ -14,6 +14,12 @@ export function showValue(value: unknown, max = 60): string {
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
+/** What was thrown, in words. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === "string" ? thrown : showValue(thrown);
+}
+
 /** The member of `known` nearest to `word` in spelling, or undefined where none is near. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;

@@ -8,6 +8,7 @@ import type {
   Verification,
   VerifyAuditOptions,
 } from "../../guard/audit.port.ts";
+import type { ChainWriter } from "../../guard/audit/chain.ts";
 import type { Clock } from "../../observe/clock.ts";
 
 /** Records that may wait to be written. More are refused, so that a store that hangs does not fill the memory. */
@@ -16,25 +17,21 @@ const MAX_WAITING = 100_000;
 /** Records written at once. */
 const MAX_BATCH = 5_000;
 
-/** A record, and when it was given. */
-export interface TimedRecord {
+interface Waiting {
   readonly record: AuditRecord;
+  /** When it was given. */
   readonly at: number;
-}
-
-interface Waiting extends TimedRecord {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Where the records of a log are written. `write` and `close` are called when the one before has ended. */
+/** Where the lines of a log are kept. */
 export interface AuditWriter {
   readonly name: string;
-  /** Keeps records, all of them or none. */
-  write(records: readonly TimedRecord[]): Promise<void>;
-  head(): Promise<AuditHead>;
-  /** Signs the end and releases what is held. */
-  close(): Promise<void>;
+  /** Adds lines at the true end of the log, all of them or none, while no other process can. Returns the new end. */
+  add(lines: (chain: ChainWriter) => string): Promise<AuditHead>;
+  /** Releases files and connections. */
+  release(): Promise<void>;
   failure(cause: unknown): ArsenalError;
   read(options: ReadAuditOptions): AsyncIterable<KeptRecord>;
   verify(options: VerifyAuditOptions): Promise<Verification>;
@@ -45,13 +42,20 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   let waiting: Waiting[] = [];
   let draining: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
+  let signed = false;
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, MAX_BATCH);
       waiting = waiting.slice(MAX_BATCH);
       try {
-        await writer.write(batch);
+        await writer.add(
+          (chain) =>
+            // Signs first, so that it is known who signs from here on, and how often.
+            (signed ? "" : chain.checkpoint(clock.now())) +
+            batch.map(({ record, at }) => chain.write(record, at)).join(""),
+        );
+        signed = true;
         for (const { resolve: kept } of batch) kept();
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -69,7 +73,11 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
 
   async function close(): Promise<void> {
     while (waiting.length > 0 || draining !== undefined) await startDrain();
-    await writer.close();
+    try {
+      if (signed) await writer.add((chain) => chain.checkpoint(clock.now()));
+    } finally {
+      await writer.release();
+    }
   }
 
   return {
@@ -88,7 +96,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
     async head() {
       if (closing !== undefined) throw closed();
       await draining;
-      return writer.head();
+      return writer.add(() => "");
     },
 
     async read(options = {}) {

@@ -60,6 +60,13 @@ export interface ChainWriter {
   checkpoint(at: number): string;
 }
 
+/** The record that reports lost records, for a log that no longer reaches the end that this process knows; otherwise undefined. */
+export function rewound(found: AuditHead, known: AuditHead | undefined): object | undefined {
+  const reaches =
+    known === undefined || found.seq > known.seq || (found.seq === known.seq && found.hash === known.hash);
+  return reaches ? undefined : { kind: "rewound", knownSeq: known.seq, knownHash: known.hash };
+}
+
 /** Records from one checkpoint to the next. */
 const CHECKPOINT_EVERY = 1_000;
 

@@ -1,15 +1,16 @@
 import { choice, type Filled, object, path, text, whole } from "../../settings.ts";
 import { dirname, resolve } from "node:path";
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import { type ChainWriter, createChainWriter } from "../../../guard/audit/chain.ts";
 import type { AuditKey } from "../../../guard/audit/key.ts";
 import { boundedLines, type FileVerification, linesOfFiles, verifyLines } from "../../../guard/audit/verifier.ts";
-import type { AuditLog, Verification } from "../../../guard/audit.port.ts";
+import type { AuditHead, AuditLog, Verification } from "../../../guard/audit.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { type AuditWriter, queuedAudit } from "../queued.ts";
 import { openKeyFile } from "./key-file.ts";
 import { readBackward } from "./read-back.ts";
-import { auditFiles, createSegmentWriter, type SegmentWriter } from "./segment-writer.ts";
+import { auditFiles, createSegmentWriter } from "./segment-writer.ts";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { loadSqlite } from "../../state/load-sqlite.ts";
@@ -37,17 +38,16 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
   const { clock = systemClock, checkpointEvery, fsync = "batch", maxFileBytes = MAX_FILE_BYTES } = options;
   const file = resolve(options.file);
   const lock = createFileLock(`${file}.lock`, clock);
-  let parts: Promise<Parts> | undefined;
-  let signed = false;
+  let parts: ReturnType<typeof open> | undefined;
 
-  async function open(): Promise<Parts> {
+  async function open() {
     const given = typeof options.key === "function" ? await options.key() : options.key;
     const key = given ?? (await openKeyFile(options.keyFile ?? `${file}.key`));
-    const writer = createChainWriter({ key, every: checkpointEvery });
-    return { key, writer, segments: createSegmentWriter({ file, writer, fsync, maxFileBytes }) };
+    const chain = createChainWriter({ key, every: checkpointEvery });
+    return { key, chain, segments: createSegmentWriter({ file, chain, fsync, maxFileBytes }) };
   }
 
-  function opened(): Promise<Parts> {
+  function opened(): ReturnType<typeof open> {
     parts ??= open();
     return parts.catch((error: unknown) => {
       parts = undefined;
@@ -55,13 +55,13 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     });
   }
 
-  /** Does something at the log's true end, while no other process can add to it. */
-  async function atEnd<Value>(work: (writer: ChainWriter, segments: SegmentWriter) => Promise<Value>): Promise<Value> {
+  async function add(lines: (chain: ChainWriter) => string): Promise<AuditHead> {
     try {
-      const { writer, segments } = await opened();
+      const { chain, segments } = await opened();
       return await lock.hold(async () => {
         await segments.catchUp(clock.now());
-        return work(writer, segments);
+        await segments.add(() => lines(chain));
+        return chain.head;
       });
     } catch (error) {
       throw isArsenalError(error) ? error : failure(file, error);
@@ -70,36 +70,21 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
 
   const writer: AuditWriter = {
     name: "file",
-    write: (records) =>
-      atEnd(async (chain, segments) => {
-        await segments.add(
-          () =>
-            // The first time, so that it is known who signs from here on, and how often.
-            (signed ? "" : chain.checkpoint(clock.now())) +
-            records.map(({ record, at }) => chain.write(record, at)).join(""),
-        );
-        signed = true;
-      }),
-    head: () => atEnd(async (chain) => chain.head),
-    async close() {
-      try {
-        if (!signed) return;
-        await atEnd(async (chain, segments) => {
-          await segments.add(() => chain.checkpoint(clock.now()));
-          await segments.close();
-        });
-      } finally {
-        const last = await parts?.catch(() => undefined);
-        await last?.segments.close();
-        lock.close();
-      }
+    add,
+    async release() {
+      const last = await parts?.catch(() => undefined);
+      await last?.segments.close();
+      lock.close();
     },
     failure: (cause) => failure(file, cause),
     read: (given) => readBackward(file, given),
     async verify({ head, signal }) {
       const { key } = await opened();
       // What is added from now on is not looked at: it may be half written. A log that is damaged at its end has no such place.
-      const count = await atEnd(async (chain) => chain.head.seq).catch(() => Number.POSITIVE_INFINITY);
+      const count = await add(() => "").then(
+        ({ seq }) => seq,
+        () => Number.POSITIVE_INFINITY,
+      );
       for (;;) {
         const files = await auditFiles(file);
         const lines = boundedLines(linesOfFiles(files), { signal, count });
@@ -112,12 +97,6 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
   return queuedAudit(writer, clock);
 }
 
-interface Parts {
-  readonly key: AuditKey;
-  readonly writer: ChainWriter;
-  readonly segments: SegmentWriter;
-}
-
 /** The reader may be on another machine, and need not know the paths of this one. */
 function withoutPlace(found: FileVerification): Verification {
   if (found.ok) return found;
@@ -126,14 +105,9 @@ function withoutPlace(found: FileVerification): Verification {
 }
 
 function failure(file: string, cause: unknown): ArsenalError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const problem = `The audit log ${file} cannot be written: ${messageOf(cause)}.`;
   const fix = "Check that the folder can be written and has room.";
-  return new ArsenalError("AUDIT_FAILED", `The audit log ${file} cannot be written: ${why}. ${fix}`, {
-    field: "audit.file",
-    value: file,
-    fix,
-    cause,
-  });
+  return fixable("AUDIT_FAILED", problem, fix, { field: "audit.file", value: file, cause });
 }
 
 export const config = object("A hash-chained file.", {
@@ -155,21 +129,12 @@ export function create(
   return fileAudit({ file, checkpointEvery, fsync, maxFileBytes, clock, ...given });
 }
 
-/** Lets one process at a time do something. */
-interface FileLock {
-  hold<Value>(work: () => Promise<Value>): Promise<Value>;
-  close(): void;
-}
-
 const SQLITE_BUSY = 5;
 const POLL_MS = 5;
 const PATIENCE_MS = 10_000;
 
-/**
- * A lock that the system takes back from a process that dies: SQLite's, on an empty database of its own. A file that merely exists would
- * stay locked after a crash.
- */
-function createFileLock(file: string, clock: Clock): FileLock {
+/** A lock that the system releases if the process dies: SQLite's, on an empty database. A mere lock file would outlive a crash. */
+function createFileLock(file: string, clock: Clock) {
   let database: DatabaseSync | undefined;
   /** Settles when those who asked before in this process are done: SQLite tells processes apart, not callers. */
   let turn: Promise<unknown> = Promise.resolve();
@@ -195,10 +160,8 @@ function createFileLock(file: string, clock: Clock): FileLock {
 
   async function acquire(): Promise<void> {
     for (let waited = 0; !tryLock(); waited += POLL_MS) {
-      if (waited >= PATIENCE_MS) {
-        const fix = "End the process that holds it.";
-        throw new ArsenalError("STORE_FAILED", `Another process holds ${file} for too long. ${fix}`, { fix });
-      }
+      if (waited >= PATIENCE_MS)
+        throw fixable("STORE_FAILED", `Another process holds ${file} for too long.`, "End the process that holds it.");
       await new Promise<void>((done) => void clock.after(POLL_MS, done));
     }
   }
@@ -213,12 +176,13 @@ function createFileLock(file: string, clock: Clock): FileLock {
   }
 
   return {
-    hold(work) {
+    /** Runs work while no other process holds the lock. */
+    hold<Value>(work: () => Promise<Value>): Promise<Value> {
       const held = turn.then(() => hold(work));
       turn = held.catch(() => {});
       return held;
     },
-    close() {
+    close(): void {
       database?.close();
       database = undefined;
     },

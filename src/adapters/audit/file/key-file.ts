@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { chmod, link, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { type AuditKey, ed25519Key } from "../../../guard/audit/key.ts";
 
 /** The key in a file that only this user can read; it is made where there is none, with its public half beside it as `.pub`. */
@@ -14,7 +14,11 @@ export async function readKeyFile(file: string): Promise<AuditKey | undefined> {
   try {
     const pem = await readFile(file, "utf8");
     const { mode } = await stat(file);
-    if (pem.includes("PRIVATE KEY") && process.platform !== "win32" && (mode & 0o077) !== 0) throw tooOpen(file);
+    if (pem.includes("PRIVATE KEY") && process.platform !== "win32" && (mode & 0o077) !== 0)
+      throw fixable("CONFIG_INVALID", `The audit key ${file} can be read by others.`, `Run: chmod 600 ${file}`, {
+        field: "audit.key_file",
+        value: file,
+      });
     return ed25519Key(pem);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
@@ -40,13 +44,4 @@ async function createKeyFile(file: string): Promise<AuditKey> {
   const key = await readKeyFile(file);
   if (key === undefined) throw new ArsenalError("STORE_FAILED", `The audit key ${file} was removed as it was made.`);
   return key;
-}
-
-function tooOpen(file: string): ArsenalError {
-  const fix = `Run: chmod 600 ${file}`;
-  return new ArsenalError("CONFIG_INVALID", `The audit key ${file} can be read by others. ${fix}`, {
-    field: "audit.key_file",
-    value: file,
-    fix,
-  });
 }

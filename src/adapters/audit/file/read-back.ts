@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { readLine } from "../../../guard/audit/chain.ts";
 import type { KeptRecord, ReadAuditOptions } from "../../../guard/audit.port.ts";
-import { auditFiles, lastSeqOf } from "./segment-writer.ts";
+import { auditFiles, lastSeqOf, piecesBackward, readAt } from "./segment-writer.ts";
 
 const CHUNK = 64 * 1024;
 const LINE_BREAK = 10;
@@ -25,10 +25,13 @@ export async function* readBackward(
     const handle = await open(path, "r").catch(() => undefined);
     if (handle === undefined) continue;
     let found = false;
+    // What follows the last line break is not a whole line.
+    let isWhole = false;
     try {
-      for await (const line of linesBackward(handle, await endBefore(handle, next))) {
+      for await (const line of piecesBackward(handle, await endBefore(handle, next), MAX_LINE_BYTES)) {
         signal?.throwIfAborted();
-        const record = readLine(line)?.record;
+        const record = isWhole ? readLine(line)?.record : undefined;
+        isWhole = true;
         if (record === undefined || record.seq >= next) continue;
         found = true;
         next = record.seq;
@@ -61,29 +64,4 @@ async function endBefore(handle: FileHandle, before: number): Promise<number> {
     else high = middle + start;
   }
   return high;
-}
-
-/** The whole lines up to a place, last first. */
-async function* linesBackward(handle: FileHandle, end: number): AsyncGenerator<Buffer> {
-  let rest = Buffer.alloc(0);
-  // What follows the last line break is not a whole line.
-  let isWhole = false;
-  for (let position = end; position > 0 && rest.length <= MAX_LINE_BYTES;) {
-    const length = Math.min(CHUNK, position);
-    position -= length;
-    const data = Buffer.concat([await readAt(handle, position, length), rest]);
-    let stop = data.length;
-    for (let at = data.lastIndexOf(LINE_BREAK); at >= 0; at = at === 0 ? -1 : data.lastIndexOf(LINE_BREAK, at - 1)) {
-      if (isWhole) yield data.subarray(at + 1, stop);
-      isWhole = true;
-      stop = at;
-    }
-    rest = data.subarray(0, stop);
-    if (position === 0 && isWhole) yield rest;
-  }
-}
-
-async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
-  return buffer.subarray(0, bytesRead);
 }

@@ -2,18 +2,9 @@ import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type ChainWriter, EMPTY_LOG, readLine } from "../../../guard/audit/chain.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
+import { type ChainWriter, EMPTY_LOG, readLine, rewound } from "../../../guard/audit/chain.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
-
-/** The files of a log, for one process at a time that holds its lock. */
-export interface SegmentWriter {
-  /** Brings the writer to the log's true end: another process may have added to it, and a crash may have left a torn line. */
-  catchUp(at: number): Promise<void>;
-  /** Adds what `lines` makes, all of it or nothing. */
-  add(lines: () => string): Promise<void>;
-  close(): Promise<void>;
-}
 
 interface Opened {
   readonly handle: FileHandle;
@@ -21,14 +12,14 @@ interface Opened {
   size: number;
 }
 
-/** Creates what writes a log's files; nothing is opened yet. */
+/** Writes the files of a log, for one process at a time that holds its lock. Opens nothing yet. */
 export function createSegmentWriter(options: {
   readonly file: string;
-  readonly writer: ChainWriter;
+  readonly chain: ChainWriter;
   readonly fsync: "batch" | "close";
   readonly maxFileBytes: number;
-}): SegmentWriter {
-  const { file, writer, fsync, maxFileBytes } = options;
+}) {
+  const { file, chain, fsync, maxFileBytes } = options;
   let opened: Opened | undefined;
   /** The last end this process knows of. */
   let known: AuditHead | undefined;
@@ -46,14 +37,9 @@ export function createSegmentWriter(options: {
       if (torn.length > 0) await handle.truncate(wholeBytes);
       const found: Opened = { handle, inode: (await handle.stat()).ino, size: wholeBytes };
       if (wholeBytes === 0) await syncFolder(file);
-      writer.moveTo(head);
-      const before = known;
-      await addTo(
-        found,
-        () =>
-          (torn.length > 0 ? writer.write(recovered(torn), at) : "") +
-          (before !== undefined && !reaches(head, before) ? writer.write(rewound(before), at) : ""),
-      );
+      chain.moveTo(head);
+      const events = [torn.length > 0 ? recovered(torn) : undefined, rewound(head, known)];
+      await addTo(found, () => events.map((record) => (record ? chain.write(record, at) : "")).join(""));
       return found;
     } catch (error) {
       await handle.close();
@@ -74,7 +60,7 @@ export function createSegmentWriter(options: {
   }
 
   async function addTo(target: Opened, lines: () => string): Promise<void> {
-    const before = writer.head;
+    const before = chain.head;
     try {
       const bytes = Buffer.from(lines());
       for (let done = 0; done < bytes.length;) {
@@ -83,10 +69,10 @@ export function createSegmentWriter(options: {
       }
       if (fsync === "batch" && bytes.length > 0) await target.handle.datasync();
       target.size += bytes.length;
-      known = writer.head;
+      known = chain.head;
     } catch (error) {
-      writer.moveTo(before);
-      // What could be written in part must not stay: its records were not kept. Where even this fails, the next opening cuts it off.
+      chain.moveTo(before);
+      // A partial write must not stay: its records were not kept. If even this fails, the next opening cuts it off.
       await target.handle.truncate(target.size).catch(() => {});
       throw error;
     }
@@ -101,23 +87,25 @@ export function createSegmentWriter(options: {
   async function rotate(): Promise<void> {
     await opened?.handle.sync();
     await release();
-    await rename(file, segmentName(file, writer.head.seq));
+    await rename(file, segmentName(file, chain.head.seq));
     await syncFolder(file);
   }
 
   return {
-    async catchUp(at) {
+    /** Moves the chain to the log's true end: another process may have added to it, and a crash may have left a torn line. */
+    async catchUp(at: number): Promise<void> {
       if (opened !== undefined && !(await isCurrent(opened))) await release();
       opened ??= await openFile(at);
       if (opened.size < maxFileBytes) return;
       await rotate();
       opened = await openFile(at);
     },
-    async add(lines) {
+    /** Adds what `lines` writes, all of it or nothing. */
+    async add(lines: () => string): Promise<void> {
       if (opened === undefined) throw new Error("The log is not open.");
       await addTo(opened, lines);
     },
-    async close() {
+    async close(): Promise<void> {
       await opened?.handle.sync();
       await release();
     },
@@ -128,15 +116,6 @@ function recovered(torn: Buffer): object {
   return { kind: "recovered", cutBytes: torn.length, cutSha256: hash("sha256", torn, "hex") };
 }
 
-/** Whether the end that was found can follow the one that was known. */
-function reaches(found: AuditHead, before: AuditHead): boolean {
-  return found.seq > before.seq || (found.seq === before.seq && found.hash === before.hash);
-}
-
-function rewound({ seq, hash: knownHash }: AuditHead): object {
-  return { kind: "rewound", knownSeq: seq, knownHash };
-}
-
 /** Makes a new or renamed file last. Not every system can. */
 async function syncFolder(file: string): Promise<void> {
   const handle = await open(dirname(file), "r").catch(() => undefined);
@@ -144,49 +123,59 @@ async function syncFolder(file: string): Promise<void> {
   await handle?.close().catch(() => {});
 }
 
-const CHUNK = 64 * 1024;
-const LINE_BREAK = 10;
-
-/** How a file of a log ends. */
-interface Tail {
+/** Reads how a file of a log ends. Throws if its last whole line is not an intact record, because nothing may be appended after a damaged one. */
+async function readTail(
+  handle: FileHandle,
+  file: string,
+): Promise<{
   /** The last whole record; undefined if the file has none. */
   readonly head: AuditHead | undefined;
   /** Bytes up to and with the last line break. */
   readonly wholeBytes: number;
   /** What a write that was cut off left after it. */
   readonly torn: Buffer;
-}
-
-/** Reads the end of a file. Throws if its last whole line is not an intact record, because nothing may be appended after a damaged one. */
-async function readTail(handle: FileHandle, file: string): Promise<Tail> {
+}> {
   const { size } = await handle.stat();
-  const torn = await readBack(handle, size);
+  const ends: Buffer[] = [];
+  for await (const piece of piecesBackward(handle, size)) if (ends.push(piece) === 2) break;
+  const [torn = Buffer.alloc(0), line] = ends;
   const wholeBytes = size - torn.length;
-  if (wholeBytes === 0) return { head: undefined, wholeBytes, torn };
-  const line = await readBack(handle, wholeBytes - 1);
+  if (line === undefined) return { head: undefined, wholeBytes, torn };
   const read = readLine(line);
   if (read?.intact === true) return { head: { seq: read.record.seq, hash: read.hash }, wholeBytes, torn };
   const fix = "Look at it with: toolarsenal audit verify. Then move it away to begin a new log.";
-  throw new ArsenalError("STORE_FAILED", `The audit log ${file} was changed or damaged at its end. ${fix}`, {
-    field: "audit.file",
-    value: file,
-    fix,
-  });
+  const problem = `The audit log ${file} was changed or damaged at its end.`;
+  throw fixable("STORE_FAILED", problem, fix, { field: "audit.file", value: file });
 }
 
-/** What stands between the last line break before `end` and `end`. */
-async function readBack(handle: FileHandle, end: number): Promise<Buffer> {
-  let found = Buffer.alloc(0);
-  for (let position = end; position > 0;) {
+const CHUNK = 64 * 1024;
+const LINE_BREAK = 10;
+
+/** What stands between line breaks up to a place, last first. The first piece is what follows the last break: not a whole line, often empty. */
+export async function* piecesBackward(
+  handle: FileHandle,
+  end: number,
+  maxLineBytes: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0);
+  for (let position = end; position > 0 && rest.length <= maxLineBytes;) {
     const length = Math.min(CHUNK, position);
     position -= length;
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
-    const chunk = buffer.subarray(0, bytesRead);
-    const at = chunk.lastIndexOf(LINE_BREAK);
-    found = Buffer.concat([chunk.subarray(at + 1), found]);
-    if (at >= 0) break;
+    const data = Buffer.concat([await readAt(handle, position, length), rest]);
+    let stop = data.length;
+    for (let at = data.lastIndexOf(LINE_BREAK); at >= 0; at = at === 0 ? -1 : data.lastIndexOf(LINE_BREAK, at - 1)) {
+      yield data.subarray(at + 1, stop);
+      stop = at;
+    }
+    rest = data.subarray(0, stop);
+    if (position === 0) yield rest;
   }
-  return found;
+}
+
+/** Reads a part of a file; less of it at the end of the file. */
+export async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
 }
 
 const DIGITS = 15;
