@@ -79,6 +79,22 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     expect(JSON.parse((await definition.textContent()) ?? "")).toMatchObject({ name: "everything-get_sum" });
   });
 
+  it("has fields for lists of objects, and says in words what a tool takes", async () => {
+    const page = await open("catalog/memory.create_entities");
+    const taken = page.locator(".schema").first();
+    await taken.getByText("entityType").waitFor();
+    expect(await taken.textContent()).toContain("list of object required");
+    await page.getByRole("button", { name: "Add entities" }).click();
+    await page.getByLabel(/^name /).fill("Ada");
+    await page.getByLabel(/^entityType /).fill("person");
+    await page.getByRole("button", { name: "Add observations" }).click();
+    await page.getByLabel(/^observations 1 /).fill("writes programs");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("success", { exact: true }).waitFor();
+    const { result } = await gateway.arsenal.execute({ toolName: "memory.read_graph" });
+    expect(JSON.stringify(result)).toContain("writes programs");
+  });
+
   it("finds tools in the catalog page by page, with health, pin and losses in words", async () => {
     const page = await open("catalog");
     await page.getByLabel("Namespace").fill("everything");

@@ -6,8 +6,8 @@ import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Definition } from "../parts/definition.tsx";
 import { HealthInWords } from "../parts/health.tsx";
-import { Json } from "../parts/json.tsx";
 import { RunTool } from "../parts/run-tool.tsx";
+import { SchemaView } from "../parts/schema-view.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -163,7 +163,7 @@ function OneTool({ id }: { readonly id: string }) {
                 />
                 {pin && <PinInWords pin={pin} />}
                 <h2>Parameters</h2>
-                <Json value={tool.parameters} label="Parameters" />
+                <SchemaView schema={tool.parameters} />
                 <Definition toolId={tool.id} />
               </section>
               <section class="card">

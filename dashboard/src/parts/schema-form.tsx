@@ -1,37 +1,35 @@
 import type { JsonSchema } from "../../../src/tool/json-schema.ts";
+import { isSchema, type Property, propertiesOf, typeOf } from "./schema.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-interface FieldProps {
-  readonly name: string;
-  readonly schema: JsonSchema;
-  readonly required: boolean;
+interface FieldProps extends Property {
   readonly value: unknown;
   onChange(value: unknown): void;
 }
 
-/** A form for the arguments that a schema describes. What has no field of its own (objects, lists, unions) is typed as JSON. */
+/** A form for the arguments that a schema describes. What has no field of its own, such as a union, is typed as JSON. */
 export function SchemaForm(props: {
   readonly schema: JsonSchema;
   readonly value: Values;
   onChange(value: Values): void;
 }) {
-  const properties = (props.schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
-  const required = (props.schema["required"] ?? []) as readonly string[];
-  const names = Object.keys(properties);
-  if (names.length === 0) return <p class="dim">This tool takes no arguments.</p>;
+  const properties = propertiesOf(props.schema);
+  if (properties.length === 0) return <p class="dim">This tool takes no arguments.</p>;
+  return <Fields {...props} />;
+}
+
+function Fields({ schema, value: values, onChange }: Parameters<typeof SchemaForm>[0]) {
   return (
     <div class="fields">
-      {names.map((name) => (
+      {propertiesOf(schema).map((property) => (
         <Field
-          key={name}
-          name={name}
-          schema={properties[name] ?? {}}
-          required={required.includes(name)}
-          value={props.value[name]}
+          key={property.name}
+          {...property}
+          value={values[property.name]}
           onChange={(value) => {
-            const { [name]: _old, ...others } = props.value;
-            props.onChange(value === undefined ? others : { ...others, [name]: value });
+            const { [property.name]: _old, ...others } = values;
+            onChange(value === undefined ? others : { ...others, [property.name]: value });
           }}
         />
       ))}
@@ -41,24 +39,79 @@ export function SchemaForm(props: {
 
 function Field(props: FieldProps) {
   const { name, schema, required } = props;
-  const description = typeof schema["description"] === "string" ? schema["description"] : "";
+  const title = (
+    <>
+      <code>{name}</code>
+      {required && <span class="required"> required</span>}
+      <span class="dim"> {Array.isArray(schema["enum"]) ? "one of" : typeOf(schema)}</span>
+    </>
+  );
+  const description = typeof schema["description"] === "string" && <small class="dim">{schema["description"]}</small>;
+  const hasParts = propertiesOf(schema).length > 0 || isList(schema);
+  if (!hasParts)
+    return (
+      <label class="field">
+        <span>{title}</span>
+        <Control {...props} />
+        {description}
+      </label>
+    );
   return (
-    <label class="field">
-      <span>
-        <code>{name}</code>
-        {required && <span class="required"> required</span>}
-        <span class="dim"> {typeOf(schema)}</span>
-      </span>
-      <Control {...props} />
-      {description !== "" && <small class="dim">{description}</small>}
-    </label>
+    <fieldset class="field">
+      <legend>{title}</legend>
+      {description}
+      {isList(schema) ? (
+        <List {...props} />
+      ) : (
+        <Fields
+          schema={schema}
+          value={isSchema(props.value) ? props.value : {}}
+          onChange={(next) => props.onChange(required || Object.keys(next).length > 0 ? next : undefined)}
+        />
+      )}
+    </fieldset>
   );
 }
 
-function typeOf(schema: JsonSchema): string {
-  const type = schema["type"];
-  if (Array.isArray(schema["enum"])) return "one of";
-  return typeof type === "string" ? type : Array.isArray(type) ? type.join(" or ") : "JSON";
+function isList({ type, items }: JsonSchema): boolean {
+  return type === "array" && isSchema(items);
+}
+
+/** One field for each entry of a list. */
+function List({ name, schema, value, onChange }: FieldProps) {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+  const items = isSchema(schema["items"]) ? schema["items"] : {};
+  const replace = (at: number, ...by: readonly unknown[]): void => {
+    const next = entries.toSpliced(at, 1, ...by);
+    onChange(next.length === 0 ? undefined : next);
+  };
+  return (
+    <>
+      {entries.map((entry, index) => (
+        <div key={index} class="entry">
+          <Field
+            name={`${name} ${index + 1}`}
+            schema={items}
+            required
+            value={entry}
+            onChange={(next) => replace(index, next ?? "")}
+          />
+          <button type="button" class="quiet" aria-label={`Remove ${name} ${index + 1}`} onClick={() => replace(index)}>
+            ✕
+          </button>
+        </div>
+      ))}
+      <button type="button" class="quiet" onClick={() => onChange([...entries, emptyOf(items)])}>
+        Add {name}
+      </button>
+    </>
+  );
+}
+
+/** What a new entry of a list is until something is typed. */
+function emptyOf(schema: JsonSchema): unknown {
+  if (propertiesOf(schema).length > 0) return {};
+  return isList(schema) ? [] : "";
 }
 
 function Control({ schema, value, onChange, required }: FieldProps) {
