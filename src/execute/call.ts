@@ -34,6 +34,8 @@ export interface ToolCall {
   readonly parentSpanId?: string;
   /** False if the caller does not record its trace. Then no span of it is exported, and upstreams learn that too. Defaults to true. */
   readonly sampled?: boolean;
+  /** The header `tracestate` (W3C Trace Context) of the trace, passed on to upstreams. An invalid one is ignored. */
+  readonly tracestate?: string;
   /** The id that the model gave the call, for traces. */
   readonly callId?: string;
   /** Who calls. The local operator where absent. */

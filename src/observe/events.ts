@@ -20,6 +20,8 @@ interface OfSpan {
   readonly parentSpanId?: string;
   /** False if the caller said that it does not record this trace. */
   readonly sampled?: false;
+  /** The header `tracestate` of the trace. */
+  readonly tracestate?: string;
   /** Milliseconds since the epoch, with fractions. */
   readonly startedAt: number;
   readonly durationMs: number;
@@ -182,6 +184,7 @@ export interface EventMap {
     readonly startedAt: number;
     readonly durationMs: number;
     readonly sampled?: false;
+    readonly tracestate?: string;
     /** The source of the tool; undefined if the caller knows of no such tool. */
     readonly source?: ToolSource;
     readonly ensemble?: string;

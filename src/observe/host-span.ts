@@ -1,3 +1,4 @@
+import { readTracestate } from "../tool/trace-headers.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 /** Where `@opentelemetry/api` keeps what the application registered, and the span in a context. Both are part of its contract between versions. */
@@ -7,6 +8,13 @@ const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
 interface HostApi {
   readonly trace?: unknown;
   readonly context?: { active(): { getValue(key: symbol): unknown } };
+}
+
+interface HostSpanContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+  readonly traceState?: { serialize(): string } | undefined;
 }
 
 function hostApi(): HostApi | undefined {
@@ -20,10 +28,14 @@ export function hasHostTracer(): boolean {
 
 /** The span of the application that is active now. Undefined if there is none. */
 export function activeHostSpan(): TraceContext | undefined {
-  const span = hostApi()?.context?.active().getValue(SPAN) as
-    | { spanContext(): { readonly traceId: string; readonly spanId: string; readonly traceFlags: number } }
-    | undefined;
+  const span = hostApi()?.context?.active().getValue(SPAN) as { spanContext(): HostSpanContext } | undefined;
   if (span === undefined) return undefined;
-  const { traceId, spanId: parentSpanId, traceFlags } = span.spanContext();
-  return { traceId, parentSpanId, ...((traceFlags & 1) === 0 && { sampled: false }) };
+  const { traceId, spanId: parentSpanId, traceFlags, traceState } = span.spanContext();
+  const tracestate = readTracestate(traceState?.serialize());
+  return {
+    traceId,
+    parentSpanId,
+    ...((traceFlags & 1) === 0 && { sampled: false }),
+    ...(tracestate !== undefined && { tracestate }),
+  };
 }

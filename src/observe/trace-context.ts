@@ -1,4 +1,6 @@
-/** Where a call stands in a trace that a caller began: W3C Trace Context. */
+import { readTracestate } from "../tool/trace-headers.ts";
+
+/** A caller's place in a trace: W3C Trace Context. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -6,6 +8,8 @@ export interface TraceContext {
   readonly parentSpanId: string;
   /** False if the caller does not record the trace. */
   readonly sampled?: false;
+  /** The header `tracestate`: what other tracing systems passed along. */
+  readonly tracestate?: string;
 }
 
 /** A new span: its ids, and the context of what it does. */
@@ -15,6 +19,7 @@ export interface StartedSpan {
     readonly spanId: string;
     readonly parentSpanId?: string;
     readonly sampled?: false;
+    readonly tracestate?: string;
   };
   readonly below: TraceContext;
 }
@@ -23,26 +28,42 @@ export interface StartedSpan {
 export function spanBelow(caller: TraceContext | undefined, ids: { traceId(): string; spanId(): string }): StartedSpan {
   const traceId = caller?.traceId ?? ids.traceId();
   const spanId = ids.spanId();
-  const sampled = caller?.sampled === false ? { sampled: caller.sampled } : {};
+  const inherited = {
+    ...(caller?.sampled === false && { sampled: caller.sampled }),
+    ...(caller?.tracestate !== undefined && { tracestate: caller.tracestate }),
+  };
   return {
-    span: { traceId, spanId, ...(caller && { parentSpanId: caller.parentSpanId }), ...sampled },
-    below: { traceId, parentSpanId: spanId, ...sampled },
+    span: { traceId, spanId, ...(caller && { parentSpanId: caller.parentSpanId }), ...inherited },
+    below: { traceId, parentSpanId: spanId, ...inherited },
   };
 }
 
-/** Version 00, and later ones, which may add members behind these. */
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+/** Version 00, and later ones, which may add members after these. */
+const TRACEPARENT =
+  /^(?!ff)(?!00.{53}.)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
-/** Reads the header `traceparent`. Undefined if there is none, or one that the specification tells receivers to ignore. */
-export function readTraceparent(header: unknown): TraceContext | undefined {
-  if (typeof header !== "string") return undefined;
-  const [, traceId, parentSpanId, flags = ""] = TRACEPARENT.exec(header.trim()) ?? [];
+/** Something that carries a trace context: the headers of a request, or `_meta` of an MCP message. */
+export type TraceCarrier = Readonly<Record<string, unknown>>;
+
+/** Reads `traceparent` and `tracestate`. Undefined without a valid `traceparent`; an invalid `tracestate` is dropped. */
+export function readTraceContext(carrier: TraceCarrier | undefined): TraceContext | undefined {
+  const { traceparent, tracestate: state } = carrier ?? ({} as TraceCarrier);
+  if (typeof traceparent !== "string") return undefined;
+  const [, traceId, parentSpanId, flags = ""] = TRACEPARENT.exec(traceparent.trim()) ?? [];
   if (traceId === undefined || parentSpanId === undefined) return undefined;
   const isSampled = (Number.parseInt(flags, 16) & 1) === 1;
-  return { traceId, parentSpanId, ...(!isSampled && { sampled: false }) };
+  const tracestate = state === undefined ? undefined : readTracestate(state);
+  return {
+    traceId,
+    parentSpanId,
+    ...(!isSampled && { sampled: false }),
+    ...(tracestate !== undefined && { tracestate }),
+  };
 }
 
-/** Writes the header for a request that a span makes. */
-export function toTraceparent(traceId: string, spanId: string, sampled = true): string {
-  return `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;
+/** Writes the headers for a request that a span makes. */
+export function toTraceHeaders(context: TraceContext): { readonly traceparent: string; readonly tracestate?: string } {
+  const { traceId, parentSpanId, sampled, tracestate } = context;
+  const traceparent = `00-${traceId}-${parentSpanId}-${sampled === false ? "00" : "01"}`;
+  return { traceparent, ...(tracestate !== undefined && { tracestate }) };
 }

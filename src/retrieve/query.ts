@@ -77,5 +77,7 @@ export interface ToolQuery {
   readonly parentSpanId?: string;
   /** False if the caller does not record its trace: no span of it is exported. Defaults to true. */
   readonly sampled?: boolean;
+  /** The header `tracestate` (W3C Trace Context) of the trace. An invalid one is ignored. */
+  readonly tracestate?: string;
   readonly signal?: AbortSignal;
 }

@@ -12,6 +12,7 @@ import type { HealthBook } from "../observe/health.ts";
 import { toolTokens } from "../tool/estimate-tokens.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
+import { readTracestate } from "../tool/trace-headers.ts";
 import { throwIfCancelled, untilCancelled } from "./cancellation.ts";
 import { explain, leftOut, type Verdict } from "./explain.ts";
 import { isNarrow, queryFilter } from "./filters.ts";
@@ -327,18 +328,21 @@ interface BegunSpan {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly sampled?: false;
+  readonly tracestate?: string;
   readonly startedAt: number;
 }
 
 /** Reads where a query stands, before it is checked, so that a refusal has its place too. */
 function beginSpan(given: ToolQuery, startedAt: number): BegunSpan {
-  const { traceId, parentSpanId, sampled }: { readonly [Key in keyof ToolQuery]?: unknown } = given ?? {};
+  const { traceId, parentSpanId, sampled, tracestate }: { readonly [Key in keyof ToolQuery]?: unknown } = given ?? {};
+  const state = readTracestate(tracestate);
   const made = randomBytes(24).toString("hex");
   return {
     traceId: typeof traceId === "string" && traceId !== "" ? traceId : made.slice(0, 32),
     spanId: made.slice(32),
     ...(typeof parentSpanId === "string" && { parentSpanId }),
     ...(sampled === false && { sampled }),
+    ...(state !== undefined && { tracestate: state }),
     startedAt,
   };
 }

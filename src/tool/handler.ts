@@ -26,8 +26,10 @@ export interface HandlerContext {
    * the handler is run outside an arsenal.
    */
   readonly traceparent?: string | undefined;
+  /** The header `tracestate` that belongs to `traceparent`. Undefined if the caller sent none. */
+  readonly tracestate?: string | undefined;
   /**
-   * Says that a request to another program begins, for traces. Send its `traceparent` along, and call `end` with the outcome. Absent if the
+   * Says that a request to another program begins, for traces. Send its `traceparent` and `tracestate` along, and call `end` with the outcome. Absent if the
    * handler is run outside an arsenal.
    */
   beginRequest?(): OutgoingRequest;
@@ -45,6 +47,8 @@ export interface HandlerContext {
 export interface OutgoingRequest {
   /** The header `traceparent` of the request. Undefined if the call's trace id is not one of W3C's. */
   readonly traceparent: string | undefined;
+  /** The header `tracestate` that belongs to it. Undefined if the caller sent none. */
+  readonly tracestate: string | undefined;
   /** Says how it ended. Call it once. */
   end(told: EndedRequest): void;
 }

@@ -1,3 +1,4 @@
+import { readTracestate } from "../../tool/trace-headers.ts";
 import { toCallRecord, withheld } from "./audit-call.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import type { Outcome } from "../outcome.ts";
@@ -34,6 +35,7 @@ export function finishCall(
     const parentSpanId: unknown = call?.parentSpanId;
     const toolset: unknown = call?.toolset;
     const callId: unknown = call?.callId;
+    const tracestate = readTracestate(call?.tracestate);
     emit("call-finished", {
       toolId,
       ...ids,
@@ -49,6 +51,7 @@ export function finishCall(
       startedAt: queuedAt,
       durationMs: completedAt - queuedAt,
       ...(call?.sampled === false && { sampled: false }),
+      ...(tracestate !== undefined && { tracestate }),
       ...(tool !== undefined && { source: tool.source }),
       ...(tool?.ensemble !== undefined && { ensemble: tool.ensemble }),
       ...(typeof callId === "string" && { callId }),

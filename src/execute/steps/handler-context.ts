@@ -1,6 +1,7 @@
 import type { Principal } from "../../guard/principal.ts";
 import type { Caller, HandlerContext, Progress } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { readTracestate } from "../../tool/trace-headers.ts";
 import type { RunningEngine } from "../engine-parts.ts";
 import type { CheckedCall } from "../running-call.ts";
 
@@ -31,14 +32,16 @@ interface Attempt extends Required<Pick<HandlerContext, "attempt" | "signal" | "
 
 const W3C_TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
-/** What a handler gets beside its arguments, for one attempt. Progress told after `close` is dropped. */
+/** What a handler gets in addition to its arguments, for one attempt. Progress reported after `close` is dropped. */
 export function createHandlerContext(
   { call, tool, request, ids }: CheckedCall,
   { stateOf, emit, clock, traceIds }: Pick<RunningEngine, "stateOf" | "emit" | "clock" | "traceIds">,
   { attempt, attemptSpanId, signal, deadline }: Attempt,
 ): { readonly context: HandlerContext; readonly answersRequest: () => boolean; close(): void } {
+  const isW3c = W3C_TRACE_ID.test(ids.traceId);
+  const tracestate = isW3c ? readTracestate(call.tracestate) : undefined;
   const traceparentOf = (spanId: string): string | undefined =>
-    W3C_TRACE_ID.test(ids.traceId) ? `00-${ids.traceId}-${spanId}-${call.sampled === false ? "00" : "01"}` : undefined;
+    isW3c ? `00-${ids.traceId}-${spanId}-${call.sampled === false ? "00" : "01"}` : undefined;
   let open = true;
   let answers = false;
   const context: HandlerContext = {
@@ -54,11 +57,13 @@ export function createHandlerContext(
     get traceparent() {
       return traceparentOf(attemptSpanId);
     },
+    tracestate,
     beginRequest() {
       const spanId = traceIds.spanId();
       const startedAt = clock.now();
       return {
         traceparent: traceparentOf(spanId),
+        tracestate,
         end(told) {
           const { id: toolId, source, ensemble } = tool;
           emit("upstream-called", {
@@ -70,6 +75,7 @@ export function createHandlerContext(
             spanId,
             parentSpanId: attemptSpanId,
             ...(call.sampled === false && { sampled: false }),
+            ...(tracestate !== undefined && { tracestate }),
             startedAt,
             durationMs: clock.now() - startedAt,
           });

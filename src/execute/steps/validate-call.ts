@@ -72,6 +72,7 @@ function checkCall(call: unknown): Record<string, unknown> {
   checkType(call, "traceId", "string");
   checkType(call, "parentSpanId", "string");
   checkType(call, "sampled", "boolean");
+  checkType(call, "tracestate", "string");
   checkType(call, "callId", "string");
   checkType(call, "auxdata", "object");
   checkType(call, "request", "object");

@@ -157,6 +157,7 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   traceId: filledText,
   parentSpanId: filledText,
   sampled: boolean,
+  tracestate: text,
   signal,
 };
 

@@ -5,7 +5,7 @@ import { showValue } from "../../errors/show-value.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { RetrievalResult, ScoredTool } from "../../retrieve/result.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
-import { readTraceparent } from "../../observe/trace-context.ts";
+import { readTraceContext } from "../../observe/trace-context.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { foundDefinition } from "../meta-tools/find-tools.ts";
 import { fromToolName } from "../meta-tools/shown-tool.ts";
@@ -135,7 +135,7 @@ export function createArsenalExecutor(
         const run: A2aRun = {
           report,
           principal,
-          trace: readTraceparent(userMessage.metadata?.["traceparent"] ?? metadata?.["traceparent"]) ?? trace,
+          trace: readTraceContext(userMessage.metadata) ?? readTraceContext(metadata) ?? trace,
           signal,
           toolset,
           skillId: userMessage.metadata?.["skillId"] ?? metadata?.["skillId"],

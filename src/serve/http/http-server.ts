@@ -15,7 +15,7 @@ import { localOperator, type Principal } from "../../guard/principal.ts";
 import { createTraceIds } from "../../execute/trace-ids.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { readTraceparent, spanBelow, type TraceContext } from "../../observe/trace-context.ts";
+import { readTraceContext, spanBelow, type TraceContext } from "../../observe/trace-context.ts";
 import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createOpenWork } from "./open-work.ts";
@@ -160,7 +160,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   /** Starts the span of a request. Returns the context of what the request does. */
   function begin(request: IncomingMessage, response: ServerResponse, { path }: Route): TraceContext {
     const startedAt = clock.now();
-    const { span, below: context } = spanBelow(readTraceparent(request.headers["traceparent"]), ids);
+    const { span, below: context } = spanBelow(readTraceContext(request.headers), ids);
     response.once("close", () =>
       emit("request-finished", {
         ...span,

@@ -9,7 +9,7 @@ import {
   type RpcResponse,
 } from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
-import { toTraceparent, type TraceContext } from "../../observe/trace-context.ts";
+import { toTraceHeaders, type TraceContext } from "../../observe/trace-context.ts";
 import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange } from "../surface.ts";
 import { beginsWork, refuseNew } from "./shutdown.ts";
@@ -246,10 +246,11 @@ function accepts({ accept }: IncomingHttpHeaders, type: string): boolean {
   return accept.toLowerCase().includes(type) || accept.includes(`${type.slice(0, type.indexOf("/"))}/*`);
 }
 
-/** The headers, with the span of this request in place of the caller's: that is what an MCP message in it stands below. */
+/** The headers, with the span of this request instead of the caller's: an MCP message in it is part of that span. */
 function withTrace(headers: Headers, trace: TraceContext | undefined): Headers {
   if (trace === undefined) return headers;
-  return { ...headers, traceparent: toTraceparent(trace.traceId, trace.parentSpanId, trace.sampled) };
+  const { tracestate: _, ...others } = headers;
+  return { ...others, ...toTraceHeaders(trace) };
 }
 
 /** The headers of a request. Only one that no request has could hold more than one value. */

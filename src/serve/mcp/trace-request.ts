@@ -2,7 +2,7 @@ import { createTraceIds } from "../../execute/trace-ids.ts";
 import { type JsonObject, RpcError } from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { readTraceparent, spanBelow } from "../../observe/trace-context.ts";
+import { readTraceContext, spanBelow } from "../../observe/trace-context.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange } from "./plane.ts";
 
@@ -21,8 +21,7 @@ export function createTracing(emit: Emit = () => {}): TraceRequest {
   return async (exchange, answer) => {
     const { params, headers, method, peer, id } = exchange;
     const meta = params["_meta"];
-    const caller =
-      readTraceparent(isPlainObject(meta) ? meta["traceparent"] : undefined) ?? readTraceparent(headers["traceparent"]);
+    const caller = readTraceContext(isPlainObject(meta) ? meta : undefined) ?? readTraceContext(headers);
     const { span, below } = spanBelow(caller, ids);
     const startedAt = systemClock.now();
     const finish = (failed: { readonly error?: string }): void => {

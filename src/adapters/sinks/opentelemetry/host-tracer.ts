@@ -75,9 +75,15 @@ export function createHostTracer<Item>(parts: {
 }
 
 /** The context of a span whose parent is the application's, or another program's. */
-function remote(api: typeof Api, { traceId, parentSpanId }: Span): Api.Context {
+function remote(api: typeof Api, { traceId, parentSpanId, traceState }: Span): Api.Context {
   if (parentSpanId === undefined) return api.ROOT_CONTEXT;
-  return api.trace.setSpanContext(api.ROOT_CONTEXT, { traceId, spanId: parentSpanId, traceFlags: 1, isRemote: true });
+  return api.trace.setSpanContext(api.ROOT_CONTEXT, {
+    traceId,
+    spanId: parentSpanId,
+    traceFlags: 1,
+    isRemote: true,
+    ...(traceState !== undefined && { traceState: api.createTraceState(traceState) }),
+  });
 }
 
 /** Seconds and nanoseconds. */

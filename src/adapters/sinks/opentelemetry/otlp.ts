@@ -16,6 +16,8 @@ export interface Span {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
+  /** W3C `tracestate`. */
+  readonly traceState: string | undefined;
   /** The W3C flags of the trace, and whether the parent is in another process. */
   readonly flags: number;
   readonly name: string;

@@ -33,6 +33,7 @@ const STATUS: Message = message({ message: [2, "string"], code: [3, "uint"] });
 const SPAN: Message = message({
   traceId: [1, "hex"],
   spanId: [2, "hex"],
+  traceState: [3, "string"],
   parentSpanId: [4, "hex"],
   name: [5, "string"],
   kind: [6, "uint"],

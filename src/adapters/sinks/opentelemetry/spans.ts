@@ -52,6 +52,7 @@ export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): r
         traceId,
         spanId,
         parentSpanId: parentSpanId !== undefined && SPAN_ID.test(parentSpanId) ? parentSpanId : undefined,
+        traceState: data.tracestate,
         flags: SAMPLED,
         name: clip(called, settings.limits.maxLength),
         kind,

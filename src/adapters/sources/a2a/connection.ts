@@ -7,6 +7,7 @@ import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../guard/redaction/redactor.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { EndedRequest, HandlerContext } from "../../../tool/handler.ts";
+import { traceHeadersOf } from "../../../tool/trace-headers.ts";
 import type { Authorization, Authorize } from "../credentials/authorize.ts";
 import type { ClientTokens } from "../credentials/client-tokens.ts";
 import type { Security } from "../credentials/security.ts";
@@ -91,7 +92,7 @@ export async function* converse(
         accept: isStream ? "text/event-stream, application/json" : "application/json",
         "user-agent": "toolarsenal",
         ...(via.version === "draft" ? {} : { "a2a-version": via.version }),
-        ...(sent?.traceparent === undefined ? {} : { traceparent: sent.traceparent }),
+        ...traceHeadersOf(sent),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...authorization.headers,
         ...cookieOf(authorization),

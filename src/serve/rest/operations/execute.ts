@@ -40,7 +40,7 @@ export const executeOperations: readonly Operation[] = [
     async run({ body, header, trace, principal, signal, wantsEvents }, { arsenal }) {
       const idempotencyKey = keyOf(header("idempotency-key"), body.idempotencyKey);
       const call: ToolCall = {
-        ...trace,
+        ...(body.traceId === undefined && trace),
         ...(body as ToolCall),
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         principal,
@@ -64,7 +64,11 @@ export const executeOperations: readonly Operation[] = [
     answers: { 200: { description: "The results, in the order of the calls.", schema: BATCH_RESULT } },
     problems: ["CALL_INVALID"],
     async run({ body, trace, principal, signal }, { arsenal }) {
-      const calls = body.calls.map((call) => ({ ...trace, ...(call as ToolCall), principal }));
+      const calls = body.calls.map((call) => ({
+        ...(call.traceId === undefined && trace),
+        ...(call as ToolCall),
+        principal,
+      }));
       return { body: await arsenal.executeBatch({ ...body, calls, signal }) };
     },
   }),

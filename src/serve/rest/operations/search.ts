@@ -22,7 +22,8 @@ export const searchOperations: readonly Operation[] = [
     answers: { 200: { description: "The tools found.", schema: RETRIEVAL_RESULT } },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
     async run({ body, principal, signal, trace }, { arsenal }) {
-      return { body: await arsenal.retrieve({ ...trace, ...(body as ToolQuery), principal, signal }) };
+      const place = body.traceId === undefined && trace;
+      return { body: await arsenal.retrieve({ ...place, ...(body as ToolQuery), principal, signal }) };
     },
   }),
   operation({

@@ -2,6 +2,7 @@ import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.t
 import type { ErrorCode } from "../../../../errors/codes.ts";
 import type { EndedRequest, HandlerContext } from "../../../../tool/handler.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { traceHeadersOf } from "../../../../tool/trace-headers.ts";
 import type { McpRequest, McpRequestParts } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { McpUpstream } from "../upstream/upstream.ts";
@@ -38,14 +39,14 @@ export function sendRequest(
   const { method, headers = call.headers } = request;
   const { signal, caller } = context;
   const sent = context.beginRequest?.();
-  const traceparent = sent?.traceparent === undefined ? undefined : { traceparent: sent.traceparent };
+  const trace = traceHeadersOf(sent);
   const options = {
     signal,
     onNotification: call.onNotification ?? toProgress(context),
-    headers: traceparent === undefined ? headers : { ...headers, ...traceparent },
+    headers: trace === undefined ? headers : { ...headers, ...trace },
   };
   const plain = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
-  const params = traceparent === undefined ? plain : withMeta(plain, traceparent);
+  const params = trace === undefined ? plain : withTrace(plain, trace);
   const answer = answered(upstream, request, context, async () => {
     if (connection !== undefined) return connection.request(method, params, options);
     return upstream.request(method, params, { ...options, caller, ask, passInputRequired });
@@ -117,9 +118,11 @@ export async function answered(
   return result;
 }
 
-function withMeta(params: JsonObject, added: JsonObject): JsonObject {
+/** Puts the request's place in its trace into `_meta`, instead of the client's. */
+function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   const meta = params["_meta"];
-  return { ...params, _meta: { ...(isPlainObject(meta) ? meta : {}), ...added } };
+  const { tracestate: _, ...others } = isPlainObject(meta) ? meta : {};
+  return { ...params, _meta: { ...others, ...trace } };
 }
 
 /** A caller who hears no notifications gets progress as any tool's: a server reports it where it is given a token. */

@@ -5,6 +5,7 @@ import type { Egress, EgressResponse } from "../../../../guard/egress/egress.ts"
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { EndedRequest, Handler } from "../../../../tool/handler.ts";
+import { traceHeadersOf } from "../../../../tool/trace-headers.ts";
 import type { Authorization, Authorize } from "../../credentials/authorize.ts";
 import { buildRequest, type BuiltRequest, type RequestPlan } from "./build-request.ts";
 import type { ClientTokens } from "../../credentials/client-tokens.ts";
@@ -54,7 +55,7 @@ export function createHandler(plan: OperationPlan, parts: CallParts): Handler {
       const answer = await egress.request(toUrl(base, request, authorization), {
         method: request.method,
         headers: {
-          ...(sent?.traceparent !== undefined && { traceparent: sent.traceparent }),
+          ...traceHeadersOf(sent),
           ...toHeaders(plan, request, authorization),
         },
         secretHeaders: Object.keys(authorization.headers),

@@ -1,0 +1,42 @@
+import type { OutgoingRequest } from "./handler.ts";
+
+/** `key=value`. A key is that of a system, or of a tenant and a system: `tenant@system`. */
+const MEMBER =
+  /^([a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
+const MAX_MEMBERS = 32;
+const MAX_LENGTH = 512;
+/** Members longer than this are the first to go. */
+const LONG_MEMBER = 128;
+/** What is looked at: 32 members of the longest key and value. */
+const MAX_READ = 16_640;
+
+/** Reads the header `tracestate`, cut to 512 characters. Undefined if it is invalid or empty. */
+export function readTracestate(header: unknown): string | undefined {
+  if (typeof header !== "string" || header.length > MAX_READ) return undefined;
+  const members = new Map<string, string>();
+  let count = 0;
+  for (const part of header.split(",")) {
+    const member = part.trim();
+    if (member === "") continue;
+    const [, key] = MEMBER.exec(member) ?? [];
+    if (key === undefined || ++count > MAX_MEMBERS) return undefined;
+    if (!members.has(key)) members.set(key, member);
+  }
+  const kept = [...members.values()];
+  // Without a long member, the index is -1: the last one.
+  while (kept.join(",").length > MAX_LENGTH)
+    kept.splice(
+      kept.findLastIndex(({ length }) => length > LONG_MEMBER),
+      1,
+    );
+  return kept.length === 0 ? undefined : kept.join(",");
+}
+
+/** The headers `traceparent` and `tracestate` of a handler's request. Undefined if its call has no trace that others can continue. */
+export function traceHeadersOf(
+  sent: Pick<OutgoingRequest, "traceparent" | "tracestate"> | undefined,
+): { readonly traceparent: string; readonly tracestate?: string } | undefined {
+  const { traceparent, tracestate } = sent ?? {};
+  if (traceparent === undefined) return undefined;
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
+}
