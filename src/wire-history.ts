@@ -134,7 +134,7 @@ function toRecord(
   at: number,
 ): Parameters<ReturnType<typeof createHistory>["note"]>[0] {
   const { traceId, intent, tier, confidence, nothingFits, candidateCount, filteredCount, explanation } = result;
-  const { queryEmbeddingTimeMs, searchTimeMs, rerankTimeMs } = result;
+  const { queryEmbeddingTimeMs, searchTimeMs, rerankTimeMs, steps } = result;
   return {
     kind: "retrieval",
     at: Math.round(at),
@@ -153,6 +153,7 @@ function toRecord(
     queryEmbeddingTimeMs,
     searchTimeMs,
     ...(rerankTimeMs !== undefined && { rerankTimeMs }),
+    steps,
     explanation,
   };
 }

@@ -1,3 +1,4 @@
+import type { RetrievalSteps } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Intent } from "./understand/intent.ts";
 
@@ -24,6 +25,8 @@ export interface RetrievalResult {
   /** Present where reranking was asked for and failed: what went wrong. The order is then the search's own. */
   readonly rerankError?: string;
   readonly totalTimeMs: number;
+  /** How long each step took. */
+  readonly steps: RetrievalSteps;
   readonly traceId: string;
   /** Present where the query asked for it. */
   readonly explanation?: Explanation;

@@ -7,7 +7,7 @@ import { showValue } from "../errors/show-value.ts";
 import type { PolicyView } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
-import type { Emit } from "../observe/events.ts";
+import type { Emit, RetrievalSteps } from "../observe/events.ts";
 import type { HealthBook } from "../observe/health.ts";
 import { toolTokens } from "../tool/estimate-tokens.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
@@ -160,6 +160,14 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     });
     const endedAt = clock.now();
     const totalTimeMs = endedAt - startedAt;
+    const steps: RetrievalSteps = {
+      understandMs: searchedFrom - startedAt,
+      searchMs: searchedAt - searchedFrom,
+      ...answer.timings,
+      fuseMs: rerankedFrom - searchedAt,
+      ...(reranking !== undefined && { rerankMs: rerankTimeMs }),
+      fitMs: endedAt - (reranking === undefined ? rerankedFrom : rerankedAt),
+    };
     emit("retrieval-finished", {
       ...span,
       query: context.query,
@@ -174,14 +182,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       confidence: fit.confidence,
       nothingFits: fit.nothingFits,
       tier: fused.tier,
-      steps: {
-        understandMs: searchedFrom - startedAt,
-        searchMs: searchedAt - searchedFrom,
-        ...answer.timings,
-        fuseMs: rerankedFrom - searchedAt,
-        ...(reranking !== undefined && { rerankMs: rerankTimeMs }),
-        fitMs: endedAt - (reranking === undefined ? rerankedFrom : rerankedAt),
-      },
+      steps,
     });
     return {
       tools,
@@ -197,6 +198,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       ...(reranking === undefined ? {} : { rerankTimeMs }),
       ...(reranking !== undefined && "error" in reranking ? { rerankError: reranking.error } : {}),
       totalTimeMs,
+      steps,
       traceId,
       ...(query.explain
         ? { explanation: explain(chosen, leftOut(ranked, chosen, { ...fit, conflicts, displaced }), settings.weights) }

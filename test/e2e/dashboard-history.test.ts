@@ -61,6 +61,22 @@ describe.skipIf(program === undefined)("what the dashboard shows of the past", (
     expect(await barriers(page)).toEqual([]);
   });
 
+  it("draws a trace as a waterfall, with the stages of its search and the steps of its call", async () => {
+    const { arsenal, see } = await open();
+    const { traceId } = await arsenal.retrieve({ context: { query: "show me an invoice" } });
+    await arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1" }, traceId });
+    const page = await see(`calls/${traceId}`);
+    const steps = page.getByRole("region", { name: "Waterfall" }).locator("tbody th");
+    await steps.first().waitFor();
+    expect(await steps.allTextContents()).toEqual([
+      "search: show me an invoice",
+      ...["understand", "filter", "lexical", "dense", "fuse", "fit"],
+      "billing.get_invoice",
+      ...["policy", "queue", "attempt 1"],
+    ]);
+    expect(await barriers(page)).toEqual([]);
+  });
+
   it("says on the overview how to see money, if no price is configured", async () => {
     const { see } = await open();
     const page = await see("");

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { TraceHistory } from "../../../src/client/index.ts";
+import { timeSteps } from "../../../src/observe/retrieval-steps.ts";
 import { gateway } from "../gateway.ts";
 import { events } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
@@ -18,7 +19,7 @@ type Retrieval = TraceHistory["retrievals"][number];
 /** A bar of the waterfall, in milliseconds since the epoch. */
 interface Bar {
   readonly title: string;
-  readonly kind: "retrieval" | "call" | "policy" | "queue" | "attempt" | "failed";
+  readonly kind: "retrieval" | "stage" | "call" | "policy" | "queue" | "attempt" | "failed";
   readonly from: number;
   readonly durationMs: number;
 }
@@ -56,9 +57,18 @@ export function Trace({ traceId }: { readonly traceId: string }) {
 }
 
 function barsOf({ retrievals, calls }: Pick<TraceHistory, "retrievals" | "calls">): readonly Bar[] {
-  const searches = retrievals.map(({ at, durationMs, query = "request" }): Bar[] => [
-    { title: `search: ${query}`, kind: "retrieval", from: at - durationMs, durationMs },
-  ]);
+  const searches = retrievals.map(({ at, durationMs, query = "request", steps }): Bar[] => {
+    const from = at - durationMs;
+    return [
+      { title: `search: ${query}`, kind: "retrieval", from, durationMs },
+      ...(steps === undefined ? [] : timeSteps(steps)).map(({ name, afterMs, durationMs: took }): Bar => ({
+        title: name,
+        kind: "stage",
+        from: from + afterMs,
+        durationMs: took,
+      })),
+    ];
+  });
   const called = calls.map(({ at, toolId, queuedMs, latencyMs, startedAt, durationMs, steps = {} }): Bar[] => {
     const whole = durationMs ?? queuedMs + latencyMs;
     const { policy, queue, attempts = [] } = steps;

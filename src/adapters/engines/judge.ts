@@ -42,7 +42,10 @@ export interface Found {
 }
 
 /** What an engine gathered for a query. */
-export interface Gathered extends Pick<EngineAnswer, "accepted" | "total" | "embedded" | "named" | "namespaceFit"> {
+export interface Gathered extends Pick<
+  EngineAnswer,
+  "accepted" | "total" | "embedded" | "named" | "namespaceFit" | "timings"
+> {
   readonly corpus: Corpus;
   /** Each tool once. */
   readonly found: readonly Found[];

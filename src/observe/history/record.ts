@@ -10,7 +10,7 @@ export interface RetrievalRecord
       RetrievalResult,
       "traceId" | "intent" | "tier" | "confidence" | "nothingFits" | "candidateCount" | "filteredCount" | "rerankTimeMs"
     >,
-    Partial<Pick<RetrievalResult, "queryEmbeddingTimeMs" | "searchTimeMs">> {
+    Partial<Pick<RetrievalResult, "queryEmbeddingTimeMs" | "searchTimeMs" | "steps">> {
   readonly kind: "retrieval";
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number;

@@ -163,7 +163,11 @@ describe("GET /history", () => {
       headers,
     });
     const trace = await client.history.trace(traceId);
-    expect(trace.retrievals).toMatchObject([{ query: "show me an invoice", searchTimeMs: found.searchTimeMs }]);
+    const { steps } = found;
+    expect(Object.keys(steps)).toEqual(
+      ["understand", "search", "filter", "lexical", "dense", "fuse", "fit"].map((step) => `${step}Ms`),
+    );
+    expect(trace.retrievals).toMatchObject([{ query: "show me an invoice", searchTimeMs: found.searchTimeMs, steps }]);
     expect(trace.retrievals[0]?.explanation).toEqual(found.explanation);
     expect(trace.calls).toMatchObject([
       {

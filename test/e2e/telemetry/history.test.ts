@@ -55,6 +55,9 @@ describe("toolarsenal why", () => {
 
     const text = await runInMemory(["why", traceId], { folder });
     expect(text.out).toContain("give the customer their money back");
+    expect(text.out).toMatch(
+      /^understand \d+\.\d ms, filter \d+\.\d ms, lexical \d+\.\d ms, dense \d+\.\d ms, fuse \d+\.\d ms, fit \d+\.\d ms$/m,
+    );
     for (const { tool, score } of tools) expect(text.out).toMatch(new RegExp(`${score.toFixed(3)} +${tool.id}`));
     expect(text.out).toMatch(/shop\.lookup_order +success +1/);
   });

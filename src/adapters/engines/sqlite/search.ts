@@ -50,13 +50,20 @@ const KEPT_PER_TOOL = 24;
 const KEPT_SIEVES = 64;
 
 /** Gathers the evidence for one request. The mirror must have caught up. */
-export function searchDatabase(database: Database, mirror: Mirror, query: EngineQuery): EngineAnswer {
+export function searchDatabase(
+  database: Database,
+  mirror: Mirror,
+  query: EngineQuery,
+  now: () => number,
+): EngineAnswer {
   const { limit, texts, vectors = [], besides = [] } = query;
+  const startedAt = now();
   const filters = JSON.stringify([query.visible, query.filter]);
   const { accepted, count, total } = mirror.once(`tools of ${filters}`, () => ({
     value: sieve(database, mirror, query),
     weight: Math.max(1, filters.length / 1_000) / KEPT_SIEVES,
   }));
+  const siftedAt = now();
   const { size } = mirror;
   const share = 1 / Math.max(KEPT_OCCURRENCES, KEPT_PER_TOOL * size);
   const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, mirror);
@@ -74,6 +81,7 @@ export function searchDatabase(database: Database, mirror: Mirror, query: Engine
     addBest(best, scores, { mirror, limit, accepted });
     return scores.values;
   });
+  const wordedAt = now();
   const models = vectors.map(({ model, vector }) => {
     const kept = mirror.vectorsOf(model);
     kept?.nearest(vector, { limit, accepted, count }, best);
@@ -83,6 +91,7 @@ export function searchDatabase(database: Database, mirror: Mirror, query: Engine
 
   const slots = [...best];
   const cosines = vectors.map(({ vector }, at) => models[at]?.cosines(vector, slots) ?? []);
+  const denseAt = now();
   const tools = mirror.toolsAt(slots);
   const found = slots.flatMap((slot, at): Found[] => {
     const tool = tools.get(slot);
@@ -93,6 +102,7 @@ export function searchDatabase(database: Database, mirror: Mirror, query: Engine
   const fits: (NamespaceFits | undefined)[] = [];
   return judge(query, {
     found,
+    timings: { filterMs: siftedAt - startedAt, lexicalMs: wordedAt - siftedAt, denseMs: denseAt - wordedAt },
     corpus: { size, totalLength: mirror.totalLength, documentsWith: mirror.documentsWith, documentsOf },
     accepted: count,
     total,

@@ -79,6 +79,15 @@ describe("sqliteEngine", () => {
     await engine.close();
   });
 
+  it("says how long filtering, words and vectors took", async () => {
+    let time = 0;
+    const engine = sqliteEngine({ file: ":memory:", clock: { now: () => (time += 2) } });
+    await engine.open();
+    const { timings } = await engine.search({ limit: 5, texts: ["the tool called"] });
+    expect(timings).toEqual({ filterMs: 2, lexicalMs: 2, denseMs: 2 });
+    await engine.close();
+  });
+
   it("follows what another process changes between two searches", async () => {
     const file = newFile();
     const engine = sqliteEngine({ file });

@@ -8,7 +8,9 @@ import { toMentionable } from "../../../catalog/lexical/mentions.ts";
 import { toolFields } from "../../../catalog/tool-text.ts";
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import type { Surroundings } from "../../surroundings.ts";
 import { sqliteFailure } from "../../state/load-sqlite.ts";
 import { isDamage } from "../../state/move-aside.ts";
 import { decode, encode, toJson, toTenant } from "../stored-text.ts";
@@ -24,6 +26,8 @@ export interface SqliteEngineOptions {
    * `./.toolarsenal/catalog.sqlite`.
    */
   readonly file?: string;
+  /** Times the parts of a search. */
+  readonly clock?: Pick<Clock, "now">;
 }
 
 /** @internal Where the catalog is kept unless a file is named. */
@@ -48,7 +52,10 @@ interface Prepared {
  * Keeps the catalog in one SQLite file: tools, words and vectors. Any number of processes on this machine may share it, and a restart neither indexes
  * nor embeds anything again. Words come from an FTS5 index; vectors are compared exactly.
  */
-export function sqliteEngine({ file: given = CATALOG_FILE }: SqliteEngineOptions = {}): CatalogEngine {
+export function sqliteEngine({
+  file: given = CATALOG_FILE,
+  clock = systemClock,
+}: SqliteEngineOptions = {}): CatalogEngine {
   const file = given === ":memory:" ? given : resolve(given);
   let opened: { readonly database: Database; readonly mirror: Mirror } | undefined;
   let closed = false;
@@ -171,7 +178,7 @@ export function sqliteEngine({ file: given = CATALOG_FILE }: SqliteEngineOptions
       return using(query.signal, (database, mirror) =>
         database.read(() => {
           mirror.follow();
-          return searchDatabase(database, mirror, query);
+          return searchDatabase(database, mirror, query, clock.now);
         }),
       );
     },
@@ -350,8 +357,11 @@ export const config = setting.object("One SQLite file that keeps tools, words an
   file: setting.path("For sqlite: the database file. It and its folder are created.", "./.toolarsenal/catalog.sqlite"),
 });
 
-export function create({ file }: setting.Filled<typeof config>): CatalogEngine {
-  return sqliteEngine({ file });
+export function create(
+  { file }: setting.Filled<typeof config>,
+  { clock }: Partial<Pick<Surroundings, "clock">> = {},
+): CatalogEngine {
+  return sqliteEngine({ file, ...(clock && { clock }) });
 }
 
 /** Opens the database as the arsenal will, which also creates it. */

@@ -1,4 +1,5 @@
-import type { ArsenalEvent, EventMap, EventName, RetrievalSteps, StepTime } from "../../../observe/events.ts";
+import type { ArsenalEvent, EventMap, EventName, StepTime } from "../../../observe/events.ts";
+import { timeSteps } from "../../../observe/retrieval-steps.ts";
 import { sha256 } from "../../../tool/crypto.ts";
 import type { ToolSource } from "../../../tool/tool.ts";
 import { type AttributeLimits, type Attributes, clip, toKeyValues } from "./attributes.ts";
@@ -122,34 +123,11 @@ function retrieval(data: EventMap["retrieval-finished"], add: Add, { captureCont
       "toolarsenal.retrieval.tier": data.tier,
     },
   });
-  let startedAt = data.startedAt;
-  for (const [name, durationMs] of stepsOf(data.steps)) {
-    add({ name, parentSpanId, startedAt, durationMs });
-    startedAt += durationMs;
-  }
+  for (const { name, afterMs, durationMs } of timeSteps(data.steps))
+    add({ name, parentSpanId, startedAt: data.startedAt + afterMs, durationMs });
 }
 
 const CATALOG = "catalog";
-
-/** The steps, in order. An engine that cannot tell how it searched has one for all of it. */
-function stepsOf(steps: RetrievalSteps): readonly (readonly [name: string, durationMs: number])[] {
-  const { understandMs, searchMs, filterMs, lexicalMs, denseMs, fuseMs, rerankMs, fitMs } = steps;
-  const search =
-    filterMs === undefined || lexicalMs === undefined || denseMs === undefined
-      ? [["search", searchMs] as const]
-      : ([
-          ["filter", filterMs],
-          ["lexical", lexicalMs],
-          ["dense", denseMs],
-        ] as const);
-  return [
-    ["understand", understandMs],
-    ...search,
-    ["fuse", fuseMs],
-    ...(rerankMs === undefined ? [] : [["rerank", rerankMs] as const]),
-    ["fit", fitMs],
-  ];
-}
 
 function failedRetrieval(data: EventMap["retrieval-failed"], add: Add): void {
   const { toolset, code, message } = data;

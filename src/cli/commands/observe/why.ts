@@ -1,4 +1,5 @@
 import { readHistory } from "../../../observe/history/history.ts";
+import { timeSteps } from "../../../observe/retrieval-steps.ts";
 import type { CallRecord, HistoryRecord, RetrievalRecord } from "../../../observe/history/record.ts";
 import { withKeptHistory } from "../../arsenal/kept-state.ts";
 import type { Command, Terminal } from "../../command.ts";
@@ -68,7 +69,10 @@ function showTrace(retrievals: readonly RetrievalRecord[], calls: readonly CallR
       `${record.durationMs.toFixed(1)} ms`,
       ...callerOf(record),
     ];
-    return `${bold(asked)}\n${facts.join(", ")}\n\n${showExplanation(record.explanation, terminal)}`;
+    const steps = record.steps === undefined ? [] : timeSteps(record.steps);
+    const times = steps.map(({ name, durationMs }) => `${name} ${durationMs.toFixed(1)} ms`);
+    const told = [facts, times].filter((line) => line.length > 0).map((line) => line.join(", "));
+    return `${bold(asked)}\n${told.join("\n")}\n\n${showExplanation(record.explanation, terminal)}`;
   });
   if (calls.length > 0) {
     const header = ["time", "tool", "status", "attempts", "waited ms", "took ms", "cost", "by", ""];

@@ -2,7 +2,7 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { HistoryAdministration, HistoryPlace } from "../../administration.ts";
 import { type Operation, operation, type RestContext } from "../operation.ts";
-import { RETRIEVAL_RESULT } from "../schemas/search.ts";
+import { RETRIEVAL_RESULT, RETRIEVAL_STEPS } from "../schemas/search.ts";
 import { choice, described, flag, integer, list, number, object, text, texts, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 import { STATUS } from "./ensembles.ts";
@@ -34,6 +34,7 @@ const RETRIEVAL = {
     queryEmbeddingTimeMs: number("The part of it that embedded the request."),
     searchTimeMs: number("The part of it that searched the catalog."),
     rerankTimeMs: number("The part of it that reranked."),
+    steps: RETRIEVAL_STEPS,
     toolIds: texts("The tools it found, best first. In a list only."),
     explanation: described(
       RETRIEVAL_RESULT.properties.explanation,

@@ -147,6 +147,22 @@ const explained = object(
   ["toolId", "score", "reason", "signals", "matchedTerms"],
 );
 
+/** How long the steps of a search took. */
+export const RETRIEVAL_STEPS = object(
+  "How long each step took, in milliseconds. They follow each other in this order.",
+  {
+    understandMs: number("Reading the request and its conversation, and embedding it."),
+    searchMs: number("Searching the catalog."),
+    filterMs: number("The part of the search that filtered. Omitted if the engine cannot tell."),
+    lexicalMs: number("The part that searched by words."),
+    denseMs: number("The part that searched by vectors."),
+    fuseMs: number("Fusing the evidence and scoring the candidates."),
+    rerankMs: number("Reranking."),
+    fitMs: number("Judging whether anything fits, and cutting."),
+  },
+  ["understandMs", "searchMs", "fuseMs", "fitMs"],
+);
+
 export const RETRIEVAL_RESULT = object(
   "The tools found for a request, best first.",
   {
@@ -163,6 +179,7 @@ export const RETRIEVAL_RESULT = object(
     rerankTimeMs: number("Milliseconds."),
     rerankError: text("Why reranking failed. The order is then the search's own."),
     totalTimeMs: number("Milliseconds."),
+    steps: RETRIEVAL_STEPS,
     traceId: text("The search's trace id."),
     explanation: object(
       "Why these tools and no others.",
@@ -172,7 +189,7 @@ export const RETRIEVAL_RESULT = object(
   },
   [
     ...(["tools", "confidence", "nothingFits", "intent", "tier", "candidateCount", "filteredCount"] as const),
-    ...(["queryEmbeddingTimeMs", "searchTimeMs", "totalTimeMs", "traceId"] as const),
+    ...(["queryEmbeddingTimeMs", "searchTimeMs", "totalTimeMs", "steps", "traceId"] as const),
   ],
 );
 
