@@ -31,6 +31,14 @@ export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
     ready: (page) => page.getByRole("heading", { name: "Health" }).waitFor(),
   },
   { name: "calls", path: "calls", ready: (page) => page.getByRole("heading", { level: 1 }).waitFor() },
+  {
+    name: "trace",
+    path: "calls",
+    async ready(page) {
+      await page.locator("tr", { hasText: "shop.ship" }).getByRole("link").last().click();
+      await page.getByRole("heading", { name: "Search: ship a parcel" }).waitFor();
+    },
+  },
   { name: "approvals", path: "approvals", ready: article },
   { name: "pins", path: "pins", ready: article },
   {
@@ -50,13 +58,14 @@ export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
 
 /** Makes calls that succeed, fail, open a circuit and wait for a person, and changes a pinned tool. */
 export async function useSampleGateway({ arsenal, changePin }: SampleGateway): Promise<void> {
-  for (const query of ["list the invoices of a customer", "add two numbers", "ship a parcel"])
+  for (const query of ["list the invoices of a customer", "add two numbers"])
     await arsenal.retrieve({ context: { query } });
   await arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1041" } });
   await arsenal.execute({ toolName: "everything.get_sum", arguments: { a: 40, b: 2 } });
   await arsenal.execute({ toolName: "everything.echo", arguments: { message: "hello" } });
   await arsenal.execute({ toolName: "memory.read_graph" });
-  await arsenal.execute({ toolName: "shop.ship" });
+  const { traceId } = await arsenal.retrieve({ context: { query: "ship a parcel" } });
+  await arsenal.execute({ toolName: "shop.ship", traceId });
   for (let call = 0; call < 3; call++) await arsenal.execute({ toolName: "payments.charge_card" });
   await arsenal.execute({
     principal: localOperator({ id: "ada" }),
