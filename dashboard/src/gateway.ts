@@ -1,7 +1,6 @@
 import { signal } from "@preact/signals";
 import { type ArsenalClient, createClient, type GatewayInfo, isArsenalError } from "../../src/client/index.ts";
-
-const KEY = "toolarsenal.key";
+import { accepted, forget, keep, key, leave, renew, signInProblem } from "./session.ts";
 
 /** Who is signed in: unknown until the gateway was asked, and nobody if it wants credentials. */
 export const caller = signal<"unknown" | "signed-in" | "signed-out">("unknown");
@@ -9,13 +8,16 @@ export const caller = signal<"unknown" | "signed-in" | "signed-out">("unknown");
 /** Whom the gateway takes the reader for. */
 export const identity = signal<GatewayInfo["caller"] | undefined>(undefined);
 
-/** Whether the reader signed in with a key, and so can sign out. */
-export const hasKey = (): boolean => sessionStorage.getItem(KEY) !== null;
+/** Why the reader has to sign in. Empty if they just have not yet. */
+export const signedOutBecause = signal(signInProblem);
+
+/** Whether the reader signed in, and so can sign out. */
+export const hasKey = (): boolean => key() !== undefined;
 
 /** The token of this page, which the gateway demands of requests that change something. It is in the page itself. */
 const pageToken = document.querySelector<HTMLMetaElement>("meta[name=page-token]")?.content;
 
-/** The gateway that served the page, asked with the key that was typed, if one was. */
+/** The gateway that served the page, asked with the reader's key or token, if there is one. */
 export function gateway(): ArsenalClient {
   return (current ??= connect());
 }
@@ -23,32 +25,52 @@ export function gateway(): ArsenalClient {
 let current: ArsenalClient | undefined;
 
 function connect(): ArsenalClient {
-  const apiKey = sessionStorage.getItem(KEY);
+  const proof = key();
   return createClient({
     url: location.origin,
-    ...(apiKey !== null && { apiKey }),
+    ...(proof !== undefined && (proof.startsWith("ta_") ? { apiKey: proof } : { token: proof })),
     ...(pageToken !== undefined && { headers: { "x-page-token": pageToken } }),
+    async fetch(url, init) {
+      const response = await fetch(url, init);
+      if (response.status !== 401 || proof === undefined || proof !== key()) return response;
+      // The browser leaves this page now, so no part of it need hear of the refusal.
+      if (renew()) return new Promise<never>(() => {});
+      if (caller.value !== "signed-out") void refused(response.clone());
+      return response;
+    },
   });
+}
+
+/** Asks the reader to sign in again, because the key or token is no longer accepted. */
+async function refused(response: Response): Promise<void> {
+  const { detail = "" } = (await response.json().catch(() => ({}))) as { readonly detail?: string };
+  await becomeNobody(`Sign in again. ${detail}`.trim());
 }
 
 /** Signs in with a key, which this tab keeps until it is closed. Rejects if the gateway refuses it. */
 export async function signIn(apiKey: string): Promise<void> {
-  sessionStorage.setItem(KEY, apiKey);
+  keep(apiKey);
   await disconnect();
   try {
     await check();
   } catch (error) {
-    await signOut();
+    await becomeNobody();
     throw error;
   }
 }
 
-/** Forgets the key. */
+/** Forgets the key or token, and signs out at the issuer that it is from. */
 export async function signOut(): Promise<void> {
-  sessionStorage.removeItem(KEY);
+  if (await becomeNobody()) leave();
+}
+
+async function becomeNobody(because = ""): Promise<boolean> {
+  const wasIssued = forget();
   await disconnect();
   identity.value = undefined;
+  signedOutBecause.value = because;
   caller.value = "signed-out";
+  return wasIssued;
 }
 
 async function disconnect(): Promise<void> {
@@ -60,6 +82,7 @@ async function disconnect(): Promise<void> {
 export async function check(): Promise<void> {
   try {
     identity.value = (await gateway().info()).caller;
+    accepted();
     caller.value = "signed-in";
   } catch (error) {
     // Don't ask for a key because the gateway is down: each page says what it could not load.
@@ -68,4 +91,5 @@ export async function check(): Promise<void> {
   }
 }
 
-check().catch(() => {});
+if (signInProblem === "") check().catch(() => {});
+else caller.value = "signed-out";

@@ -3,6 +3,7 @@ import type { Principal } from "../guard/principal.ts";
 import { visibleText } from "../guard/visible-text.ts";
 import { ownIdentity } from "../mcp/client-identity.ts";
 import { refuseMethod } from "./http/answer.ts";
+import { escapeHtml } from "./http/escape-html.ts";
 import type { Surface, SurfaceContext } from "./surface.ts";
 
 /** What the page at `/` shows. */
@@ -137,16 +138,7 @@ function counted(count: number, what: string): string {
   return `${count} ${count === 1 ? what : `${what}s`}`;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
 /** Text as it is read, on one line, with nothing hidden in it. */
 function escaped(text: string): string {
-  const line = visibleText(text.replaceAll(/\s+/g, " "));
-  return line.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
+  return escapeHtml(visibleText(text.replaceAll(/\s+/g, " ")));
 }

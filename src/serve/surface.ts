@@ -20,6 +20,8 @@ export interface HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
+  /** The address that the caller knows the gateway by: `https://tools.example.com`. */
+  readonly address: string;
   readonly principal: Principal;
   /** Where the request stands in a trace: the one of the header `traceparent`, or a new one. `parentSpanId` is the request's own span. Undefined on open routes. */
   readonly trace: TraceContext | undefined;
@@ -91,7 +93,7 @@ export interface SurfaceContext extends Serving {
   /** True if every caller is the local operator. Otherwise an open route is read by anybody, and must name nothing. */
   readonly isLocal: boolean;
   /** How callers prove who they are. Undefined if every caller is the local operator. */
-  readonly identity?: Pick<Identity, "name" | "tokenOrigin">;
+  readonly identity?: Identity;
   /** What callers put before a path: `https://tools.example.com`. Empty if the host does not know what it is called. */
   address(): string;
   /** The surfaces of the host, this one included. */

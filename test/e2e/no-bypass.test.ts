@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { jwtIdentity } from "../../src/adapters/identity/index.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { createClient } from "../../src/client/index.ts";
 import { ToolArsenal } from "../../src/index.ts";
@@ -108,7 +109,15 @@ describe("every way into the program", () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     // All routes there are: those too that only a server with tokens has.
     const tokenOrigin = { authorizationServers: [], scopes: [] };
-    const identity = { name: "nobody", challenge: "Bearer", tokenOrigin, authenticate: async () => undefined };
+    const { signIn } = jwtIdentity({ issuer: "https://login.example.com", signIn: { clientId: "gateway" } });
+    const signing = signIn && { signIn };
+    const identity = {
+      name: "nobody",
+      challenge: "Bearer",
+      tokenOrigin,
+      ...signing,
+      authenticate: async () => undefined,
+    };
     const gateway = await arsenal.serveMcp({ port: 0, identity });
     const { error } = (await (await fetch(`${gateway.url}/nothing`)).json()) as { error: { message: string } };
     await gateway.close();

@@ -10,10 +10,14 @@ import {
   SignJWT,
 } from "jose";
 
-/** A real OpenID provider on loopback, with one client that gets tokens for itself. */
+/** A real OpenID provider on loopback, with one client that gets tokens for itself and one that people sign in to. */
 export interface OidcServer {
   readonly issuer: string;
   readonly client: { readonly id: string; readonly secret: string };
+  /** The gateway as a client: people sign in under any name and password. `ada` is an operator and an approver. */
+  readonly dashboard: { readonly id: string; readonly secret: string };
+  /** How long the tokens of people are valid, in seconds. */
+  tokensLastS: number;
   /** The key that the provider publishes. */
   readonly publicKey: JWK;
   /** The paths that were requested, oldest first. */
@@ -30,7 +34,13 @@ export interface OidcServer {
 /** The part of the package, which has no types, that is used here. */
 interface Provider {
   callback(): RequestListener;
-  readonly Client: { find(id: string): Promise<unknown> };
+  readonly Client: {
+    find(id: string): Promise<unknown>;
+    readonly prototype: {
+      redirectUriAllowed(uri: string): boolean;
+      postLogoutRedirectUriAllowed(uri: string): boolean;
+    };
+  };
   readonly IdToken: new (
     claims: JWTPayload,
     options: { readonly client: unknown; readonly ctx: object },
@@ -43,6 +53,7 @@ interface Provider {
 
 const PACKAGE: string = "oidc-provider";
 const CLIENT = { id: "app", secret: "secret-of-the-app" };
+const DASHBOARD = { id: "dashboard", secret: "secret: of the dashboard" };
 
 /** Starts the provider. It issues JWTs for any resource, with the scopes `tools:use` and `mail`. */
 export async function startOidcServer(): Promise<OidcServer> {
@@ -61,7 +72,18 @@ export async function startOidcServer(): Promise<OidcServer> {
   const provider = new Provider(issuer, {
     jwks: { keys: [key] },
     scopes: ["openid", "tools:use", "mail"],
-    ttl: { ClientCredentials: seconds, IdToken: seconds },
+    ttl: {
+      ClientCredentials: seconds,
+      IdToken: seconds,
+      Interaction: seconds,
+      Session: seconds,
+      Grant: seconds,
+      AccessToken: () => started.tokensLastS,
+    },
+    findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    extraTokenClaims: (_context: unknown, { accountId }: { accountId?: string }) =>
+      accountId === "ada" ? { roles: ["operator", "approver"] } : {},
+    cookies: { keys: ["of a provider for tests"] },
     clients: [
       {
         client_id: CLIENT.id,
@@ -70,9 +92,17 @@ export async function startOidcServer(): Promise<OidcServer> {
         redirect_uris: [],
         response_types: [],
       },
+      {
+        client_id: DASHBOARD.id,
+        client_secret: DASHBOARD.secret,
+        grant_types: ["authorization_code"],
+        redirect_uris: ["http://127.0.0.1/ui/sign-in/callback"],
+        post_logout_redirect_uris: ["http://127.0.0.1/ui"],
+        response_types: ["code"],
+      },
     ],
     features: {
-      devInteractions: { enabled: false },
+      devInteractions: { enabled: true },
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -85,11 +115,18 @@ export async function startOidcServer(): Promise<OidcServer> {
       },
     },
   });
+  // Gateways listen on any free port, which a provider cannot know before.
+  const isOnLoopback = (uri: string, path: string): boolean =>
+    /^http:\/\/127\.0\.0\.1:\d+(\/.*)$/.exec(uri)?.[1] === path;
+  provider.Client.prototype.redirectUriAllowed = (uri) => isOnLoopback(uri, "/ui/sign-in/callback");
+  provider.Client.prototype.postLogoutRedirectUriAllowed = (uri) => isOnLoopback(uri, "/ui");
   server.on("request", provider.callback());
 
-  return {
+  const started: OidcServer = {
     issuer,
     client: CLIENT,
+    dashboard: DASHBOARD,
+    tokensLastS: 600,
     publicKey: { ...(await exportJWK(publicKey)), ...own },
     requests,
     async accessToken(resource, scope = "tools:use") {
@@ -116,4 +153,5 @@ export async function startOidcServer(): Promise<OidcServer> {
       await new Promise((closed) => void server.close(closed));
     },
   };
+  return started;
 }

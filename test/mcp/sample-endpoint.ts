@@ -33,7 +33,8 @@ export async function serveSample(plane: Plane, options?: McpEndpointOptions): P
     response.on("close", () => (closedResponses += 1));
     const url = new URL(request.url ?? "/", "http://localhost");
     const json: HttpExchange["json"] = (limits) => readJson(request, limits);
-    void endpoint.handle({ request, response, url, principal: principalOf(request), trace: undefined, json });
+    const principal = principalOf(request);
+    void endpoint.handle({ request, response, url, address: url.origin, principal, trace: undefined, json });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;

@@ -1,32 +1,49 @@
 import { useState } from "preact/hooks";
-import { signIn } from "../gateway.ts";
+import { signedOutBecause, signIn } from "../gateway.ts";
 import { messageOf } from "../parts/failure.tsx";
+import { signInAddress, ways } from "../session.ts";
 
-/** Asks for an API key. */
+/** Lets the reader sign in at the issuer or with an API key, whichever the gateway takes. */
 export function SignIn() {
-  const [problem, setProblem] = useState("");
   return (
     <main class="narrow">
       <h1>Sign in</h1>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const key = new FormData(event.currentTarget).get("key");
-          signIn(String(key)).catch((error: unknown) => setProblem(messageOf(error)));
-        }}
-      >
-        <label>
-          API key
-          <input name="key" type="password" autocomplete="current-password" required />
-        </label>
-        <button type="submit">Sign in</button>
-        <p role="alert" class="bad">
-          {problem}
+      <p role="alert" class="bad">
+        {signedOutBecause}
+      </p>
+      {ways.issuer !== undefined && (
+        <p>
+          <a class="button" href={signInAddress()} target="_self">
+            Sign in with {ways.issuer}
+          </a>
         </p>
-        <p class="dim">
-          Create a key with <code>toolarsenal keys create</code>. It is kept in this tab only.
-        </p>
-      </form>
+      )}
+      {ways.keys && <KeyForm />}
     </main>
+  );
+}
+
+function KeyForm() {
+  const [problem, setProblem] = useState("");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const key = new FormData(event.currentTarget).get("key");
+        signIn(String(key)).catch((error: unknown) => setProblem(messageOf(error)));
+      }}
+    >
+      <label>
+        API key
+        <input name="key" type="password" autocomplete="current-password" required />
+      </label>
+      <button type="submit">Sign in</button>
+      <p role="alert" class="bad">
+        {problem}
+      </p>
+      <p class="dim">
+        Create a key with <code>toolarsenal keys create</code>. It is kept in this tab only.
+      </p>
+    </form>
   );
 }

@@ -144,6 +144,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         get url() {
           return url();
         },
+        get address() {
+          return addressOf(request.headers.host);
+        },
         trace,
         json: (limits) => readJson(request, limits),
       });

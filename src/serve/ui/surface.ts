@@ -2,11 +2,15 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { OutgoingHttpHeaders } from "node:http";
 import { refuseMethod } from "../http/answer.ts";
+import { escapeHtml } from "../http/escape-html.ts";
 import { pageTokenMeta } from "../http/page-token.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
+import { type SignInOutcome, signInRoutes } from "./sign-in.ts";
 
 const BASE = "/ui";
+const PAGE = "index.html";
 
 /** Where the build puts the dashboard: `dist/ui`, seen from the compiled package and from the sources. */
 const FOLDERS = ["../../ui/", "../../../dist/ui/"].map((path) => new URL(path, import.meta.url));
@@ -26,45 +30,72 @@ const HEADERS = {
 };
 
 /** `/ui`: the dashboard. Its files say nothing about the gateway, so anybody may load them; the data comes from `/api/v1`. */
-export function uiSurface({ replica }: Pick<SurfaceContext, "replica">): Surface {
+export function uiSurface({
+  replica: { seal },
+  identity,
+  emit,
+}: Pick<SurfaceContext, "replica" | "identity" | "emit">): Surface {
   const folder = FOLDERS.find((each) => existsSync(new URL("index.html", each)));
+  const { signIn } = identity ?? {};
 
-  function withToken(page: Buffer): Buffer {
-    return Buffer.from(page.toString().replace("</head>", () => `${pageTokenMeta(replica.seal)}</head>`));
+  /** What the page must know before it may ask anything: its token, and how people sign in. */
+  function metaOf(outcome: Partial<SignInOutcome>): string {
+    if (signIn === undefined) return pageTokenMeta(seal);
+    const known = JSON.stringify({ issuer: signIn.name, keys: !signIn.onlyWay, ...outcome });
+    return `${pageTokenMeta(seal)}<meta name="sign-in" content="${escapeHtml(known)}">`;
   }
 
-  async function handle({ request, response, url }: HttpExchange): Promise<void> {
-    if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+  async function answer(
+    { request, response }: HttpExchange,
+    name: string,
+    { status = 200, headers = {}, meta }: { status?: number; headers?: OutgoingHttpHeaders; meta?: string },
+  ): Promise<void> {
+    const plain = { ...HEADERS, "content-type": "text/plain; charset=utf-8" };
     if (folder === undefined) {
       const text = "The dashboard is not built. Run `npm run build:dashboard`, then reload this page.\n";
-      response.writeHead(503, { ...HEADERS, "content-type": "text/plain; charset=utf-8" }).end(text);
+      response.writeHead(503, plain).end(text);
       return;
     }
-    const asset = /^\/ui\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/.exec(url.pathname)?.[1];
-    const name = asset ?? "index.html";
     const file = await readFile(fileURLToPath(new URL(name, folder))).catch(() => undefined);
     if (file === undefined) {
-      response.writeHead(404, { ...HEADERS, "content-type": "text/plain; charset=utf-8" }).end("Nothing is here.\n");
+      response.writeHead(404, plain).end("Nothing is here.\n");
       return;
     }
-    const found = asset === undefined ? withToken(file) : file;
+    const found = meta === undefined ? file : Buffer.from(file.toString().replace("</head>", () => `${meta}</head>`));
     response
-      .writeHead(200, {
+      .writeHead(status, {
         ...HEADERS,
         "content-type": TYPES[extname(name)] ?? "application/octet-stream",
         "content-length": found.length,
         // The names of assets change with their content. The page has a token that expires.
-        "cache-control": asset === undefined ? "no-store" : "public, max-age=31536000, immutable",
+        "cache-control": meta === undefined ? "public, max-age=31536000, immutable" : "no-store",
+        ...headers,
       })
       .end(request.method === "HEAD" ? undefined : found);
   }
 
+  async function handle(exchange: HttpExchange): Promise<void> {
+    const { request, response, url } = exchange;
+    if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+    const asset = /^\/ui\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/.exec(url.pathname)?.[1];
+    await (asset === undefined ? answer(exchange, PAGE, { meta: metaOf({}) }) : answer(exchange, asset, {}));
+  }
+
+  const signInAt =
+    identity && signIn
+      ? signInRoutes({
+          identity,
+          signIn,
+          seal,
+          emit,
+          show: (exchange, outcome, status, headers) =>
+            answer(exchange, PAGE, { status, headers, meta: metaOf(outcome) }),
+        })
+      : [];
+
   return {
     name: "ui",
-    routes: [
-      { path: BASE, open: true, handle },
-      { path: `${BASE}/`, open: true, handle },
-    ],
+    routes: [{ path: BASE, open: true, handle }, { path: `${BASE}/`, open: true, handle }, ...signInAt],
     addresses: [[BASE, "The dashboard: search, calls, approvals and health.", "page"]],
   };
 }

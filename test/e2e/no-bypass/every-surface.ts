@@ -102,6 +102,10 @@ export const CLIENT: Readonly<Record<string, Does>> = {
   history: operates,
 };
 
+const signsIn: Does = {
+  neither: "It sends a browser to the issuer and back; the token it brings is checked with every request.",
+};
+
 /** The paths of each surface in the manifest, and those of the host itself. */
 export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Does>>>> = {
   mcp: {
@@ -121,7 +125,13 @@ export const SURFACE_ROUTES: Readonly<Record<string, Readonly<Record<string, Doe
   },
   health: { "/healthz": aboutItself, "/readyz": aboutItself },
   metrics: { "/metrics": { neither: "It counts what happens; namespaces are named to operators only." } },
-  ui: { "/ui": aboutItself, "/ui/…": aboutItself },
+  ui: {
+    "/ui": aboutItself,
+    "/ui/…": aboutItself,
+    "/ui/sign-in": signsIn,
+    "/ui/sign-in/callback": signsIn,
+    "/ui/sign-in/out": signsIn,
+  },
   home: { "/": "lists tools" },
   host: {
     "/.well-known/oauth-protected-resource": aboutItself,

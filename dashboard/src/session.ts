@@ -1,0 +1,87 @@
+import { go } from "./router.ts";
+
+const KEY = "toolarsenal.key";
+/** Set if the key is a token of the issuer. */
+const ISSUED = "toolarsenal.issued";
+/** Set from when the page goes to the issuer for a new token until the gateway accepts one. */
+const RENEWING = "toolarsenal.renewing";
+
+/** What the gateway says in the page about signing in. */
+interface Said {
+  /** Where people sign in, if they can. */
+  readonly issuer?: string;
+  /** Whether an API key can be typed. */
+  readonly keys?: boolean;
+  /** The token of the person who just came back from the issuer. */
+  readonly token?: string;
+  /** Why nobody is signed in. */
+  readonly problem?: string;
+  /** The place to show. */
+  readonly to?: string;
+}
+
+const { issuer, keys = true, token, problem = "", to } = read();
+if (to !== undefined) go(to, { replace: true });
+if (token !== undefined) {
+  keep(token);
+  sessionStorage.setItem(ISSUED, "");
+}
+
+/** The ways to sign in. */
+export const ways: { readonly issuer: string | undefined; readonly keys: boolean } = { issuer, keys };
+
+/** Why signing in at the issuer failed. Empty unless that just happened. */
+export const signInProblem: string = problem;
+
+function read(): Said {
+  const meta = document.querySelector<HTMLMetaElement>("meta[name=sign-in]");
+  meta?.remove();
+  return meta === null ? {} : (JSON.parse(meta.content) as Said);
+}
+
+/** The API key or token of the reader, which this tab keeps until it is closed. */
+export const key = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined;
+
+/** Keeps an API key or token. */
+export function keep(text: string): void {
+  sessionStorage.removeItem(ISSUED);
+  sessionStorage.setItem(KEY, text);
+}
+
+/** Forgets everything about who is signed in. Returns whether the issuer still knows the reader. */
+export function forget(): boolean {
+  const wasIssued = sessionStorage.getItem(ISSUED) !== null;
+  for (const name of [KEY, ISSUED, RENEWING]) sessionStorage.removeItem(name);
+  return wasIssued;
+}
+
+/** Notes that the gateway accepted the token. */
+export function accepted(): void {
+  sessionStorage.removeItem(RENEWING);
+}
+
+let isLeaving = false;
+
+/**
+ * Goes to the issuer for a new token: an issuer that still knows the reader answers without asking. Returns false if the token is not from there, or if
+ * the last one from there was not accepted either.
+ */
+export function renew(): boolean {
+  if (isLeaving) return true;
+  if (sessionStorage.getItem(ISSUED) === null || sessionStorage.getItem(RENEWING) !== null) return false;
+  sessionStorage.setItem(RENEWING, "");
+  isLeaving = true;
+  location.assign(signInAddress());
+  return true;
+}
+
+/** Where people sign in at the issuer, to come back to where they are. */
+export function signInAddress(): string {
+  return `/ui/sign-in?${new URLSearchParams({ to: location.pathname + location.search }).toString()}`;
+}
+
+/** Signs out at the issuer, if it has a page for that. */
+export function leave(): void {
+  isLeaving = true;
+  location.assign("/ui/sign-in/out");
+}

@@ -1,0 +1,169 @@
+import { randomBytes } from "node:crypto";
+import type { OutgoingHttpHeaders } from "node:http";
+import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { identified } from "../../guard/identity/any-identity.ts";
+import type { Identity, SignIn, SignInAttempt } from "../../guard/identity.port.ts";
+import type { Emit } from "../../observe/events.ts";
+import { refuseMethod } from "../http/answer.ts";
+import { requestIdOf } from "../http/problem.ts";
+import type { Seal, SealBinding } from "../mcp/modern/seal.ts";
+import type { HttpExchange, Route } from "../surface.ts";
+
+/** What the dashboard's page is given when somebody comes back from the issuer. */
+export interface SignInOutcome {
+  /** The page to show: a path below `/ui`. */
+  readonly to: string;
+  /** The bearer token of the person who signed in. */
+  readonly token?: string;
+  /** Why nobody is signed in. */
+  readonly problem?: string;
+}
+
+/** What signing in to the dashboard needs. */
+export interface SignInParts {
+  readonly identity: Identity;
+  readonly signIn: SignIn;
+  /** Every process on the same state opens what another sealed, so any of them can answer the callback. */
+  readonly seal: Pick<Seal, "seal" | "open">;
+  readonly emit?: Emit | undefined;
+  /** Answers with the dashboard's page. */
+  show(exchange: HttpExchange, outcome: SignInOutcome, status: number, headers: OutgoingHttpHeaders): Promise<void>;
+}
+
+/** What a browser keeps between leaving for the issuer and coming back. */
+interface Attempt {
+  readonly state: string;
+  readonly verifier: string;
+  readonly to: string;
+}
+
+const UI = "/ui";
+const PATH = `${UI}/sign-in`;
+const CALLBACK = `${PATH}/callback`;
+const ATTEMPT_S = 600;
+const BINDING: SealBinding = { principal: { id: "page" }, plane: "page", method: "sign-in", params: {} };
+
+/** Places are kept in a cookie, so long ones are not. */
+const MAX_PLACE = 500;
+
+/**
+ * The routes that sign people in to the dashboard at an issuer. The gateway keeps nothing: an attempt is sealed in a cookie that only the callback
+ * gets, and the token goes into the page, which keeps it as it keeps an API key.
+ */
+export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts): readonly Route[] {
+  async function begin({ url, address, response }: HttpExchange): Promise<void> {
+    const state = randomBytes(16).toString("hex");
+    const { url: location, verifier } = await signIn.begin({ ...attemptAt(address), state });
+    const attempt: Attempt = { state, verifier, to: placeOf(url.searchParams.get("to")) };
+    const sealed = seal.seal({ ...attempt }, BINDING, ATTEMPT_S * 1000);
+    redirect(response, location, { "set-cookie": cookie(state, address, sealed, ATTEMPT_S) });
+  }
+
+  async function finish(exchange: HttpExchange): Promise<void> {
+    const { url, address, request } = exchange;
+    const answer = Object.fromEntries(url.searchParams);
+    const { state = "" } = answer;
+    const attempt = seal.open(cookieOf(request.headers.cookie, state), BINDING) as Attempt | undefined;
+    if (attempt === undefined)
+      return fail(
+        exchange,
+        400,
+        `This sign-in was not started in this browser, or took longer than ten minutes. Sign in again, at ${address}${UI}.`,
+      );
+    const { to } = attempt;
+    if (attempt.state !== state)
+      return fail(
+        exchange,
+        400,
+        "The answer does not belong to the sign-in that this browser started. Sign in again.",
+        to,
+      );
+    const done = { "set-cookie": cookie(state, address, "", 0) };
+    try {
+      const token = await signIn.finish(answer, { ...attemptAt(address), verifier: attempt.verifier });
+      const authorization = `Bearer ${token}`;
+      const resource = `${address}/api/v1`;
+      const { principal, refusal } = await identified(identity, { headers: { authorization }, resource });
+      if (principal !== undefined) return await show(exchange, { token, to }, 200, done);
+      const why = refusal?.description ?? "It proves nobody.";
+      const problem = `The gateway does not accept the token that ${signIn.name} issued. ${why} Check audience, scopes and sign_in of server.auth.jwt.`;
+      await fail(exchange, 403, problem, to, done);
+    } catch (error) {
+      await failWith(exchange, error, to, done);
+    }
+  }
+
+  async function end({ address, response }: HttpExchange): Promise<void> {
+    // The page has forgotten its token by now, so an issuer that is away keeps nobody signed in here.
+    const location = await signIn.end(address + UI).catch(() => undefined);
+    redirect(response, location ?? UI);
+  }
+
+  function fail(
+    exchange: HttpExchange,
+    status: number,
+    problem: string,
+    to = UI,
+    headers: OutgoingHttpHeaders = {},
+  ): Promise<void> {
+    return show(exchange, { to, problem }, status, headers);
+  }
+
+  /** Tells the person what they can do something about. Everything else is for the operator, who reads it in the log. */
+  function failWith(exchange: HttpExchange, error: unknown, to: string, headers?: OutgoingHttpHeaders): Promise<void> {
+    const code = isArsenalError(error) ? error.code : undefined;
+    const message = error instanceof Error ? error.message : String(error);
+    if (code === "UNAUTHENTICATED") return fail(exchange, 403, message, to, headers);
+    const { request, url } = exchange;
+    emit?.("request-failed", { requestId: requestIdOf(request), path: url.pathname, message });
+    const away = `Cannot sign in at ${signIn.name} now. Try again in a moment. If it goes on, ask the operator of this gateway, whose log says why.`;
+    return fail(exchange, 502, code === "PROTOCOL_ERROR" ? message : away, to, headers);
+  }
+
+  const route = (path: string, answer: (exchange: HttpExchange) => Promise<void>): Route => ({
+    path,
+    open: true,
+    async handle(exchange) {
+      if (exchange.request.method !== "GET") return refuseMethod(exchange.response, "GET");
+      await answer(exchange).catch((error: unknown) =>
+        failWith(exchange, error, placeOf(exchange.url.searchParams.get("to"))),
+      );
+    },
+  });
+  return [route(PATH, begin), route(CALLBACK, finish), route(`${PATH}/out`, end)];
+}
+
+function attemptAt(address: string): SignInAttempt {
+  return { redirectUri: address + CALLBACK, resource: address };
+}
+
+function redirect(response: HttpExchange["response"], location: string, headers: OutgoingHttpHeaders = {}): void {
+  response
+    .writeHead(302, { ...headers, location, "cache-control": "no-store", "referrer-policy": "no-referrer" })
+    .end();
+}
+
+/** A place of the dashboard to go to after signing in. Anything else, such as another site, becomes its first page. */
+function placeOf(to: string | null): string {
+  const base = "http://localhost";
+  const url = to === null || to.length > MAX_PLACE ? null : URL.parse(to, base);
+  if (url === null || url.origin !== base) return UI;
+  const { pathname, search } = url;
+  return (pathname === UI || pathname.startsWith(`${UI}/`)) && !pathname.startsWith(PATH) ? pathname + search : UI;
+}
+
+/** Several tabs may sign in at once. One of 16 cookies, by the first digit of the state, keeps them apart and the header short. */
+function cookieName(state: string): string {
+  return `toolarsenal-sign-in-${/^[0-9a-f]/.exec(state)?.[0] ?? "0"}`;
+}
+
+function cookie(state: string, address: string, value: string, seconds: number): string {
+  const secure = address.startsWith("https:") ? "; Secure" : "";
+  return `${cookieName(state)}=${value}; Path=${PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+function cookieOf(header: string | undefined, state: string): string {
+  const prefix = `${cookieName(state)}=`;
+  const found = header?.split(/; */).find((each) => each.startsWith(prefix));
+  return found?.slice(prefix.length) ?? "";
+}
