@@ -97,8 +97,8 @@ export class ToolArsenal {
   }
 
   /** Adds the operations of an OpenAPI document as one ensemble. Returns how many tools came; unusable operations are reported and left out. */
-  async addOpenApi(settings: OpenApiSettings): Promise<number> {
-    return this.#wired.open().addOpenApi(settings);
+  async addOpenApi(settings: OpenApiSettings, options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    return this.#wired.open().addOpenApi(settings, options);
   }
 
   /** Adds the skills of another agent, found through its A2A card. Returns how many tools came. With `patient`, a failure is also retried. */

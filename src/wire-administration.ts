@@ -47,7 +47,7 @@ export interface AdministrationParts {
   /** Undefined while nothing was added. */
   ensembles(): Ensembles | undefined;
   addEnsemble(source: Source, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
-  addOpenApi(settings: OpenApiSettings): Promise<number>;
+  addOpenApi(settings: OpenApiSettings, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   addA2aAgent(settings: A2aAgentSettings, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
 }
@@ -165,6 +165,8 @@ const MAX_LEFT_LOGS = 20;
 function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdministration {
   const { config, upstreams, redactor, registry, addEnsemble, removeEnsemble } = parts;
   const turns = new Map<string, Promise<unknown>>();
+  /** Names of those that operators added. */
+  const added = new Set<string>();
   /** Logs of servers that could not be added, by their names. */
   const leftLogs = new Map<string, SourceLog>();
   const all = (): readonly EnsembleState[] => parts.ensembles()?.all() ?? [];
@@ -185,6 +187,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
       state,
       ...(problem !== undefined && { problem }),
       tools: registry.ofEnsemble(source.name).length,
+      persisted: !added.has(source.name),
     });
   }
 
@@ -225,7 +228,9 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
   async function add(name: string, adding: () => Promise<number>): Promise<number> {
     if (all().some(({ source }) => source.name === name)) throw nameTaken(name);
     try {
-      return await adding();
+      const tools = await adding();
+      added.add(name);
+      return tools;
     } catch (error) {
       const failed = all().find(({ source, state }) => source.name === name && state === "failed");
       if (failed !== undefined) {
@@ -265,17 +270,23 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
         await parts.ensembles()?.reload(name, options);
         return toStatus(find(name));
       }),
+    restart: (name, { signal }) =>
+      inTurn(name, async () => {
+        await disconnect(name);
+        return connect(name, signal);
+      }),
     remove: (name) =>
       inTurn(name, async () => {
+        added.delete(name);
         if (!(await removeEnsemble(name))) throw notFound(name, all());
       }),
     async addMcpServer(settings, by, { signal }) {
       refuseReach(reachOfServer(settings), by);
       return add(settings.name, () => upstreams.add(settings, { signal }));
     },
-    async addOpenApi(settings, by) {
+    async addOpenApi(settings, by, { signal }) {
       refuseReach(reachOfDocument(settings), by);
-      return add(settings.name, () => parts.addOpenApi(settings));
+      return add(settings.name, () => parts.addOpenApi(settings, { signal }));
     },
     async addA2aAgent(settings, by, { signal }) {
       refuseReach(reachOfAgent(settings), by);

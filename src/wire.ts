@@ -66,7 +66,7 @@ export interface Wired extends Registrations {
   /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   addEnsemble(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
-  addOpenApi(settings: OpenApiSettings): Promise<number>;
+  addOpenApi(settings: OpenApiSettings, options?: Pick<AddAgentOptions, "signal">): Promise<number>;
   addA2aAgent(settings: A2aAgentSettings, options?: AddAgentOptions): Promise<number>;
   /** With `keep`, the ensemble can be connected again. */
   removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
@@ -199,9 +199,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     return tools;
   }
 
-  async function addOpenApi(settings: OpenApiSettings): Promise<number> {
+  async function addOpenApi(settings: OpenApiSettings, options: Pick<AddAgentOptions, "signal"> = {}): Promise<number> {
     const { openapiSource } = await import("./adapters/sources/openapi/openapi.ts");
-    return addEnsemble(openapiSource(settings, { egress, emit, secrets }));
+    return addEnsemble(openapiSource(settings, { egress, emit, secrets }), options);
   }
 
   async function addA2aAgent(settings: A2aAgentSettings, options: AddAgentOptions = {}): Promise<number> {

@@ -41,6 +41,12 @@ export interface RemoteListOptions {
   readonly toolset?: string;
 }
 
+/** How a server, a document or an agent is added. */
+export interface AddOptions {
+  /** Gives up. Nothing is added then. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * What an embedded `ToolArsenal` and a client have in common. A function that takes an `Arsenal` works with either: await what it returns,
  * because some values that are there at once in an embedded arsenal are promises in a client.
@@ -63,11 +69,11 @@ export interface Arsenal {
     options?: Omit<ExportOptions, "principal">,
   ): Promise<ExportedTools>;
   /** Connects an MCP server and returns how many tools it has. */
-  addMcpServer(settings: McpServerSettings): Promise<number>;
+  addMcpServer(settings: McpServerSettings, options?: AddOptions): Promise<number>;
   /** Adds the operations of an OpenAPI document and returns how many tools came. */
-  addOpenApi(settings: OpenApiSettings): Promise<number>;
+  addOpenApi(settings: OpenApiSettings, options?: AddOptions): Promise<number>;
   /** Connects an A2A agent and returns how many tools it has. */
-  addA2aAgent(settings: A2aAgentSettings): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings, options?: AddOptions): Promise<number>;
   /** Disconnects an ensemble and removes its tools. Returns false if the ensemble is unknown. */
   removeEnsemble(name: string): Promise<boolean>;
   /** Indexes pending registrations. Returns how many tools were new or changed. */

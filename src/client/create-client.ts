@@ -9,7 +9,7 @@ import type { RetrievalResult } from "../retrieve/result.ts";
 import type { Health, Tool } from "../tool/tool.ts";
 import type { Toolset } from "../toolset/toolset.ts";
 import type { ExportedTools } from "../wire-registrations.ts";
-import type { ArsenalClient, RemoteListOptions, RemoteRetrieveToolsOptions } from "./arsenal.ts";
+import type { AddOptions, ArsenalClient, RemoteListOptions, RemoteRetrieveToolsOptions } from "./arsenal.ts";
 import { execute, executeBatch, refusePrincipal, thrownIfFailed } from "./calls.ts";
 import { follow } from "./events.ts";
 import { type Asked, type ClientOptions, createHttp } from "./http.ts";
@@ -49,8 +49,10 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     get<Readonly<Record<Key, number>>>("/info").then((told) => told[key]);
   const settle = (id: string, answer: "approve" | "deny"): Promise<unknown> =>
     post(`/approvals/${encodeURIComponent(id)}/${answer}`, {});
-  const addEnsemble = async (kind: string, settings: object): Promise<number> =>
-    (await post<{ readonly tools: number }>(`/ensembles/${kind}`, settings)).tools;
+  const addEnsemble = async (kind: string, settings: object, { signal }: AddOptions = {}): Promise<number> => {
+    const asked = { signal, connects: true };
+    return (await post<{ readonly tools: number }>(`/ensembles/${kind}`, settings, asked)).tools;
+  };
 
   async function* pages(asked: RemoteListOptions & { readonly limit?: number } = {}) {
     refuseFilter(asked);
@@ -93,9 +95,9 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
       return post<ExportedTools>("/export", { ...given, format, ids }, QUERY);
     },
 
-    addMcpServer: (settings) => addEnsemble("mcp", settings),
-    addOpenApi: (settings) => addEnsemble("openapi", settings),
-    addA2aAgent: (settings) => addEnsemble("a2a", settings),
+    addMcpServer: (settings, given) => addEnsemble("mcp", settings, given),
+    addOpenApi: (settings, given) => addEnsemble("openapi", settings, given),
+    addA2aAgent: (settings, given) => addEnsemble("a2a", settings, given),
     removeEnsemble: (name) => removed(http.json({ method: "DELETE", path: `/ensembles/${encodeURIComponent(name)}` })),
     sync: async ({ signal } = {}) => (await post<{ readonly synced: number }>("/sync", undefined, { signal })).synced,
 

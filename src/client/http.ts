@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly fetch?: Fetch;
   /** Cancels whatever is under way when it fires. */
   readonly signal?: AbortSignal;
-  /** The longest that a request may take, in milliseconds. Default 30,000. Calls of tools are bounded by their own `timeoutMs` and `deadline` instead. */
+  /** The longest that a request may take, in milliseconds. Default 30,000; 70,000 if the gateway connects a server for it. Calls of tools are bounded by their own `timeoutMs` and `deadline` instead. */
   readonly timeoutMs?: number;
   /** How often a request is repeated, if that is safe. Default 2. */
   readonly retries?: number;
@@ -64,6 +64,8 @@ export interface Asked {
   readonly signal?: AbortSignal | undefined;
   /** Whether it may be repeated if its answer was lost. Defaults to true for GET. */
   readonly safe?: boolean;
+  /** Whether the gateway connects a server, which may take longer than other requests. */
+  readonly connects?: boolean;
   /** Defaults to the client's; Infinity has no limit. */
   readonly timeoutMs?: number;
   /** Defaults to the client's. */
@@ -105,12 +107,13 @@ const BEFORE_SEND: ReadonlySet<unknown> = new Set([
 ]);
 
 export function createHttp(options: ClientOptions): Http {
-  const { clock = systemClock, timeoutMs: usualTimeoutMs = 30_000, retries: usualRetries = 2 } = options;
+  const { clock = systemClock, retries: usualRetries = 2 } = options;
   const base = baseOf(options.url);
   let closed = false;
 
   async function attempt<Value>(asked: Asked, read: Read<Value>): Promise<Value> {
-    const { method = "GET", path, query, body, timeoutMs = usualTimeoutMs } = asked;
+    const { method = "GET", path, query, body, connects = false } = asked;
+    const { timeoutMs = options.timeoutMs ?? (connects ? 70_000 : 30_000) } = asked;
     const given = [options.signal, asked.signal].filter((signal) => signal !== undefined);
     const late = new AbortController();
     const signed = await credentials(options);

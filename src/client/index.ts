@@ -2,6 +2,7 @@
 export { createClient } from "./create-client.ts";
 export type { ClientOptions, Fetch, FetchedResponse, BodyReader } from "./http.ts";
 export type {
+  AddOptions,
   Arsenal,
   ArsenalClient,
   RemoteApprovals,

@@ -10,7 +10,7 @@ import type {
   TraceHistory,
 } from "../serve/administration.ts";
 import type { LogLine } from "../register/source.port.ts";
-import type { Http } from "./http.ts";
+import type { Asked, Http } from "./http.ts";
 
 /** What a gateway says of itself and of the caller. */
 export interface GatewayInfo {
@@ -35,6 +35,8 @@ export interface RemoteOperations {
     disconnect(name: string): Promise<EnsembleStatus>;
     /** Lists its tools again. */
     reload(name: string): Promise<EnsembleStatus>;
+    /** Disconnects and connects it. Calls under way fail; its tools come back with the same ids. */
+    restart(name: string): Promise<EnsembleStatus>;
   };
   readonly policy: {
     /** The rules in force, in the order they are looked at. Undefined if the policy cannot list them. */
@@ -99,8 +101,8 @@ export interface HistoryPage {
 }
 
 export function operations(http: Http): RemoteOperations {
-  const post = <Value>(path: string, body: unknown = {}): Promise<Value> =>
-    http.json<Value>({ method: "POST", path, body });
+  const post = <Value>(path: string, body: unknown = {}, asked: Partial<Asked> = {}): Promise<Value> =>
+    http.json<Value>({ method: "POST", path, body, ...asked });
   const ensemble = (name: string, action = ""): string => `/ensembles/${encodeURIComponent(name)}${action}`;
   return {
     info: () => http.json({ path: "/info" }),
@@ -109,9 +111,10 @@ export function operations(http: Http): RemoteOperations {
       get: (name) => http.json({ path: ensemble(name) }),
       log: async (name, { signal, ...query } = {}) =>
         (await http.json<{ lines: readonly LogLine[] }>({ path: ensemble(name, "/log"), query, signal })).lines,
-      connect: (name) => post(ensemble(name, "/connect")),
+      connect: (name) => post(ensemble(name, "/connect"), {}, { connects: true }),
       disconnect: (name) => post(ensemble(name, "/disconnect")),
       reload: (name) => post(ensemble(name, "/reload")),
+      restart: (name) => post(ensemble(name, "/restart"), {}, { connects: true }),
     },
     policy: {
       rules: async () => (await http.json<{ rules?: readonly PolicyRule[] }>({ path: "/policy/rules" })).rules,

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { EventMap } from "../observe/events.ts";
@@ -172,12 +172,11 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
         }
         emit("ensemble-failed", told);
         release(member);
-        const fix = "Check that the source runs and can be reached, then add it again.";
-        throw new ArsenalError("SOURCE_UNAVAILABLE", `${told.message.replace(/\.$/, "")}. ${fix}`, {
-          field: source.name,
-          fix,
-          cause,
-        });
+        const { fix = "Check that the source runs and can be reached, then add it again." } = isArsenalError(cause)
+          ? cause.details
+          : {};
+        const message = told.message.endsWith(fix) ? told.message : `${told.message.replace(/\.$/, "")}. ${fix}`;
+        throw new ArsenalError("SOURCE_UNAVAILABLE", message, { field: source.name, fix, cause });
       } finally {
         signal?.removeEventListener("abort", cancel);
       }
@@ -207,10 +206,11 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
     },
     async remove(name, { keep = false } = {}) {
       const member = members.get(name);
-      const known = absent.delete(name);
-      if (member === undefined && !known) return false;
+      const known = member ?? absent.get(name);
+      if (known === undefined) return false;
       members.delete(name);
-      if (keep && member) absent.set(name, { source: member.source, state: "disconnected" });
+      if (keep) absent.set(name, { source: known.source, state: "disconnected" });
+      else absent.delete(name);
       const error = member && (await disconnect(member));
       const own = registry.ofEnsemble(name).map(({ id }) => id);
       await registry.deleteAll([...own, ...(await registry.others({ ensembles: [name] }))]);

@@ -94,6 +94,8 @@ export interface EnsembleStatus {
   readonly problem?: string;
   /** How many tools it has registered. */
   readonly tools: number;
+  /** False if it was added while the gateway runs, and is gone after a restart. */
+  readonly persisted: boolean;
 }
 
 export interface EnsembleAdministration {
@@ -106,12 +108,14 @@ export interface EnsembleAdministration {
    * could not be added. Throws ENSEMBLE_NOT_FOUND.
    */
   log(name: string, options: { readonly after?: number | undefined }): readonly LogLine[];
-  /** Connects a disconnected or failed ensemble. These three resolve with what became of it, or reject with ENSEMBLE_NOT_FOUND. */
+  /** Connects a disconnected or failed ensemble. These four resolve with what became of it, or reject with ENSEMBLE_NOT_FOUND. */
   connect(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
   /** Closes its connection and takes its tools away; it can be connected again. */
   disconnect(name: string): Promise<EnsembleStatus>;
   /** Lists its tools again, from files or the server. */
   reload(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
+  /** Disconnects and connects it. Calls under way fail; its tools come back with the same ids. */
+  restart(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
   /** Disconnects it for good. */
   remove(name: string): Promise<void>;
   /**
@@ -120,7 +124,7 @@ export interface EnsembleAdministration {
    * or secrets, and the caller may not.
    */
   addMcpServer(settings: McpServerSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
-  addOpenApi(settings: OpenApiSettings, by: Principal): Promise<number>;
+  addOpenApi(settings: OpenApiSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
   addA2aAgent(settings: A2aAgentSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
 }
 

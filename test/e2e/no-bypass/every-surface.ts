@@ -172,6 +172,7 @@ export const REST_API: Readonly<Record<string, Does>> = {
   connectEnsemble: operates,
   disconnectEnsemble: operates,
   reloadEnsemble: operates,
+  restartEnsemble: operates,
   addMcpServer: manages,
   addA2aAgent: manages,
   addOpenApi: manages,

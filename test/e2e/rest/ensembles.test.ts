@@ -1,11 +1,14 @@
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { startTestAgent } from "../../a2a/test-agent.ts";
+import { type ArsenalClient, createClient } from "../../../src/client/index.ts";
+import { startLegacyServer } from "../../mcp/upstream-server.ts";
 import { type PayServer, startPayServer } from "../pay-server.ts";
 import { operate, type OperatedGateway } from "./operated-gateway.ts";
 
@@ -16,6 +19,7 @@ let pay: PayServer;
 beforeEach(async () => void (pay = await startPayServer()));
 afterEach(() => pay.close());
 
+const toHttp = (url: string) => ({ name: "slow", transport: { kind: "http" as const, url } });
 const http = (name: string): object => ({ name, transport: { kind: "http", url: pay.url } });
 
 const withPay = (): Promise<OperatedGateway> =>
@@ -52,14 +56,15 @@ describe("the ensembles of a gateway", () => {
       200,
       {
         ensembles: [
-          { name: "pay", source: "mcp", state: "connected", tools: 2 },
-          { name: "away", source: "mcp", state: "failed", problem: expect.any(String), tools: 0 },
+          { name: "pay", source: "mcp", state: "connected", tools: 2, persisted: true },
+          { name: "away", source: "mcp", state: "failed", problem: expect.any(String), tools: 0, persisted: true },
           {
             name: "bad",
             source: "openapi",
             state: "failed",
             problem: expect.stringContaining("nowhere.yaml"),
             tools: 0,
+            persisted: true,
           },
         ],
       },
@@ -96,7 +101,8 @@ describe("the ensembles of a gateway", () => {
     expect(still.body).toMatchObject({ state: "failed", problem: expect.any(String), tools: 2 });
     pay = await startPayServer(Number(port));
     const back = await gateway.ask("olga", "POST", "/ensembles/pay/connect", {});
-    expect(back.body).toEqual({ name: "pay", source: "mcp", state: "connected", tools: 2 });
+    expect(back.body).toMatchObject({ name: "pay", source: "mcp", state: "connected", tools: 2 });
+    expect(back.body).not.toHaveProperty("problem");
     expect(await gateway.arsenal.execute({ toolName: "pay.pay", arguments: { amount: 2 } })).toMatchObject({
       status: "success",
     });
@@ -112,7 +118,44 @@ describe("the ensembles of a gateway", () => {
     expect(still.body).toMatchObject({ state: "failed", problem: expect.stringContaining("pets.json") });
     await writeFile(file, JSON.stringify(document("pets")));
     const now = await gateway.ask("olga", "POST", "/ensembles/pets/connect", {});
-    expect(now.body).toEqual({ name: "pets", source: "openapi", state: "connected", tools: 1 });
+    expect(now.body).toMatchObject({ name: "pets", source: "openapi", state: "connected", tools: 1 });
+    expect(now.body).not.toHaveProperty("problem");
+  });
+
+  it("stay in the list however often they are disconnected", async () => {
+    const gateway = await withPay();
+    for (let time = 0; time < 2; time++)
+      expect((await gateway.ask("olga", "POST", "/ensembles/pay/disconnect", {})).body).toMatchObject({
+        state: "disconnected",
+      });
+    expect((await gateway.ask("olga", "POST", "/ensembles/pay/connect", {})).body).toMatchObject({ tools: 2 });
+  });
+
+  it("are restarted: calls under way end with a clear error, and the same tools come back", async () => {
+    const server = await startLegacyServer();
+    onTestFinished(() => server.close());
+    const gateway = await operate(
+      {},
+      {
+        fill: (arsenal) => arsenal.addMcpServer({ name: "notes", transport: { kind: "http", url: server.url } }),
+      },
+    );
+    const before = await toolsOf(gateway);
+    const called = once(server.events, "called");
+    const waiting = gateway.arsenal.execute({ toolName: "notes.wait" });
+    await called;
+    expect(await gateway.ask("olga", "POST", "/ensembles/notes/restart", {})).toMatchObject({
+      status: 200,
+      body: { name: "notes", state: "connected", tools: 5 },
+    });
+    const { status, error } = await waiting;
+    expect([status, error?.code]).toEqual(["failure", "OUTCOME_UNKNOWN"]);
+    expect(error?.message).toContain('tools/call on the MCP server "notes" was sent, and its answer was lost');
+    expect(await toolsOf(gateway)).toEqual(before);
+    const echo = { toolName: "notes.echo", arguments: { text: "back" } };
+    expect(await gateway.arsenal.execute(echo)).toMatchObject({ status: "success" });
+    await gateway.ask("olga", "POST", "/ensembles/notes/disconnect", {});
+    expect((await gateway.ask("olga", "POST", "/ensembles/notes/restart", {})).body).toMatchObject({ tools: 5 });
   });
 
   it("are read again on demand", async () => {
@@ -135,6 +178,7 @@ describe("the ensembles of a gateway", () => {
     const added = await gateway.ask("olga", "POST", "/ensembles/mcp", http("pay"));
     expect(added).toMatchObject({ status: 201, body: { name: "pay", tools: 2, persisted: false } });
     expect(added.headers.get("location")).toBe("/api/v1/ensembles/pay");
+    expect((await gateway.ask("olga", "GET", "/ensembles/pay")).body).toMatchObject({ persisted: false });
     const agent = await startTestAgent();
     onTestFinished(() => agent[Symbol.asyncDispose]());
     const weather = await gateway.ask("olga", "POST", "/ensembles/a2a", { name: "weather", url: agent.url });
@@ -165,12 +209,40 @@ describe("the ensembles of a gateway", () => {
   it("are not added if they cannot be reached", async () => {
     const gateway = await operate();
     const server = { name: "gone", transport: { kind: "http", url: "http://127.0.0.1:1/mcp" } };
-    expect((await gateway.ask("olga", "POST", "/ensembles/mcp", server)).body).toMatchObject({
-      status: 422,
-      code: "SOURCE_UNAVAILABLE",
-    });
+    const { body } = await gateway.ask("olga", "POST", "/ensembles/mcp", server);
+    expect(body).toMatchObject({ status: 422, code: "SOURCE_UNAVAILABLE", fix: expect.any(String) });
+    expect([body.detail.match(/Check that/g), body.detail.endsWith(body.fix)]).toEqual([["Check that"], true]);
     expect((await gateway.ask("olga", "GET", "/ensembles")).body).toEqual({ ensembles: [] });
   });
+
+  it.each([
+    ["an MCP server", (client, url, signal) => client.addMcpServer(toHttp(url), { signal })],
+    ["an OpenAPI document", (client, url, signal) => client.addOpenApi({ name: "slow", document: url }, { signal })],
+    ["an A2A agent", (client, url, signal) => client.addA2aAgent({ name: "slow", url }, { signal })],
+  ] satisfies [string, (client: ArsenalClient, url: string, signal: AbortSignal) => Promise<number>][])(
+    "are not added if adding %s is cancelled before it answered",
+    async (_what, add) => {
+      const gateway = await operate({}, { local: true });
+      const silent = createServer();
+      onTestFinished(() => void silent.closeAllConnections());
+      onTestFinished(() => void silent.close());
+      await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
+      const { port } = silent.address() as AddressInfo;
+      const controller = new AbortController();
+      const asked = once(silent, "request");
+      const client = createClient({ url: gateway.url.replace("/api/v1", "") });
+      const adding = add(client, `http://127.0.0.1:${port}/`, controller.signal);
+      const refused = expect(adding).rejects.toMatchObject({ code: "CANCELLED" });
+      const [request] = (await asked) as [IncomingMessage];
+      const failed = new Promise<void>((resolve) => {
+        gateway.arsenal.subscribe(() => resolve(), { names: ["ensemble-failed"] });
+      });
+      const hungUp = once(request.socket, "close");
+      controller.abort();
+      await Promise.all([refused, hungUp, failed]);
+      expect(await client.listTools()).toEqual([]);
+    },
+  );
 
   it("run commands, and read files and secrets of the machine, only for its own operator or if that is allowed", async () => {
     const remote = await operate();
@@ -204,6 +276,8 @@ describe("the ensembles of a gateway", () => {
     ["POST", "/ensembles/pay/connect"],
     ["POST", "/ensembles/pay/disconnect"],
     ["POST", "/ensembles/pay/reload"],
+    ["POST", "/ensembles/pay/restart"],
+    ["GET", "/ensembles/pay/log"],
     ["POST", "/ensembles/mcp"],
     ["POST", "/ensembles/openapi"],
     ["POST", "/ensembles/a2a"],
@@ -220,6 +294,8 @@ describe("the ensembles of a gateway", () => {
     ["POST", "/ensembles/pai/connect"],
     ["POST", "/ensembles/pai/disconnect"],
     ["POST", "/ensembles/pai/reload"],
+    ["POST", "/ensembles/pai/restart"],
+    ["GET", "/ensembles/pai/log"],
     ["DELETE", "/ensembles/pai"],
   ])("are named in full: %s %s is 404", async (method, path) => {
     const gateway = await withPay();

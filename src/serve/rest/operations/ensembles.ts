@@ -37,8 +37,9 @@ export const STATUS = {
     state: { enum: ["connecting", "connected", "failed", "disconnected"] },
     problem: { type: "string", description: "Why it is not connected, or could not be read the last time." },
     tools: { type: "integer", description: "How many tools it has registered." },
+    persisted: { type: "boolean", description: "False if it was added over this API: a restart forgets it." },
   },
-  required: ["name", "source", "state", "tools"],
+  required: ["name", "source", "state", "tools", "persisted"],
 } satisfies JsonSchema;
 
 const ADDED = {
@@ -164,6 +165,21 @@ export const ensembleOperations: readonly Operation[] = [
     },
   }),
   operation({
+    id: "restartEnsemble",
+    method: "post",
+    path: "/ensembles/{name}/restart",
+    tag,
+    role,
+    summary: "Disconnect an ensemble and connect it again",
+    description: "Starts the program of a server again. Calls under way fail; the tools come back with the same ids.",
+    params,
+    answers: one,
+    problems,
+    async run({ params: { name = "" }, signal }, context) {
+      return { body: await administrationOf(context).ensembles.restart(name, { signal }) };
+    },
+  }),
+  operation({
     id: "addMcpServer",
     method: "post",
     path: "/ensembles/mcp",
@@ -208,9 +224,12 @@ export const ensembleOperations: readonly Operation[] = [
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,
     statusOf: { SOURCE_UNAVAILABLE: 422 },
-    async run({ body, principal }, context) {
+    async run({ body, principal, signal }, context) {
       const settings = body as unknown as OpenApiSettings;
-      return added(settings.name, await administrationOf(context).ensembles.addOpenApi(settings, principal));
+      return added(
+        settings.name,
+        await administrationOf(context).ensembles.addOpenApi(settings, principal, { signal }),
+      );
     },
   }),
   operation({
