@@ -76,10 +76,11 @@ export function wireCalls(stages: {
       rerankTopK: reranker.topK,
       rerankTimeoutMs: reranker.timeoutMs,
     },
+    ...(stages.history && { note: stages.history.noteRetrieval }),
     emit,
     clock,
   });
-  const checked: Retriever = {
+  const retriever: Retriever = {
     async retrieve(query) {
       if (query?.toolset !== undefined) toolsets.get(query.toolset, principalOr(operator, query.principal));
       const rerank = reranker.enabled && query?.enableReranking === undefined;
@@ -87,7 +88,6 @@ export function wireCalls(stages: {
       return unasked.retrieve(rerank ? { ...asked, enableReranking: true } : asked);
     },
   };
-  const retriever = stages.history?.watch(checked) ?? checked;
 
   // execute
   const validator = parts.validator ?? jsonSchemaValidator();

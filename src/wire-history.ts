@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import { stateType } from "./config/load/state-type.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
@@ -7,17 +8,16 @@ import type { Events } from "./observe/emitter.ts";
 import type { ArsenalEvent } from "./observe/events.ts";
 import { costsBy, readCosts } from "./observe/history/costs.ts";
 import { createHistory, readHistory } from "./observe/history/history.ts";
-import type { CallRecord, HistoryRecord, StoredRecord } from "./observe/history/record.ts";
+import type { CallRecord, HistoryRecord, RetrievalRecord, StoredRecord } from "./observe/history/record.ts";
 import type { ToolQuery } from "./retrieve/query.ts";
-import type { RetrievalResult } from "./retrieve/result.ts";
-import type { Retriever } from "./retrieve/retriever.ts";
+import type { Explanation, RetrievalResult } from "./retrieve/result.ts";
 import type { HistoryAdministration, HistoryEntry } from "./serve/administration.ts";
 import type { State } from "./state/state.port.ts";
 
 /** The history of an arsenal, being written. */
 export interface WiredHistory {
-  /** The same retriever, whose answers are kept. */
-  watch(retriever: Retriever): Retriever;
+  /** Keeps a retrieval. Its explanation is made in the next turn, when the caller has its answer. */
+  noteRetrieval(query: ToolQuery, result: RetrievalResult, explain: () => Explanation): void;
   /** Writes what has happened until now. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -37,29 +37,22 @@ export function wireHistory(stages: {
   const history = createHistory({ state, clock, redactor, settings, emit: events.emit, newId: randomUUID });
   const unsubscribe = events.subscribe(
     (event) => {
-      if (event.name === "call-finished") history.note(toCallRecord(event));
+      if (event.name === "call-finished") history.note(() => toCallRecord(event));
     },
     { names: ["call-finished"], isPatient: true },
   );
   return {
-    watch: (retriever) => ({
-      async retrieve(query) {
-        // The explanation is made from what ranking found anyway: nothing is searched twice.
-        const { explain = true } = query ?? {};
-        const { explanation, ...result } = await retriever.retrieve({
-          ...query,
-          explain: explain === false || explain,
-        });
-        if (explanation === undefined) return result;
-        history.note(toRecord(query, { ...result, explanation }, clock.now()));
-        return query.explain === true ? { ...result, explanation } : result;
-      },
-    }),
+    noteRetrieval(query, result, explain) {
+      const at = clock.now();
+      setImmediate(history.note, () => toRecord(query, result, explain(), at));
+    },
     async flush() {
+      await nextTurn();
       await events.flush();
       await history.flush();
     },
     async close() {
+      await nextTurn();
       await events.flush();
       unsubscribe();
       await history.close();
@@ -130,10 +123,11 @@ function toEntry(record: HistoryRecord): HistoryEntry {
 
 function toRecord(
   { context, toolset, principal }: ToolQuery,
-  result: RetrievalResult & Required<Pick<RetrievalResult, "explanation">>,
+  result: RetrievalResult,
+  explanation: Explanation,
   at: number,
-): Parameters<ReturnType<typeof createHistory>["note"]>[0] {
-  const { traceId, intent, tier, confidence, nothingFits, candidateCount, filteredCount, explanation } = result;
+): RetrievalRecord {
+  const { traceId, intent, tier, confidence, nothingFits, candidateCount, filteredCount } = result;
   const { queryEmbeddingTimeMs, searchTimeMs, rerankTimeMs, steps } = result;
   return {
     kind: "retrieval",
@@ -161,18 +155,13 @@ function toRecord(
 function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
   const { toolId, traceId, spanId, parentSpanId, toolset, status, code, message, cached } = data;
   const { attempts, queuedMs, latencyMs, principal, tenant, cost, startedAt, durationMs, steps } = data;
-  return {
+  const record: { -readonly [Key in keyof CallRecord]: CallRecord[Key] } = {
     kind: "call",
     at,
     traceId,
     spanId,
-    ...(parentSpanId !== undefined && { parentSpanId }),
     toolId,
-    ...(toolset !== undefined && { toolset }),
     status,
-    ...(code !== undefined && { code }),
-    ...(message !== undefined && { message }),
-    ...(cached === true && { cached }),
     attempts,
     queuedMs,
     latencyMs,
@@ -180,7 +169,14 @@ function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
     durationMs,
     steps,
     principal,
-    ...(tenant !== undefined && { tenant }),
-    ...(cost !== undefined && { cost }),
   };
+  // One record a call: spreading each of these would cost more than all the rest.
+  if (parentSpanId !== undefined) record.parentSpanId = parentSpanId;
+  if (toolset !== undefined) record.toolset = toolset;
+  if (code !== undefined) record.code = code;
+  if (message !== undefined) record.message = message;
+  if (cached !== undefined) record.cached = cached;
+  if (tenant !== undefined) record.tenant = tenant;
+  if (cost !== undefined) record.cost = cost;
+  return record;
 }

@@ -29,7 +29,7 @@ import { applyReranking, rerank, type Reranking } from "./rank/rerank.ts";
 import { createScorer, type Scorer } from "./rank/scorer.ts";
 import { createTagMatcher } from "./rank/tag-matcher.ts";
 import type { Reranker } from "./reranker.port.ts";
-import type { RetrievalResult, ScoredTool } from "./result.ts";
+import type { Explanation, RetrievalResult, ScoredTool } from "./result.ts";
 import { DEFAULT_SETTINGS, type RetrieverSettings } from "./settings.ts";
 import { readConversation, usedTools } from "./understand/conversation-view.ts";
 import type { IntentClassifier } from "./understand/intent.ts";
@@ -55,6 +55,8 @@ export interface RetrieverParts {
   readonly classifyIntent?: IntentClassifier;
   /** What the arsenal learns from use. If absent, the ranking is the routing formula's alone. */
   readonly learning?: Pick<Learning, "priors" | "noteRetrieval"> | undefined;
+  /** Hears of every answer. Explaining it takes as long as a good part of finding it, and can wait until the caller has it. */
+  readonly note?: (query: ToolQuery, result: RetrievalResult, explain: () => Explanation) => void;
   readonly settings: RetrieverSettings;
   readonly emit: Emit;
   readonly clock: Clock;
@@ -184,7 +186,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       tier: fused.tier,
       steps,
     });
-    return {
+    const result: RetrievalResult = {
       tools,
       confidence: fit.confidence,
       nothingFits: fit.nothingFits,
@@ -200,10 +202,11 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       totalTimeMs,
       steps,
       traceId,
-      ...(query.explain
-        ? { explanation: explain(chosen, leftOut(ranked, chosen, { ...fit, conflicts, displaced }), settings.weights) }
-        : {}),
     };
+    const others = (): readonly Verdict[] => leftOut(ranked, chosen, { ...fit, conflicts, displaced });
+    const explanation = (): Explanation => explain(chosen, others(), settings.weights);
+    parts.note?.(given, result, explanation);
+    return query.explain ? { ...result, explanation: explanation() } : result;
   }
 
   function candidateQuery(query: CheckedQuery, pool: number): CandidateQuery {

@@ -29,19 +29,23 @@ const OTHER = "(other) ";
 /** Attempts at a document that other processes change too. */
 const ATTEMPTS = 10;
 
-/** Adds what calls cost to the totals of their days. Only calls of tools that declare a cost count. */
-export async function addCosts(state: State, records: readonly HistoryRecord[]): Promise<void> {
-  const days = new Map<string, Map<string, [number, number]>>();
-  for (const record of records) {
-    if (record.kind !== "call" || record.cost === undefined) continue;
-    const day = dayOf(record.at);
-    const rows = days.get(day) ?? new Map<string, [number, number]>();
-    days.set(day, rows);
-    const key = `${record.toolId} ${record.tenant ?? ""}`;
-    const [calls, cost] = rows.get(key) ?? [0, 0];
-    rows.set(key, [calls + 1, cost + record.cost]);
-  }
-  for (const [day, rows] of days) await addToDay(state, day, rows);
+/** What calls cost, by day, then by tool and tenant. */
+export type CostSums = Map<string, Map<string, readonly [calls: number, cost: number]>>;
+
+/** Adds what a call cost to its day. Only calls of tools that declare a cost count. */
+export function sumCosts(sums: CostSums, record: HistoryRecord): void {
+  if (record.kind !== "call" || record.cost === undefined) return;
+  const day = dayOf(record.at);
+  let rows = sums.get(day);
+  if (rows === undefined) sums.set(day, (rows = new Map()));
+  const key = `${record.toolId} ${record.tenant ?? ""}`;
+  const [calls, cost] = rows.get(key) ?? [0, 0];
+  rows.set(key, [calls + 1, cost + record.cost]);
+}
+
+/** Adds costs to the totals that are kept of their days. */
+export async function writeCosts(state: State, sums: CostSums): Promise<void> {
+  for (const [day, rows] of sums) await addToDay(state, day, rows);
 }
 
 async function addToDay(

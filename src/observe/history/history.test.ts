@@ -41,7 +41,7 @@ describe("createHistory", () => {
       { ...documents, set: (key, ...rest) => (written.push(key), documents.set(key, ...rest)) },
       clock,
     );
-    for (let number = 0; number < 50; number++) history.note(call(number));
+    for (let number = 0; number < 50; number++) history.note(() => call(number));
     await clock.advance(999);
     expect(written).toEqual([]);
     await clock.advance(1);
@@ -53,7 +53,7 @@ describe("createHistory", () => {
     const clock = createManualClock(START);
     const { documents } = memoryState({ clock });
     const histories = Array.from({ length: 4 }, () => open(documents, clock, [], 300));
-    for (let number = 0; number < 400; number++) histories[number % 4]?.note(call(number));
+    for (let number = 0; number < 400; number++) histories[number % 4]?.note(() => call(number));
     await Promise.all(histories.map((history) => history.flush()));
     const { length } = await readHistory(documents, () => true);
     expect(length).toBeGreaterThan(200);
@@ -71,13 +71,13 @@ describe("createHistory", () => {
     };
     const history = open(state, clock, told);
     for (let number = 0; number < 3; number++) {
-      history.note(call(number));
+      history.note(() => call(number));
       await clock.advance(1_000);
     }
     const message = "The history could not be written: away";
     expect(told).toEqual([["sink-failed", { sink: "history", message, dropped: 1 }]]);
     isAway = false;
-    history.note(call(3));
+    history.note(() => call(3));
     await clock.advance(1_000);
     expect((await readHistory(documents, () => true)).map(({ at }) => at)).toEqual([START + 3]);
   });
@@ -87,7 +87,7 @@ describe("createHistory", () => {
     const { documents } = memoryState({ clock });
     const told: unknown[] = [];
     const history = open(documents, clock, told, 100_000);
-    for (let number = 0; number < 5_100; number++) history.note(call(number));
+    for (let number = 0; number < 5_100; number++) history.note(() => call(number));
     await history.close();
     const kept = await readHistory(documents, () => true);
     expect([kept.length, kept[0]?.at]).toEqual([5_000, START + 100]);
@@ -95,16 +95,52 @@ describe("createHistory", () => {
   });
 });
 
+describe("a record", () => {
+  it("is kept as one text, so that no store has to copy or compare its parts", async () => {
+    const clock = createManualClock(START);
+    const { documents } = memoryState({ clock });
+    const history = open(documents, clock);
+    history.note(() => call(1));
+    await history.flush();
+    const [chunk] = await documents.list("history:");
+    expect(chunk?.value).toEqual([JSON.stringify(call(1))]);
+  });
+
+  it("that cannot be made is lost and reported, and disturbs nothing", async () => {
+    const clock = createManualClock(START);
+    const { documents } = memoryState({ clock });
+    const told: unknown[] = [];
+    const history = open(documents, clock, told);
+    history.note(() => {
+      throw new Error("the engine is closed");
+    });
+    history.note(() => call(1));
+    await history.close();
+    expect(await readHistory(documents, () => true)).toEqual([call(1)]);
+    const message = "A request could not be explained: the engine is closed";
+    expect(told).toEqual([["sink-failed", { sink: "history", message, dropped: 1 }]]);
+  });
+});
+
 describe("readCosts", () => {
+  it("counts calls whose records were dropped because too many came at once", async () => {
+    const clock = createManualClock(START);
+    const { documents } = memoryState({ clock });
+    const history = open(documents, clock);
+    for (let number = 0; number < 6_000; number++) history.note(() => call(0, { cost: 1 }));
+    await history.close();
+    expect(await readCosts(documents, { days: 1, now: START })).toMatchObject([{ calls: 6_000, cost: 6_000 }]);
+  });
+
   it("adds up by tool, tenant and day, from the day that was asked for", async () => {
     const clock = createManualClock(START);
     const { documents } = memoryState({ clock });
     const history = open(documents, clock);
     const minutes = 60_000;
-    history.note(call(0, { cost: 2, tenant: "acme" }));
-    history.note(call(2 * minutes, { cost: 1, tenant: "acme" }));
-    history.note(call(2 * minutes, { cost: 3, toolId: "shop.ship" }));
-    history.note(call(2 * minutes));
+    history.note(() => call(0, { cost: 2, tenant: "acme" }));
+    history.note(() => call(2 * minutes, { cost: 1, tenant: "acme" }));
+    history.note(() => call(2 * minutes, { cost: 3, toolId: "shop.ship" }));
+    history.note(() => call(2 * minutes));
     await history.close();
     const costs = (days: number): ReturnType<typeof readCosts> =>
       readCosts(documents, { days, now: START + 2 * minutes });

@@ -3,13 +3,13 @@ import type { State } from "../../state/state.port.ts";
 import { createBoundedQueue } from "../bounded-queue.ts";
 import type { Clock } from "../clock.ts";
 import type { Emit } from "../events.ts";
-import { addCosts } from "./costs.ts";
+import { type CostSums, sumCosts, writeCosts } from "./costs.ts";
 import { fromStored, type HistoryRecord, type RetrievalRecord, type StoredRecord, toStored } from "./record.ts";
 
 /** Keeps what was asked and called, so that a question about yesterday can be answered. */
 export interface History {
-  /** Takes a record. It is written within a second, outside the path of any call. */
-  note(record: HistoryRecord): void;
+  /** Makes a record now and keeps its text, which is written within a second. One that cannot be made is lost and reported. */
+  note(make: () => HistoryRecord): void;
   /** Writes what waits. */
   flush(): Promise<void>;
   /** Writes what waits, and ends. */
@@ -67,17 +67,25 @@ const ATTEMPTS = 10;
 export function createHistory(parts: HistoryParts): History {
   const { state, clock, redactor, settings, emit, newId } = parts;
   const size = Math.min(MOST_IN_CHUNK, Math.ceil(settings.max / 10));
-  const waiting = createBoundedQueue<HistoryRecord>(MOST_WAITING);
+  const waiting = createBoundedQueue<string>(MOST_WAITING);
+  let costs: CostSums = new Map();
   let lost = 0;
   let reportedAt = Number.NEGATIVE_INFINITY;
-  let open: { readonly key: string; readonly at: number; readonly records: StoredRecord[] } | undefined;
+  let open: { readonly key: string; readonly at: number; readonly records: string[] } | undefined;
   let cancel: (() => void) | undefined;
   let writing: Promise<void> = Promise.resolve();
   let isClosed = false;
 
-  function note(record: HistoryRecord): void {
+  function note(make: () => HistoryRecord): void {
     if (isClosed) return;
-    if (!waiting.push(record)) lost++;
+    try {
+      const record = make();
+      if (!waiting.push(JSON.stringify(toStored(safe(record))))) lost++;
+      sumCosts(costs, record);
+    } catch (error) {
+      lost++;
+      report(`A request could not be explained: ${messageOf(error)}`);
+    }
     cancel ??= clock.after(WRITE_AFTER_MS, () => void flush(), { background: true });
   }
 
@@ -90,14 +98,16 @@ export function createHistory(parts: HistoryParts): History {
   async function write(): Promise<void> {
     const records = waiting.take(MOST_WAITING);
     if (records.length === 0) return;
+    const spent = costs;
+    costs = new Map();
     try {
-      await keep(records.map((record) => toStored(safe(record))));
-      await addCosts(state, records);
+      await keep(records);
+      await writeCosts(state, spent);
       if (lost > 0) report(`More than ${MOST_WAITING} requests and calls came at once.`);
     } catch (error) {
       open = undefined;
       lost += records.length;
-      report(`The history could not be written: ${error instanceof Error ? error.message : String(error)}`);
+      report(`The history could not be written: ${messageOf(error)}`);
     }
   }
 
@@ -110,7 +120,7 @@ export function createHistory(parts: HistoryParts): History {
   }
 
   /** Fills the open document, then as many new ones as it takes. */
-  async function keep(records: readonly StoredRecord[]): Promise<void> {
+  async function keep(records: readonly string[]): Promise<void> {
     const touched = new Set(open === undefined ? [] : [open]);
     const started: Chunk[] = [];
     const ended: Chunk[] = [];
@@ -180,6 +190,10 @@ export function createHistory(parts: HistoryParts): History {
   };
 }
 
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 function toChunk({ key, at, records }: { key: string; at: number; records: readonly unknown[] }): Chunk {
   return { key, at, count: records.length };
 }
@@ -205,7 +219,11 @@ export async function readHistory(
     const entries = await Promise.all(
       chunks.slice(first, first + READ_AT_ONCE).map(({ key }) => state.get(key, options)),
     );
-    for (const entry of entries) found.push(...((entry?.value ?? []) as readonly StoredRecord[]).filter(wanted));
+    for (const entry of entries)
+      for (const text of (entry?.value ?? []) as readonly string[]) {
+        const record = JSON.parse(text) as StoredRecord;
+        if (wanted(record)) found.push(record);
+      }
   }
   return found.sort((a, b) => a.at - b.at).map(fromStored);
 }

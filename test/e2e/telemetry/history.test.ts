@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { memoryEngine } from "../../../src/adapters/engines/memory.ts";
 import { sqliteState } from "../../../src/adapters/state/sqlite.ts";
 import { localOperator } from "../../../src/guard/principal.ts";
 import { ToolArsenal, type ToolArsenalConfig } from "../../../src/index.ts";
@@ -141,6 +142,28 @@ describe("the history", () => {
     await arsenal.execute({ toolName: "shop.report_1", arguments: {} });
     await arsenal.close();
     expect(await kept(clock)).toHaveLength(1);
+  });
+
+  it("explains a retrieval only when its caller has the answer", async () => {
+    const engine = memoryEngine();
+    let explained = 0;
+    const arsenal = new ToolArsenal(
+      { telemetry: { enabled: false, history: { enabled: true } }, embedder: { tier: "lexical" } },
+      {
+        engine: {
+          ...engine,
+          async search(query) {
+            const answer = await engine.search(query);
+            return { ...answer, matchedTerms: (...about) => (explained++, answer.matchedTerms(...about)) };
+          },
+        },
+      },
+    );
+    arsenal.register({ name: "refund", description: "Gives a customer their money back." }, () => "done");
+    await arsenal.retrieve(QUERY);
+    expect(explained).toBe(0);
+    await arsenal.close();
+    expect(explained).toBe(1);
   });
 
   it("can be switched off", async () => {
