@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../index.ts";
 import type { ArsenalEvent } from "../../observe/events.ts";
 import { createMetricRegistry } from "../../observe/metrics/registry.ts";
+import type { Sink } from "../../observe/sink.port.ts";
 import { sinkContract } from "../../testing/sink.contract.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { check, datadogSink } from "./datadog.ts";
@@ -87,6 +88,34 @@ describe("datadogSink", () => {
     expect(posted).toContain("/v1/traces");
     expect(posted).not.toContain("/v1/metrics");
     collector.close();
+  });
+
+  it("sends gauges again and again, also while nothing is called", async () => {
+    const clock = createManualClock(0);
+    const registry = createMetricRegistry();
+    const up = registry.gauge("toolarsenal_upstream_up", "Whether it is connected.");
+    const sink = datadogSink({ port }, { clock, metrics: async () => registry });
+    up.set(1);
+    await clock.advance(10_000);
+    await linesUntil("toolarsenal.upstream_up:1");
+    up.set(0);
+    await clock.advance(10_000);
+    await linesUntil("toolarsenal.upstream_up:0");
+    await sink.close?.();
+  });
+
+  it("wants what it sends, and what is traced", () => {
+    const plain = datadogSink({ port });
+    const asked = [
+      ["call-finished", "info"],
+      ["retrieval-finished", "info"],
+      ["audit-failed", "error"],
+    ] as const;
+    expect(asked.map(([name, level]) => plain.wants?.(name, level))).toEqual([true, true, false]);
+    const wants: Sink["wants"] = (_name, level) => level === "error";
+    const traced = datadogSink({ port }, { traces: { name: "traces", wants, write: () => {} } });
+    expect(asked.map(([name, level]) => traced.wants?.(name, level))).toEqual([true, true, true]);
+    expect(traced.wants?.("circuit-closed", "info")).toBe(false);
   });
 
   it("loses what it sends while the Agent is away, and holds up nobody", async () => {

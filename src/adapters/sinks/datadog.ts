@@ -4,7 +4,7 @@ import type { Surroundings } from "../surroundings.ts";
 import { type Filled, object, optional, text, texts, whole } from "../settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import type { ArsenalEvent } from "../../observe/events.ts";
+import type { ArsenalEvent, EventName } from "../../observe/events.ts";
 import type { Labels, MetricRegistry } from "../../observe/metrics/registry.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { OpenTelemetrySinkOptions } from "./opentelemetry/settings.ts";
@@ -44,7 +44,7 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
   /** The totals that were sent last. */
   const sent = new Map<string, number>();
   let opening: Promise<Socket> | undefined;
-  let cancel: (() => void) | undefined;
+  let cancel = metrics && clock.after(intervalMs, readAgain, { background: true });
   let sending: Promise<void> = Promise.resolve();
 
   const line = (name: string, value: number, type: "c" | "d" | "g", labels: Labels): string => {
@@ -74,8 +74,12 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
     );
   }
 
+  function readAgain(): void {
+    cancel = clock.after(intervalMs, readAgain, { background: true });
+    void sendMetrics();
+  }
+
   function sendMetrics(): Promise<void> {
-    cancel = undefined;
     // What could not be sent is lost: UDP promises nothing either.
     return (sending = sending
       .then(readMetrics)
@@ -85,8 +89,8 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
 
   return {
     name: "datadog",
+    wants: (name, level) => TIMED.has(name) || (traces !== undefined && (traces.wants?.(name, level) ?? true)),
     async write(events) {
-      cancel ??= clock.after(intervalMs, () => void sendMetrics(), { background: true });
       await traces?.write(events);
       await send(events.flatMap((event) => durationLines(event, line)));
     },
@@ -114,6 +118,9 @@ function sendDatagram(socket: Socket, datagram: string): Promise<void> {
     socket.send(datagram, (error) => (error === null ? resolve() : reject(error)));
   });
 }
+
+/** Events whose durations are sent. */
+const TIMED: ReadonlySet<EventName> = new Set(["call-finished", "retrieval-finished"]);
 
 function durationLines(
   { name, data }: ArsenalEvent,

@@ -178,9 +178,9 @@ const TOLD_BY_FINDINGS: ReadonlySet<EventName> = new Set(["ensemble-failed", "pi
 function warningSink(texts: Set<string>): Sink {
   return {
     name: "doctor",
+    wants: (name, level) => isAtLeast(level, "warn") && !TOLD_BY_FINDINGS.has(name),
     write(events) {
-      for (const event of events)
-        if (isAtLeast(event.level, "warn") && !TOLD_BY_FINDINGS.has(event.name)) texts.add(eventText(event));
+      for (const event of events) texts.add(eventText(event));
     },
   };
 }

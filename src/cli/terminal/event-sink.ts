@@ -33,16 +33,19 @@ export function eventSink(
   const { format = "auto" } = options;
   const isWanted = ({ name, data }: ArsenalEvent): boolean =>
     !without.has(name) || (name === "ensemble-failed" && data.kind === "descriptor");
+  const wants: Sink["wants"] = (name, own) =>
+    (!without.has(name) || name === "ensemble-failed") && isLoudEnough({ name, level: own }, level, levels);
   if (json || format !== "auto" || err.isTTY !== true) {
     const stream = err instanceof Writable ? err : toWritable(err);
     const sink = consoleSink({ level, levels, stream, format: json || format === "auto" ? "json" : format });
-    return { ...sink, write: (events) => sink.write(events.filter(isWanted)) };
+    return { ...sink, wants, write: (events) => sink.write(events.filter(isWanted)) };
   }
   const paint = styles(err, environment);
   const paints = { debug: paint.dim, info: paint.dim, warn: paint.yellow, error: paint.red };
   const said = new Set<string>();
   return {
     name: "terminal",
+    wants,
     write(events) {
       for (const event of events) {
         if (!isWanted(event) || !isLoudEnough(event, level, levels)) continue;
@@ -65,7 +68,7 @@ export function protocolSink({ err, json }: Pick<Terminal, "err"> & { readonly j
   return {
     ...sink,
     name: "protocol",
-    write: (events) => sink.write(events.filter(({ name }) => name === "mcp-message")),
+    wants: (name) => name === "mcp-message",
   };
 }
 

@@ -6,7 +6,7 @@ import { memoryAudit } from "../../adapters/audit/memory.ts";
 import { hmacKey } from "../../guard/audit/key.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { configuredAudit, configuredCallAudit } from "./arsenal-parts.ts";
+import { configuredAudit, configuredCallAudit, configuredSinks } from "./arsenal-parts.ts";
 import { createSurroundings } from "./surroundings.ts";
 import { resolveConfig } from "../load/resolve-config.ts";
 
@@ -59,4 +59,20 @@ describe("the secret of the configured audit", () => {
     await expect(use("env:AUDIT", { AUDIT: "short-one" })).rejects.toThrow("Give at least 32 random characters.");
     await expect(use("env:AUDIT", {})).rejects.toThrow('audit.secret of "audit" refers to env:AUDIT');
   });
+});
+
+describe("the configured sink", () => {
+  it.each(["console", "datadog", "opentelemetry"] as const)(
+    "%s wants what its adapter wants once that is loaded with the first event",
+    async (type) => {
+      const telemetry = { type, level: "error", otlp: { endpoint: "http://127.0.0.1:9" } } as const;
+      const [sink] = configuredSinks(resolveConfig({ telemetry }), surroundings);
+      const wants = (): unknown => sink?.wants?.("circuit-closed", "info") ?? true;
+      expect(wants()).toBe(true);
+      await sink?.write([]);
+      expect(wants()).toBe(false);
+      expect(sink?.wants?.("audit-failed", "error")).toBe(true);
+      await sink?.close?.();
+    },
+  );
 });

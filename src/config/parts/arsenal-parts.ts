@@ -142,18 +142,21 @@ export function configuredLlm(
   };
 }
 
-/** The configured sinks. A library prints nothing that nobody asked for. */
+/** The configured sinks. A library prints nothing unless it is asked to. */
 export function configuredSinks({ telemetry }: ResolvedConfig, surroundings: Surroundings): readonly Sink[] {
   const { type, level, enabled = type !== undefined || level !== undefined } = telemetry;
   return enabled ? [lazySink(type ?? "console", telemetry, surroundings)] : [];
 }
 
-/** A sink that is loaded with its first event. */
+/** A sink that is loaded with its first event. Until then it wants every event. */
 function lazySink(name: string, telemetry: ResolvedConfig["telemetry"], surroundings: Surroundings): Sink {
   let loading: Promise<Sink> | undefined;
-  const sink = (): Promise<Sink> => (loading ??= createAdapter<Sink>("sinks", name, telemetry, surroundings));
+  let loaded: Sink | undefined;
+  const load = async (): Promise<Sink> => (loaded = await createAdapter<Sink>("sinks", name, telemetry, surroundings));
+  const sink = (): Promise<Sink> => (loading ??= load());
   return {
     name,
+    wants: (event, level) => loaded?.wants?.(event, level) ?? true,
     write: async (events) => (await sink()).write(events),
     close: async () => (loading === undefined ? undefined : (await loading).close?.()),
   };
