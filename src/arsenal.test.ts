@@ -182,6 +182,18 @@ it.each([5, null, {}])("a dialect that is none is refused with its value: %j", a
   });
 });
 
+it("lists approvals and pins before anything else was asked of it, and refuses to once it is closed", async () => {
+  const arsenal = new ToolArsenal(quiet);
+  expect([await arsenal.approvals.list(), await arsenal.pins?.list()]).toEqual([[], []]);
+  await arsenal.close();
+  await expect(arsenal.approvals.list()).rejects.toMatchObject({ code: "CLOSED" });
+
+  const unused = new ToolArsenal(quiet);
+  await unused.close();
+  await expect(unused.approvals.list()).rejects.toMatchObject({ code: "CLOSED" });
+  expect(new ToolArsenal({ ...quiet, security: { pins: "off" } }).pins).toBeUndefined();
+});
+
 describe("close", () => {
   it("leaves nothing to register with", async () => {
     const arsenal = new ToolArsenal(quiet);

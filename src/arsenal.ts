@@ -181,7 +181,7 @@ export class ToolArsenal {
 
   /** Calls that wait for a person's approval. */
   get approvals(): Approvals {
-    return this.#wired.guard.aegis.approvals;
+    return this.#wired.guard.approvals;
   }
 
   /** The accepted definition of each tool of a source; undefined if `security.pins` is `off`. */

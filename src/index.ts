@@ -62,7 +62,7 @@ export type {
 } from "./retrieve/result.ts";
 
 export type { ApprovalAnswer, Approvals, PendingApproval } from "./guard/aegis.ts";
-export type { AcceptOptions, OfferedEnsemble, Pin, Pins, ReviewedEnsemble } from "./guard/pins/pins.ts";
+export type { AcceptOptions, Pin, Pins } from "./guard/pins/pins.ts";
 export { localOperator, type Principal } from "./guard/principal.ts";
 
 export type { BatchCall, ToolCall } from "./execute/call.ts";

@@ -80,7 +80,7 @@ function createPolicyAdministration(parts: AdministrationParts): PolicyAdministr
       return guard.policyAt(parts.clock).rules?.();
     },
     async explain({ toolName, ...asked }) {
-      await Promise.all([parts.ready(), guard.load()]);
+      const [{ aegis }] = await Promise.all([guard.load(), parts.ready()]);
       const found = await registry.find(toolName);
       if (!found.found) {
         const message = await registry.explainMissing(toolName);
@@ -89,7 +89,7 @@ function createPolicyAdministration(parts: AdministrationParts): PolicyAdministr
       const { tool } = found;
       const { guardsEgress } = parts.ensembles()?.settings(tool.ensemble ?? "") ?? {};
       const request = { ...asked, tool, requireConfirmation: false, guardsEgress: guardsEgress === true };
-      const preview = await guard.aegis.preview(request);
+      const preview = await aegis.preview(request);
       return { toolId: tool.id, ...preview, explains: preview.steps !== undefined };
     },
     async test(given, { policy }) {

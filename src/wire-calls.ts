@@ -5,7 +5,7 @@ import type { Catalog } from "./catalog/catalog.ts";
 import { tokenize } from "./catalog/lexical/tokenize.ts";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
-import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
+import type { LoadedGuard } from "./config/parts/load-guard.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import type { Executor } from "./execute/executor.port.ts";
 import type { ResultCacheSettings } from "./execute/settings.ts";
@@ -24,11 +24,13 @@ import type { Reranker } from "./retrieve/reranker.port.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
 import type { WiredHistory } from "./wire-history.ts";
 import { repairArguments } from "./transcode/repair-arguments.ts";
+import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
 
 /** The stages that answer requests and run calls. */
 export interface CallStages {
   readonly retriever: Retriever;
   readonly engine: Engine;
+  readonly visible: VisibleTools;
   /** Writes what has happened until now to the history, if one is kept. */
   flushHistory(): Promise<void>;
   close(): Promise<void>;
@@ -43,7 +45,7 @@ export function wireCalls(stages: {
   readonly operator: Principal;
   readonly health: HealthBook;
   readonly redactor: Redactor;
-  readonly guard: ConfiguredGuard;
+  readonly guard: LoadedGuard;
   readonly catalog: Catalog;
   readonly registry: Registry;
   /** What the tools of an ensemble share. */
@@ -118,6 +120,13 @@ export function wireCalls(stages: {
   return {
     retriever,
     engine,
+    visible: createVisibleTools({
+      get: async (id) => (await registry.get(id)) ?? upstreams.find(id)?.tool,
+      engine: catalog.engine,
+      aegis,
+      operator,
+      toolsets,
+    }),
     flushHistory: async () => stages.history?.flush(),
     close: async () => void (await Promise.allSettled([validator.close?.(), stages.history?.close()])),
   };

@@ -38,7 +38,7 @@ export interface Registrations {
 
 export function createRegistrations(parts: {
   readonly registry: Registry;
-  readonly visible: VisibleTools;
+  readonly visible: () => Promise<VisibleTools>;
   readonly emit: Emit;
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** Indexes what was registered; omitted if that waits for the next request. */
@@ -91,13 +91,13 @@ export function createRegistrations(parts: {
     async exportTools(format, ids, { strict = false, ...by }) {
       const { convertTools } = await import("./transcode/convert-tools.ts");
       const dialect = await dialectOf(format);
-      const found = new Map((await visible.list({ filter: { ids }, ...by })).map((tool) => [tool.id, tool]));
+      const found = new Map((await (await visible()).list({ filter: { ids }, ...by })).map((tool) => [tool.id, tool]));
       const asked = ids.flatMap((id) => found.get(id) ?? []);
       const { tools, losses } = convertTools(asked, dialect, { strict, limited: true });
       return { tools, losses, missing: ids.filter((id) => !found.has(id)) };
     },
     async deleteTool(name, namespace, by) {
-      const tool = await visible[by.principal === undefined ? "find" : "get"](name, namespace, by);
+      const tool = await (await visible())[by.principal === undefined ? "find" : "get"](name, namespace, by);
       return tool !== undefined && registry.delete(tool.id);
     },
   };

@@ -36,7 +36,6 @@ import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { createToolsets, type Toolsets } from "./toolset/toolsets.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
-import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
 import type { CallStages } from "./wire-calls.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 import { createRegistrations, type Registrations } from "./wire-registrations.ts";
@@ -57,7 +56,6 @@ export interface Wired extends Registrations {
   readonly catalog: Catalog;
   readonly registry: Registry;
   readonly upstreams: Upstreams;
-  readonly visible: VisibleTools;
   readonly toolsets: Toolsets;
   /** The configured language model; undefined if there is none. */
   readonly llm: Llm | undefined;
@@ -107,7 +105,6 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   const recordsCalls = parts.audit !== undefined || auditType(config.audit) !== undefined;
   const toolsets = createToolsets({ initial: configuredToolsets(config), clock, emit, recordsCalls });
   const guard = configuredGuard(config, parts, surroundings, toolsets, relist);
-  const { aegis, screen, review, limits } = guard;
 
   // catalog, register
   const tiers = configuredTiers(config, parts, surroundings);
@@ -120,7 +117,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine: calls?.engine, health })),
     clock,
     alias: { toAlias, fromAlias, isCutAlias },
-    limits,
+    limits: guard.limits,
   });
   let ensembles: Ensembles | undefined;
   const upstreams = createUpstreams({
@@ -133,14 +130,6 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     secrets,
     debugProtocol: config.telemetry.debugProtocol,
   });
-  const visible = createVisibleTools({
-    get: async (id) => (await registry.get(id)) ?? upstreams.find(id)?.tool,
-    engine: catalog.engine,
-    aegis,
-    operator,
-    toolsets,
-  });
-
   const dialects = new Map<string, Dialect>();
   const agents = new Map<string, A2aAgentSettings>();
 
@@ -172,7 +161,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
         health,
         catalog,
         upstreams,
-        approvals: aegis.approvals,
+        approvals: guard.approvals,
         engine: () => calls?.engine,
       }),
     ));
@@ -190,7 +179,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   async function addEnsemble(source: Source, options: { signal?: AbortSignal | undefined } = {}): Promise<number> {
     refuseIfClosed();
     // Opened first, so that a tool restored from the store is known to belong to its ensemble before its name is taken.
-    await Promise.all([catalog.open(), guard.load()]);
+    const [{ screen, review }] = await Promise.all([guard.load(), catalog.open()]);
     const { createEnsembles } = await import("./register/ensembles.ts");
     refuseIfClosed();
     const all = (ensembles ??= createEnsembles({ registry, emit, clock, screen, review }));
@@ -234,13 +223,12 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       operator,
       health,
       redactor,
-      guard,
+      guard: await guard.load(),
       catalog,
       registry,
       upstreams,
       toolsets,
     };
-    await guard.load();
     // A sink that sends metrics is loaded with the first event, which is to be counted too.
     const { enabled = true, type = "console" } = config.telemetry;
     if (enabled && type !== "console") await metrics();
@@ -279,10 +267,15 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     catalog,
     registry,
     upstreams,
-    visible,
     toolsets,
     llm: configuredLlm(config, surroundings),
-    ...createRegistrations({ registry, visible, emit, dialects, sync: config.syncOnRegister ? sync : undefined }),
+    ...createRegistrations({
+      registry,
+      visible: async () => (await wired.ready()).visible,
+      emit,
+      dialects,
+      sync: config.syncOnRegister ? sync : undefined,
+    }),
     dialects,
     sync,
     addEnsemble,
@@ -320,7 +313,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       const listening = await withListening(options, config, { state: guard.state, egress, secrets });
       const dependencies = {
         catalog: async () => (await catalog.open(), await catalog.engine.count(), true),
-        audit: async () => (await guard.audit?.refusal()) === undefined,
+        audit: async () => (await (await guard.load()).audit?.refusal()) === undefined,
         state: () => guard.state.healthCheck(),
       };
       const { createAdministration } = await import("./wire-administration.ts");

@@ -4,19 +4,10 @@ import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Changes, Leases } from "../state/changes.port.ts";
 import type { CatalogEngine, EngineChanges } from "./catalog-engine.port.ts";
-import {
-  BY_WORDS,
-  createTiers,
-  type RequestOptions,
-  type RequestVectors,
-  type Settled,
-  type SettledOptions,
-  type Tier,
-  type Tiers,
-} from "./dense/tiers.ts";
+import type { RequestOptions, RequestVectors, Settled, SettledOptions, Tier, Tiers } from "./dense/tiers.ts";
 import { untilAborted } from "./dense/until-aborted.ts";
-import { exclusivelyBy } from "./exclusively.ts";
-import { follow, type Following } from "./follow.ts";
+import type { Exclusively } from "./exclusively.ts";
+import type { Following } from "./follow.ts";
 
 /** The engine with the embedders above it: what is put is embedded, and requests become vectors. */
 export interface Catalog {
@@ -64,6 +55,9 @@ const PRUNE_MS = 3_600_000;
 /** Tools left without a vector that one upsert tries to embed again. */
 const RETRIED = 64;
 
+/** The vectors of a request that is answered by words alone. */
+const BY_WORDS: RequestVectors = { tiers: [], vectors: [], embeddingTimeMs: 0, knowsEnough: () => false };
+
 /** Creates a catalog, not yet opened. */
 export function createCatalog({ engine, tiers: given = [], emit, clock, changes, leases }: CatalogParts): Catalog {
   let loaded: readonly Tier[] | undefined;
@@ -81,9 +75,11 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     loaded ??= typeof given === "function" ? await given() : given;
     await engine.open();
     const { revision, alone = false } = await engine.changes(Number.MAX_SAFE_INTEGER);
-    const exclusively = leases && !alone ? exclusivelyBy(leases) : undefined;
+    const exclusively = alone ? undefined : await exclusivelyByLeases();
+    const { createTiers } = await import("./dense/tiers.ts");
     tiers ??= createTiers({ tiers: loaded, engine, size: () => size, emit, clock, exclusively });
     if (changes && !alone) {
+      const { follow } = await import("./follow.ts");
       const onRound = (): void => void (tiers?.complete() ?? tiers?.catchUp());
       following ??= follow(revision, { engine, changes, clock, onChanges: applyChanges, onRound });
     }
@@ -92,6 +88,10 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     if (state !== "new") return;
     state = "open";
     schedulePrune();
+  }
+
+  async function exclusivelyByLeases(): Promise<Exclusively | undefined> {
+    return leases && (await import("./exclusively.ts")).exclusivelyBy(leases);
   }
 
   /** Takes note of what other processes changed. */
@@ -110,14 +110,15 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   /** Removes vectors of unused models, once every configured model has vectors of every tool. */
   async function prune(): Promise<void> {
     const used = tiers?.complete();
-    if (used === undefined || leases === undefined) return;
+    const exclusively = await exclusivelyByLeases();
+    if (used === undefined || exclusively === undefined) return;
     const { signal } = closing;
     const removeOthers = async (held: AbortSignal): Promise<void> => {
       for (const model of await engine.models({ signal: held })) {
         if (!used.includes(model)) await engine.deleteVectors(model, { signal: held });
       }
     };
-    await exclusivelyBy(leases)("prune", removeOthers, signal).catch(() => {}); // the next round tries again
+    await exclusively("prune", removeOthers, signal).catch(() => {}); // the next round tries again
   }
 
   async function open({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {

@@ -8,7 +8,7 @@ import { createApprovals } from "./approvals/approvals.ts";
 import type { Principal } from "./principal.ts";
 import { withinDomains } from "./egress/domain-bound.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
-import type { Pins } from "./pins/pins.ts";
+import type { PinGuard } from "./pins/pins.ts";
 import type { Obligations, Policy, PolicyDecision, PolicyRequest, PolicyStep, PolicyView } from "./policy.port.ts";
 import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
@@ -139,7 +139,7 @@ export function createAegis(options: {
   readonly emit: Emit;
   readonly settings: AegisSettings;
   /** Refuses tools that are not what was accepted. */
-  readonly pins?: Pick<Pins, "refusal" | "hides"> | undefined;
+  readonly pins?: Pick<PinGuard, "refusal" | "hides"> | undefined;
   /** Looks through arguments and results. */
   readonly inspection?: Inspection | undefined;
 }): Aegis {

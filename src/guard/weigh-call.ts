@@ -2,7 +2,7 @@ import { showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Aegis, AegisDecision, AegisRequest } from "./aegis.ts";
-import type { Pins } from "./pins/pins.ts";
+import type { PinGuard } from "./pins/pins.ts";
 import type { Obligations, Policy, PolicyDecision, PolicyRequest } from "./policy.port.ts";
 import { missingCapabilities, missingScopes, type Principal } from "./principal.ts";
 import type { Inspection, InspectOptions } from "./scan/inspection.ts";
@@ -19,7 +19,7 @@ export type Weigh = (request: AegisRequest, look?: InspectOptions) => Promise<We
 export function createWeigh(parts: {
   readonly policy: Policy;
   readonly sees: Aegis["sees"];
-  readonly pins: Pick<Pins, "refusal"> | undefined;
+  readonly pins: Pick<PinGuard, "refusal"> | undefined;
   readonly inspection: Inspection | undefined;
 }): Weigh {
   const { policy, sees, pins, inspection } = parts;
@@ -115,7 +115,7 @@ export function isPositive(value: unknown): value is number {
 }
 
 /** Why the tool is not what was accepted; undefined, and nothing to wait for, if nobody doubts it. Pins that fail refuse. */
-export function refusalOf(tool: Tool, pins: Pick<Pins, "refusal">): Promise<string | undefined> | undefined {
+export function refusalOf(tool: Tool, pins: Pick<PinGuard, "refusal">): Promise<string | undefined> | undefined {
   try {
     const refusal = pins.refusal(tool);
     if (refusal === undefined) return undefined;

@@ -301,4 +301,17 @@ describe("a webhook", () => {
     const security = { approvalWebhook: { url: "https://approvals.example", secret } };
     expect(() => new ToolArsenal({ security })).toThrow("Use at least 32 characters.");
   });
+
+  it.each(["approvals.example", "ftp://approvals.example", "file:///etc/passwd"])(
+    "refuses the address %s at the start",
+    (url) => {
+      expect(() => new ToolArsenal({ security: { approvalWebhook: { url } } })).toThrow(
+        expect.objectContaining({
+          code: "CONFIG_INVALID",
+          message: "security.approval_webhook.url is not the address of a webhook. Write it as https://host/path.",
+          details: { field: "security.approval_webhook.url", fix: "Write it as https://host/path." },
+        }),
+      );
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { memoryState } from "../../src/adapters/state/memory.ts";
 import { createPins, type PinsParts } from "../../src/guard/pins/create-pins.ts";
-import type { Pins } from "../../src/guard/pins/pins.ts";
+import type { PinGuard } from "../../src/guard/pins/pins.ts";
 import type { PinMode } from "../../src/guard/pins/pin-record.ts";
 import { localOperator, type Principal } from "../../src/guard/principal.ts";
 import type { State } from "../../src/state/state.port.ts";
@@ -45,7 +45,7 @@ export function listed(change: object = {}, ensemble = "files"): Tool {
 
 /** Pins, and what a test sees of them. */
 export interface PinsBench {
-  readonly pins: Pins;
+  readonly pins: PinGuard;
   /** Has the server "files" offer one tool. Returns what may be registered. */
   readonly review: (tool: Tool, instructions?: string) => Promise<readonly Tool[]>;
   readonly events: [string, unknown][];

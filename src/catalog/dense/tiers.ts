@@ -78,9 +78,6 @@ export interface RequestTier {
   readonly embedder: Pick<Embedder, "calibrate" | "share">;
 }
 
-/** The vectors of a request that is answered by words alone. */
-export const BY_WORDS: RequestVectors = { tiers: [], vectors: [], embeddingTimeMs: 0, knowsEnough };
-
 /** A tier that knows fewer of the tools looked at does not answer. */
 function knowsEnough(known: number, population: number): boolean {
   return known >= LEAST_TOOLS && known >= LEAST_SHARE * population;

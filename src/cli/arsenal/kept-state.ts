@@ -1,5 +1,6 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
-import { configuredAudit, configuredCallAudit } from "../../config/parts/arsenal-parts.ts";
+import { configuredAudit } from "../../config/parts/arsenal-parts.ts";
+import { configuredCallAudit } from "../../config/parts/configured-call-audit.ts";
 import { configuredState, stateInFile } from "../../config/parts/state/configured-state.ts";
 import { createSurroundings } from "../../config/parts/surroundings.ts";
 import { stateType } from "../../config/load/state-type.ts";

@@ -6,7 +6,8 @@ import { memoryAudit } from "../../adapters/audit/memory.ts";
 import { hmacKey } from "../../guard/audit/key.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { configuredAudit, configuredCallAudit, configuredSinks } from "./arsenal-parts.ts";
+import { configuredAudit, configuredSinks } from "./arsenal-parts.ts";
+import { configuredCallAudit } from "./configured-call-audit.ts";
 import { createSurroundings } from "./surroundings.ts";
 import { resolveConfig } from "../load/resolve-config.ts";
 

@@ -7,7 +7,6 @@ import type { Tier } from "../../catalog/dense/tiers.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import type { Executor } from "../../execute/executor.port.ts";
 import type { Validator } from "../../execute/validator.port.ts";
-import { type CallAudit, createCallAudit } from "../../guard/audit/call-audit.ts";
 import { type AuditKey, hmacKey } from "../../guard/audit/key.ts";
 import type { AuditLog } from "../../guard/audit.port.ts";
 import type { Policy } from "../../guard/policy.port.ts";
@@ -15,7 +14,6 @@ import { hasSecret } from "../../guard/secrets/reference.ts";
 import type { Secrets } from "../../guard/secrets/secrets.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Clock } from "../../observe/clock.ts";
-import type { Emit } from "../../observe/events.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
@@ -169,19 +167,6 @@ export function configuredAudit({ audit }: ResolvedConfig, surroundings: Surroun
   if (type === undefined) return undefined;
   const key = secret === undefined ? {} : { key: auditKey(secret, surroundings.secrets) };
   return lazyPort(type, () => createAdapter<AuditLog>("audit", type, audit, { ...surroundings, ...key }));
-}
-
-/** How calls are recorded: strictly if the policy is strict, or if the toolset they go through demands it. */
-export function configuredCallAudit(
-  { audit, security }: ResolvedConfig,
-  log: AuditLog,
-  emit: Emit,
-  secrets: Secrets,
-  mustRecord: (toolset: string) => boolean = () => false,
-): CallAudit {
-  const strict = security.policy === "strict";
-  const { text: redact } = secrets.redactor;
-  return createCallAudit({ log, emit, strict, mustRecord, arguments: audit.arguments, redact });
 }
 
 /** The key that a secret makes. A secret that is written out is checked at once, one that is referred to when the log is opened. */

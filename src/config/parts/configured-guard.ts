@@ -1,49 +1,35 @@
-import type { SharedState } from "../../state/shared-state.ts";
 import type { Surroundings } from "../../adapters/surroundings.ts";
-import { type Aegis, createAegis } from "../../guard/aegis.ts";
-import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
-import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts";
-import { createPins } from "../../guard/pins/create-pins.ts";
+import type { Approvals } from "../../guard/aegis.ts";
 import type { AuditLog } from "../../guard/audit.port.ts";
+import type { Pins } from "../../guard/pins/pins.ts";
 import type { Policy } from "../../guard/policy.port.ts";
 import type { Clock } from "../../observe/clock.ts";
-import type { Pins } from "../../guard/pins/pins.ts";
-import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
 import type { RegistrationLimits } from "../../register/registration-limits.ts";
+import { reportDocuments } from "../../state/reported-documents.ts";
+import type { SharedState } from "../../state/shared-state.ts";
 import { withToolsets } from "../../toolset/toolset-policy.ts";
 import type { ToolsetDefinition } from "../../toolset/toolset.ts";
 import { toFilter, type Toolsets } from "../../toolset/toolsets.ts";
-import { configuredAudit, configuredCallAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
-import { configuredState, stateInFile } from "./state/configured-state.ts";
-import type { Limits } from "../../state/limits.port.ts";
-import { reportDocuments } from "../../state/reported-documents.ts";
-import { withLocalLimits } from "../../state/with-local-limits.ts";
-import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
-import { configuredWebhook } from "./configured-webhook.ts";
-import { sharedPolicy } from "./policy/shared-policy.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { configuredAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
+import { webhookSettings } from "./configured-webhook.ts";
+import type { LoadedGuard } from "./load-guard.ts";
+import { sharedPolicy } from "./policy/shared-policy.ts";
+import { configuredState } from "./state/configured-state.ts";
 
 /** What guards and records the calls of one arsenal. */
 export interface ConfiguredGuard {
   /** What processes that share it agree on. */
   readonly state: SharedState;
-  readonly aegis: Aegis;
-  readonly audit: CallAudit | undefined;
   /** Where calls are recorded. */
   readonly auditLog: AuditLog | undefined;
-  readonly idempotency: Idempotency;
-  /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
-  readonly callLimits: Limits;
-  /** Looks through a definition before it is registered. */
-  readonly screen: ConfiguredScan["screen"];
-  /** What each tool of a source was when it was accepted; absent where that is off. */
-  readonly pins: Pins | undefined;
-  /** What of an offer may be registered: its instructions screened, and all of it compared with what was accepted. */
-  readonly review: Pins["review"];
   /** How many tools may be registered, and of which names. */
   readonly limits: RegistrationLimits;
-  /** Loads what scans text. Nothing of a source, and no call, may pass before. */
-  load(): Promise<void>;
+  readonly approvals: Approvals;
+  /** What was accepted of each source; undefined if that is off. */
+  readonly pins: Pins | undefined;
+  /** Loads what judges, scans and records calls, once. Nothing of a source, and no call, may pass before. */
+  load(): Promise<LoadedGuard>;
   /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
   policyAt(clock: Clock): Policy;
   /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
@@ -52,7 +38,7 @@ export interface ConfiguredGuard {
   close(): Promise<void>;
 }
 
-/** The guard by configuration, with injected parts in place of the configured ones. */
+/** The guard by configuration, with injected parts in place of the configured ones. Throws CONFIG_INVALID if the policy cannot be used. */
 export function configuredGuard(
   config: ResolvedConfig,
   parts: ToolArsenalParts,
@@ -61,8 +47,7 @@ export function configuredGuard(
   /** Lists an ensemble again after something of it was accepted. */
   relist: (ensemble: string) => Promise<void>,
 ): ConfiguredGuard {
-  const { security, approvals } = config;
-  const { clock, emit, secrets } = surroundings;
+  const { clock, emit } = surroundings;
   const given = parts.state ?? configuredState(config, surroundings);
   const documents = reportDocuments(given.documents, { clock, emit });
   const state: SharedState = {
@@ -76,57 +61,48 @@ export function configuredGuard(
   };
   const shared = sharedPolicy(config, parts.policy, { changes: state.changes, clock, emit });
   const policy = withToolsets(shared.policy, toolsets);
-  const callLimits = withLocalLimits(state.limits, { clock, emit });
   const log = parts.audit ?? configuredAudit(config, surroundings);
-  const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets, toolsets.mustRecord);
-  const tell = audit === undefined ? emit : withAudit(emit, audit);
-  const { inspection, screen, screenInstructions, load } = configuredScan(config, tell);
-  const mode = pinMode(config);
-  const pins =
-    mode === "off"
-      ? undefined
-      : screenedPins(
-          createPins({
-            state: documents,
-            changes: state.changes,
-            clock,
-            emit: tell,
-            mode,
-            onAccepted: relist,
-          }),
-          screenInstructions,
-        );
-  const webhook = configuredWebhook(config, { ...surroundings, find: (id) => aegis.approvals.get(id) });
-  const told = webhook?.watching(tell) ?? tell;
-  const ownFile = parts.state === undefined ? approvals?.file : undefined;
-  const kept = ownFile === undefined ? state : stateInFile(ownFile, surroundings);
-  const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
-  const aegis = createAegis({ policy, state: kept.documents, clock, emit: told, settings, inspection, pins });
+  const webhook = webhookSettings(config);
+  const approvalsFile = parts.state === undefined ? config.approvals?.file : undefined;
+  let loading: Promise<LoadedGuard> | undefined;
+
+  async function loadParts(): Promise<LoadedGuard> {
+    const { loadGuard } = await import("./load-guard.ts");
+    shared.follow();
+    return loadGuard(config, { policy, state, approvalsFile, log, webhook, surroundings, toolsets, relist });
+  }
+
+  const load = (): Promise<LoadedGuard> => (loading ??= loadParts());
+  const approvals = async (): Promise<Approvals> => (await load()).aegis.approvals;
+  const pins = async (): Promise<Pins> => (await load()).pins as Pins;
   return {
     state,
-    aegis,
-    audit,
     auditLog: log,
-    callLimits,
-    load() {
-      shared.follow();
-      return load();
-    },
-    screen,
-    pins,
-    review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
     limits: policy.registration ?? {},
+    approvals: {
+      list: async (...asked) => (await approvals()).list(...asked),
+      get: async (...asked) => (await approvals()).get(...asked),
+      answer: async (...asked) => (await approvals()).answer(...asked),
+      approve: async (...asked) => (await approvals()).approve(...asked),
+      deny: async (...asked) => (await approvals()).deny(...asked),
+    },
+    pins:
+      pinMode(config) === "off"
+        ? undefined
+        : {
+            instructions: async (...asked) => (await pins()).instructions(...asked),
+            list: async () => (await pins()).list(),
+            accept: async (...asked) => (await pins()).accept(...asked),
+          },
+    load,
     policyAt: shared.at,
     reloadPolicy: shared.reload,
-    idempotency: createIdempotency(documents, clock),
     async close() {
       shared.close();
-      pins?.close();
-      callLimits.close();
+      const loaded = await loading?.catch(() => undefined);
+      await loaded?.close();
       documents.close();
-      await webhook?.close();
       if (parts.audit === undefined) await log?.close();
-      if (kept !== state) await kept.close();
       if (parts.state === undefined) await state.close();
     },
   };

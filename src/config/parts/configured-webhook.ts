@@ -1,7 +1,6 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { PendingApproval } from "../../guard/aegis.ts";
-import { type ApprovalWebhook, createApprovalWebhook } from "../../guard/approvals/approval-webhook.ts";
-import { describeArguments } from "../../guard/audit/describe-arguments.ts";
+import type { ApprovalWebhook } from "../../guard/approvals/approval-webhook.ts";
 import type { Egress } from "../../guard/egress/egress.ts";
 import { hasSecret } from "../../guard/secrets/reference.ts";
 import type { Secrets } from "../../guard/secrets/secrets.ts";
@@ -9,13 +8,28 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
-/** A shorter secret could be found by trying. */
+/** A shorter secret could be guessed. */
 const MIN_SECRET = 32;
-const FIELD = "security.approval_webhook.secret";
+const SECTION = "security.approval_webhook";
 
-/** What tells of calls that wait, by configuration; undefined where nobody is to be told. It says of arguments what the audit keeps of them. */
-export function configuredWebhook(
-  { security: { approvalWebhook: webhook }, audit }: Pick<ResolvedConfig, "security" | "audit">,
+/** The webhook of a configuration, checked. */
+interface WebhookSettings {
+  readonly url: URL;
+  readonly secret: string | undefined;
+}
+
+/** Checks the configured webhook; undefined if there is none. Throws CONFIG_INVALID if its address or its secret cannot be used. */
+export function webhookSettings({ security }: Pick<ResolvedConfig, "security">): WebhookSettings | undefined {
+  if (security.approvalWebhook === undefined) return undefined;
+  const { url, secret } = security.approvalWebhook;
+  if (secret !== undefined && !hasSecret(secret)) longEnough(secret);
+  return { url: readUrl(url), secret };
+}
+
+/** Creates what reports waiting calls to the webhook. What it says of their arguments is what the audit keeps of them. */
+export async function createWebhook(
+  { url, secret }: WebhookSettings,
+  { audit }: Pick<ResolvedConfig, "audit">,
   parts: {
     readonly find: (id: string) => Promise<PendingApproval | undefined>;
     readonly egress: Egress;
@@ -23,11 +37,10 @@ export function configuredWebhook(
     readonly clock: Clock;
     readonly emit: Emit;
   },
-): ApprovalWebhook | undefined {
-  if (webhook === undefined) return undefined;
+): Promise<ApprovalWebhook> {
+  const { createApprovalWebhook } = await import("../../guard/approvals/approval-webhook.ts");
+  const { describeArguments } = await import("../../guard/audit/describe-arguments.ts");
   const { find, egress, secrets, clock, emit } = parts;
-  const { url, secret } = webhook;
-  if (secret !== undefined && !hasSecret(secret)) longEnough(secret);
   return createApprovalWebhook({
     url,
     find,
@@ -36,13 +49,23 @@ export function configuredWebhook(
     emit,
     describe: (args) => describeArguments(args, audit.arguments, secrets.redactor.text),
     ...(secret !== undefined && {
-      secret: async () => longEnough(await secrets.fill(secret, { scope: "approval_webhook", field: FIELD })),
+      secret: async () =>
+        longEnough(await secrets.fill(secret, { scope: "approval_webhook", field: `${SECTION}.secret` })),
     }),
   });
 }
 
 function longEnough(secret: string): string {
   if (secret.length >= MIN_SECRET) return secret;
+  const field = `${SECTION}.secret`;
   const fix = `Use at least ${MIN_SECRET} characters.`;
-  throw new ArsenalError("CONFIG_INVALID", `${FIELD} has ${secret.length} characters. ${fix}`, { field: FIELD, fix });
+  throw new ArsenalError("CONFIG_INVALID", `${field} has ${secret.length} characters. ${fix}`, { field, fix });
+}
+
+function readUrl(given: string): URL {
+  const url = URL.parse(given);
+  if (url?.protocol === "https:" || url?.protocol === "http:") return url;
+  const field = `${SECTION}.url`;
+  const fix = "Write it as https://host/path.";
+  throw new ArsenalError("CONFIG_INVALID", `${field} is not the address of a webhook. ${fix}`, { field, fix });
 }

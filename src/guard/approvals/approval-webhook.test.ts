@@ -96,7 +96,7 @@ function create(options: Partial<ApprovalWebhookOptions> = {}): Emit {
     failed.resolve();
   };
   webhook = createApprovalWebhook({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/T0KEN`,
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/T0KEN`),
     find: async () => waiting,
     describe: () => ({ sha256: "abc", shape: { amount: "number" } }),
     egress,
@@ -212,7 +212,7 @@ describe("the approval webhook", () => {
     egress.close();
     const key = "A".repeat(43);
     egress = createEgress({ certificatePins: { "hooks.example": `sha256/${key}=` } });
-    create({ url: `http://hooks.example${path}` })("confirmation-requested", event);
+    create({ url: new URL(`http://hooks.example${path}`) })("confirmation-requested", event);
     await failed.promise;
     expect(failures[0]?.message).toBe(
       `The approval webhook at hooks.example was not told that billing.refund_user waits as 0f4c: A request to ${shown} is refused: its certificate is pinned, and plain http shows none. Use its https address. (attempt 1 of 4).`,
@@ -270,7 +270,7 @@ describe("the approval webhook", () => {
   });
 
   it("that cannot be reached is tried again", async () => {
-    const emit = create({ url: "http://127.0.0.1:1/hook" });
+    const emit = create({ url: new URL("http://127.0.0.1:1/hook") });
     emit("confirmation-requested", event);
     for (const pause of [1_000, 4_000, 16_000]) {
       await waitsFor(pause).promise;
@@ -302,7 +302,7 @@ describe("the approval webhook", () => {
   it("delays nobody who asks", () => {
     const order: string[] = [];
     const { watching } = createApprovalWebhook({
-      url: "https://approvals.example",
+      url: new URL("https://approvals.example"),
       find: () => (order.push("find"), new Promise(() => {})),
       describe: () => ({ sha256: "abc", shape: {} }),
       egress,
@@ -369,16 +369,5 @@ describe("the approval webhook", () => {
     await clock.advance(2_000);
     await closed;
     expect(failures.map(({ message }) => message)).toEqual([expect.stringMatching(/ \(attempt 1 of 4\)\.$/)]);
-  });
-
-  it("needs an address", () => {
-    for (const url of ["approvals.example", "ftp://approvals.example", "file:///etc/passwd"])
-      expect(() => create({ url })).toThrow(
-        expect.objectContaining({
-          code: "CONFIG_INVALID",
-          message: "security.approval_webhook.url is no address of a webhook. Write it as https://host/path.",
-          details: { field: "security.approval_webhook.url", fix: "Write it as https://host/path." },
-        }),
-      );
   });
 });

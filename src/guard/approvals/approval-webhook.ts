@@ -1,4 +1,4 @@
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import { nodeCrypto } from "../../tool/crypto.ts";
@@ -17,7 +17,7 @@ export interface ApprovalWebhook {
 }
 
 export interface ApprovalWebhookOptions {
-  readonly url: string;
+  readonly url: URL;
   /** Signs what is sent. It is sent unsigned where absent. */
   readonly secret?: (() => Promise<string>) | undefined;
   /** The call that waits under an id. */
@@ -47,10 +47,9 @@ interface Failure {
   readonly passing: boolean;
 }
 
-/** Creates what tells a webhook. Throws CONFIG_INVALID where its address is none. */
+/** Creates what tells a webhook. */
 export function createApprovalWebhook(options: ApprovalWebhookOptions): ApprovalWebhook {
-  const { secret, find, describe, clock, emit } = options;
-  const url = readUrl(options.url);
+  const { url, secret, find, describe, clock, emit } = options;
   const egress = options.egress.fork();
   const underWay = new Set<Promise<void>>();
   const closing = new AbortController();
@@ -160,14 +159,4 @@ function bodyOf(approval: PendingApproval, describe: ApprovalWebhookOptions["des
 function toFailure(status: number): Failure | undefined {
   if (status < 300) return undefined;
   return { message: `it answered ${status}`, passing: status === 408 || status === 429 || status >= 500 };
-}
-
-function readUrl(given: string): URL {
-  const url = URL.parse(given);
-  if (url?.protocol === "https:" || url?.protocol === "http:") return url;
-  const fix = "Write it as https://host/path.";
-  throw new ArsenalError("CONFIG_INVALID", `security.approval_webhook.url is no address of a webhook. ${fix}`, {
-    field: "security.approval_webhook.url",
-    fix,
-  });
 }

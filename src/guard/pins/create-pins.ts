@@ -22,7 +22,7 @@ import {
   stateOf,
   toPin,
 } from "./pin-record.ts";
-import type { OfferedEnsemble, Pin, Pins, ReviewedEnsemble } from "./pins.ts";
+import type { OfferedEnsemble, Pin, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 /** What pins need of the other stages. */
 export interface PinsParts {
@@ -63,7 +63,7 @@ interface ReviewedTool {
 }
 
 /** The pins over a state. Whatever cannot be compared with what was accepted is refused. */
-export function createPins({ state, changes, clock, emit, mode, onAccepted }: PinsParts): Pins {
+export function createPins({ state, changes, clock, emit, mode, onAccepted }: PinsParts): PinGuard {
   /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. What is not here is not looked up. */
   const blocks = new Map<string, Block>();
   /** What was told already, so that listing again tells nothing twice. */

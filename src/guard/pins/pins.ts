@@ -1,29 +1,27 @@
 import type { Principal } from "../principal.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/**
- * What each tool of a source was when it was accepted. A tool that is something else now is not called, and in the mode `all` nobody knows
- * of a tool before an operator accepted it.
- */
+/** What was accepted of each source: its tools and its instructions. */
 export interface Pins {
-  /** Compares what a source offers with what is accepted, and keeps what is seen for the first time. Never rejects. */
-  review(offer: OfferedEnsemble): Promise<ReviewedEnsemble>;
-  /** Why a tool may not be called now; undefined where it may. Cheap for a tool that nothing waits for. */
-  refusal(tool: Tool): string | undefined | Promise<string | undefined>;
-  /**
-   * True for a request to a server of which nothing is accepted yet, such as `files.resources/read`: its resources and prompts are nobody's
-   * to see.
-   */
-  hides(tool: Tool): boolean;
   /** A server's instructions as they may be passed on: those accepted, whatever it says now. Never rejects. */
   instructions(ensemble: string, offered: string | undefined): Promise<string | undefined>;
   /** Everything that was seen, by id: accepted, changed or never accepted. */
   list(): Promise<readonly Pin[]>;
   /**
-   * Accepts what a tool, or the instructions of a server, is now. Rejects with INPUT_INVALID where nothing of that id waits, or it is no
-   * longer what `hash` says, and with PERMISSION_DENIED for somebody without the role `approver`.
+   * Accepts what a tool, or the instructions of a server, is now. Rejects with INPUT_INVALID if nothing of that id waits, or it is no longer what
+   * `hash` says, and with PERMISSION_DENIED for somebody without the role `approver`.
    */
   accept(id: string, by: Principal, options?: AcceptOptions): Promise<void>;
+}
+
+/** Keeps tools that are not what was accepted from being called. In the mode `all`, a tool is hidden until an operator accepts it. */
+export interface PinGuard extends Pins {
+  /** Compares what a source offers with what is accepted, and keeps what is seen for the first time. Never rejects. */
+  review(offer: OfferedEnsemble): Promise<ReviewedEnsemble>;
+  /** Why a tool may not be called now; undefined if it may. Cheap for a tool that nothing waits for. */
+  refusal(tool: Tool): string | undefined | Promise<string | undefined>;
+  /** True for a request such as `files.resources/read` to a server of which nothing is accepted yet: its resources and prompts are hidden. */
+  hides(tool: Tool): boolean;
   /** Ends the look for what other processes accept. */
   close(): void;
 }

@@ -1,5 +1,5 @@
 import type { Screening } from "../scan/screening.ts";
-import type { OfferedEnsemble, Pins, ReviewedEnsemble } from "./pins.ts";
+import type { OfferedEnsemble, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 type Screen = Screening["instructions"];
 
@@ -10,7 +10,7 @@ export function screenedOffer(offer: OfferedEnsemble, screen: Screen): OfferedEn
 }
 
 /** Pins that see a server's instructions only once they were screened: what is taken out is neither recorded nor passed on. */
-export function screenedPins(pins: Pins, screen: Screen): Pins {
+export function screenedPins(pins: PinGuard, screen: Screen): PinGuard {
   return {
     ...pins,
     review: (offer): Promise<ReviewedEnsemble> => pins.review(screenedOffer(offer, screen)),

@@ -83,7 +83,7 @@ async function tellWebhook(url: string, egress: Egress): Promise<void> {
   const failed = Promise.withResolvers<void>();
   const approval = { id: "1", toolId: "a.b", arguments: {}, requestedBy: "x", reason: "y", state: "pending" as const };
   const webhook = createApprovalWebhook({
-    url,
+    url: new URL(url),
     egress,
     clock: systemClock,
     find: async () => ({ ...approval, requestedAt: 0, expiresAt: 0 }),

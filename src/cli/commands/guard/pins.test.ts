@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ran, runInMemory } from "../../../../test/e2e/terminal.ts";
 import { sqliteState } from "../../../adapters/state/sqlite.ts";
 import { createPins } from "../../../guard/pins/create-pins.ts";
-import type { Pins } from "../../../guard/pins/pins.ts";
+import type { PinGuard } from "../../../guard/pins/pins.ts";
 import type { SharedState } from "../../../state/shared-state.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import { normaliseTool } from "../../../tool/normalise/normalise-tool.ts";
@@ -14,7 +14,7 @@ import type { Tool } from "../../../tool/tool.ts";
 
 let folder: string;
 let state: SharedState;
-let serving: Pins;
+let serving: PinGuard;
 
 const AT = Date.UTC(2026, 6, 28);
 

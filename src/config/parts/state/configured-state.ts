@@ -1,4 +1,3 @@
-import { memoryState } from "../../../adapters/state/memory.ts";
 import type { Surroundings } from "../../../adapters/surroundings.ts";
 import type { SharedState } from "../../../state/shared-state.ts";
 import { splitState } from "../../../state/split-state.ts";
@@ -16,10 +15,8 @@ export function configuredState({ state }: Pick<ResolvedConfig, "state">, surrou
   return limits === undefined ? kept : splitState(kept, stateOf(limits, surroundings));
 }
 
-/** The state in memory answers at once, so it is not loaded late. */
 function stateOf(settings: StateSettings, surroundings: Surroundings): SharedState {
   const type = stateType(settings);
-  if (type === "memory") return memoryState(surroundings);
   return lazyState(type, () => createAdapter("state", type, settings, surroundings));
 }
 

@@ -33,8 +33,8 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
     return loaded === undefined ? open().then(one) : one(loaded);
   }
 
-  async function promise<Answer>(one: (state: SharedState) => Promise<Answer>): Promise<Answer> {
-    return one(loaded ?? (await open()));
+  function promise<Answer>(one: (state: SharedState) => Promise<Answer>): Promise<Answer> {
+    return loaded === undefined ? open().then(one) : one(loaded);
   }
 
   function subscribe(one: (state: SharedState) => () => void): () => void {

@@ -1,0 +1,91 @@
+import type { Surroundings } from "../../adapters/surroundings.ts";
+import { type Aegis, createAegis } from "../../guard/aegis.ts";
+import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
+import type { AuditLog } from "../../guard/audit.port.ts";
+import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts";
+import { createPins } from "../../guard/pins/create-pins.ts";
+import type { PinGuard } from "../../guard/pins/pins.ts";
+import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
+import type { Policy } from "../../guard/policy.port.ts";
+import type { Limits } from "../../state/limits.port.ts";
+import type { SharedState } from "../../state/shared-state.ts";
+import { withLocalLimits } from "../../state/with-local-limits.ts";
+import type { Toolsets } from "../../toolset/toolsets.ts";
+import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { configuredCallAudit } from "./configured-call-audit.ts";
+import { pinMode } from "./configured-guard.ts";
+import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
+import { createWebhook, type webhookSettings } from "./configured-webhook.ts";
+import { stateInFile } from "./state/configured-state.ts";
+
+/** The parts of the guard that no program needs before its first source, request or call. */
+export interface LoadedGuard {
+  readonly aegis: Aegis;
+  readonly audit: CallAudit | undefined;
+  readonly idempotency: Idempotency;
+  /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
+  readonly callLimits: Limits;
+  /** Looks through a definition before it is registered. */
+  readonly screen: ConfiguredScan["screen"];
+  /** What each tool of a source was when it was accepted; undefined if that is off. */
+  readonly pins: PinGuard | undefined;
+  /** What of an offer may be registered: its instructions screened, and all of it compared with what was accepted. */
+  readonly review: PinGuard["review"];
+  close(): Promise<void>;
+}
+
+/** Creates what judges, scans and records calls. */
+export async function loadGuard(
+  config: ResolvedConfig,
+  parts: {
+    readonly policy: Policy;
+    readonly state: SharedState;
+    /** Keeps approvals in a file of their own. */
+    readonly approvalsFile: string | undefined;
+    readonly log: AuditLog | undefined;
+    readonly webhook: ReturnType<typeof webhookSettings>;
+    readonly surroundings: Surroundings;
+    readonly toolsets: Pick<Toolsets, "mustRecord">;
+    readonly relist: (ensemble: string) => Promise<void>;
+  },
+): Promise<LoadedGuard> {
+  const { security, approvals } = config;
+  const { policy, state, approvalsFile, log, surroundings, toolsets, relist } = parts;
+  const { clock, emit, secrets } = surroundings;
+  const { documents, changes } = state;
+  const callLimits = withLocalLimits(state.limits, { clock, emit });
+  const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets, toolsets.mustRecord);
+  const tell = audit === undefined ? emit : withAudit(emit, audit);
+  const { inspection, screen, screenInstructions, load } = configuredScan(config, tell);
+  await load();
+  const mode = pinMode(config);
+  const pins =
+    mode === "off"
+      ? undefined
+      : screenedPins(
+          createPins({ state: documents, changes, clock, emit: tell, mode, onAccepted: relist }),
+          screenInstructions,
+        );
+  const find = (id: string) => aegis.approvals.get(id);
+  const webhook = parts.webhook && (await createWebhook(parts.webhook, config, { ...surroundings, find }));
+  const told = webhook?.watching(tell) ?? tell;
+  const kept = approvalsFile === undefined ? undefined : stateInFile(approvalsFile, surroundings);
+  const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
+  const approvalState = kept?.documents ?? documents;
+  const aegis = createAegis({ policy, state: approvalState, clock, emit: told, settings, inspection, pins });
+  return {
+    aegis,
+    audit,
+    idempotency: createIdempotency(documents, clock),
+    callLimits,
+    screen,
+    pins,
+    review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
+    async close() {
+      pins?.close();
+      callLimits.close();
+      await webhook?.close();
+      await kept?.close();
+    },
+  };
+}
