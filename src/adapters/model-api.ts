@@ -4,8 +4,9 @@ import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { harmless } from "../errors/show-value.ts";
 import { createEgress, type EgressResponse } from "../guard/egress/egress.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
-import { type Clock, systemClock } from "../observe/clock.ts";
+import { systemClock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { askedPause, pause } from "./retry-after.ts";
 import { createEventReader } from "./sources/mcp/transports/read-events.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -258,7 +259,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     const body = JSON.stringify(given);
     const { signal, background = false } = asked;
     for (let retry = 0; ; retry++) {
-      await pause(notBefore - clock.now(), { clock, signal, background });
+      await pause(notBefore - clock.now(), clock, { signal, background });
       const fold = open?.();
       const outcome = await attempt(body, asked, fold);
       if ("answer" in outcome) return outcome.answer;
@@ -269,7 +270,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
       const wait = Math.min(FIRST_WAIT_MS * 2 ** retry, LONGEST_WAIT_MS);
       // Others were refused at the same moment: they must not all come back at the same one.
       const spread = retryAfterMs === undefined ? wait * (0.5 + random() / 2) : retryAfterMs + random() * FIRST_WAIT_MS;
-      await pause(spread, { clock, signal, background });
+      await pause(spread, clock, { signal, background });
     }
   }
 
@@ -327,17 +328,6 @@ function shown(text: string, key: string | undefined): string {
   return safe.length > SHOWN_LENGTH ? `${safe.slice(0, SHOWN_LENGTH)}…` : safe;
 }
 
-/** How long the provider asks to be left alone: `retry-after-ms`, or `retry-after` in seconds or as a date. */
-function askedPause(headers: Readonly<Record<string, string>>, clock: Clock): number | undefined {
-  const milliseconds = headers["retry-after-ms"];
-  if (milliseconds !== undefined && /^\s*\d+(?:\.\d+)?\s*$/.test(milliseconds)) return Number(milliseconds);
-  const header = headers["retry-after"];
-  if (header === undefined) return undefined;
-  if (/^\s*\d+(?:\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - clock.now());
-}
-
 function readUrl(given: string, section: string): URL {
   const url = URL.parse(given);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;
@@ -360,33 +350,6 @@ export function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text).subarray(0, maxBytes);
   // A character that was cut in half becomes U+FFFD.
   return new TextDecoder().decode(bytes, { stream: true });
-}
-
-function pause(
-  ms: number,
-  {
-    clock,
-    signal,
-    background,
-  }: { readonly clock: Clock; readonly signal: AbortSignal | undefined; readonly background: boolean },
-): Promise<void> {
-  signal?.throwIfAborted();
-  if (ms <= 0) return Promise.resolve();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const stop = (): void => {
-    cancel();
-    reject(signal?.reason as Error);
-  };
-  const cancel = clock.after(
-    ms,
-    () => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    },
-    { background },
-  );
-  signal?.addEventListener("abort", stop, { once: true });
-  return promise;
 }
 
 function asSentence(text: string): string {

@@ -155,7 +155,7 @@ async function* auditLines(opened: Opened): AsyncGenerator<AuditLine> {
 }
 
 function open({ url, schema = SCHEMA, client }: Place) {
-  const postgres = openPostgres({ url, ...(client && { client }), what: "The audit log", field: "audit.url" });
+  const postgres = openPostgres({ url, client, what: "The audit log", field: "audit.url" });
   /** The table as SQL writes it. */
   const table = `${quoted(schema)}.audit_record`;
   const steps = [`CREATE TABLE ${table} (seq bigint PRIMARY KEY, line text NOT NULL)`];

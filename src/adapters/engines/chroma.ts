@@ -1,51 +1,53 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { checkEngine } from "./handle.ts";
 import { type Condition, isList } from "./vector-database/conditions.ts";
 import {
-  type DriverOptions,
   FIELDS,
+  foreignCollection,
   type Hit,
   type NewRecord,
+  otherDimension,
   type Part,
+  type Send,
   type Space,
   type Stored,
-  type VectorDriver,
+  type VectorDatabase,
+  type VectorStoreSettings,
 } from "./vector-database/driver.ts";
 import { vectorDatabaseEngine } from "./vector-database/engine.ts";
-import { createService } from "./vector-database/service.ts";
-import {
-  checkEngine,
-  foreignCollection,
-  otherDimension,
-  type VectorStoreSettings,
-} from "./vector-database/settings.ts";
 
-export interface ChromaEngineOptions {
-  /** Where Chroma's server is. Default `http://127.0.0.1:8000`. */
-  readonly url?: string | undefined;
-  /** A reference to the key (`env:CHROMA_API_KEY`), sent as `x-chroma-token`. Omitted if the server takes none. */
-  readonly apiKey?: string | undefined;
-  /** The collection of the tools. Those of vectors begin with its name. Default `tool_arsenal`. */
-  readonly collectionName?: string | undefined;
+/** Chroma's server is at `http://127.0.0.1:8000` unless `url` names another address. */
+export interface ChromaEngineOptions extends VectorStoreSettings {
   /** Default `default_tenant`. */
   readonly chromaTenant?: string | undefined;
   /** Default `default_database`. */
   readonly chromaDatabase?: string | undefined;
 }
 
+const ADDRESS = "http://127.0.0.1:8000";
+const title = "Chroma";
+
 /** Keeps the catalog in Chroma 1.0 or later. */
 export function chromaEngine(
   options: ChromaEngineOptions = {},
   surroundings: Partial<Surroundings> = {},
 ): CatalogEngine {
-  const { collectionName = "tool_arsenal" } = options;
-  return vectorDatabaseEngine({
+  const [tenant, database] = [options.chromaTenant ?? "default_tenant", options.chromaDatabase ?? "default_database"];
+  const root = `/api/v2/tenants/${encodeURIComponent(tenant)}/databases/${encodeURIComponent(database)}/collections`;
+  const ids = new Map<string, string>();
+  const driver = {
     name: "chroma",
-    driver: chromaDriver(options, surroundings),
-    collection: collectionName,
-    clock: surroundings.clock,
-  });
+    title,
+    url: ADDRESS,
+    filterLimits: { depth: 12, values: 10_000, comparisons: 300 },
+    mostHits: 10_000,
+    keyHeaders: (key: string) => ({ "x-chroma-token": key }),
+    messageIn: (body: unknown) => (body as { readonly message?: string } | undefined)?.message,
+    on: (send: Send) => chromaDatabase(send, root, ids),
+  };
+  return vectorDatabaseEngine(driver, options, surroundings);
 }
 
 type Metadata = Readonly<Record<string, string | number | boolean | null>>;
@@ -69,78 +71,38 @@ const PAGE = 5_000;
 /** Tools looked up for each word. */
 const MOST_PER_WORD = 2_000;
 
-function chromaDriver(options: ChromaEngineOptions, surroundings: Partial<Surroundings>): VectorDriver {
-  const { url = "http://127.0.0.1:8000", apiKey } = options;
-  const { chromaTenant = "default_tenant", chromaDatabase = "default_database" } = options;
-  const title = "Chroma";
-  const keyHeaders = (key: string): Record<string, string> => ({ "x-chroma-token": key });
-  const service = createService({ title, url, apiKey, keyHeaders, messageIn }, surroundings);
-  const root = `/api/v2/tenants/${encodeURIComponent(chromaTenant)}/databases/${encodeURIComponent(chromaDatabase)}/collections`;
-  const ids = new Map<string, string>();
-
-  async function find({ name }: Space, signal: AbortSignal | undefined): Promise<Collection | undefined> {
-    const { status, body } = await service.send("GET", `${root}/${encodeURIComponent(name)}`, {
-      signal,
-      expected: [404],
-    });
+/** `ids` remembers the ids of collections, by name. */
+function chromaDatabase(send: Send, root: string, ids: Map<string, string>): VectorDatabase {
+  async function find({ name }: Space): Promise<Collection | undefined> {
+    const { status, body } = await send("GET", `${root}/${encodeURIComponent(name)}`, undefined, [404]);
     if (status === 404) return undefined;
     const found = body as Collection;
     ids.set(name, found.id);
     return found;
   }
 
-  /** Collections are addressed by id, and one that was removed and created again has another. Undefined if there is none. */
-  async function ask(space: Space, operation: string, body: object, { signal }: DriverOptions): Promise<unknown> {
+  /** Collections are addressed by id, and one that was removed and created again has another. Undefined if it does not exist. */
+  async function ask(space: Space, operation: string, body: object): Promise<unknown> {
     for (let isKnown = ids.has(space.name); ; isKnown = false) {
-      const id = ids.get(space.name) ?? (await find(space, signal))?.id;
+      const id = ids.get(space.name) ?? (await find(space))?.id;
       if (id === undefined && space.dimension !== undefined) return undefined;
-      const request = { body, signal, expected: isKnown || space.dimension !== undefined ? [404] : [] };
-      const answer = await service.send(
-        "POST",
-        `${root}/${id ?? encodeURIComponent(space.name)}/${operation}`,
-        request,
-      );
+      const path = `${root}/${id ?? encodeURIComponent(space.name)}/${operation}`;
+      const answer = await send("POST", path, body, isKnown || space.dimension !== undefined ? [404] : []);
       if (answer.status !== 404) return answer.body;
       ids.delete(space.name);
       if (!isKnown) return undefined;
     }
   }
 
-  async function get(space: Space, body: object, parts: readonly Part[], asked: DriverOptions): Promise<Columns> {
-    const include = [
-      "metadatas",
-      ...parts.flatMap((part) => (part === "text" ? ["documents"] : part === "vector" ? ["embeddings"] : [])),
-    ];
-    return ((await ask(space, "get", { ...body, include }, asked)) ?? { ids: [] }) as Columns;
-  }
-
-  /** The ids that a condition accepts, at most so many. */
-  async function idsOf(
-    space: Space,
-    condition: Condition,
-    most: number,
-    asked: DriverOptions,
-  ): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (;;) {
-      const limit = Math.min(PAGE, most - found.length);
-      const body = { ...whereOf(condition), limit, offset: found.length, include: [] };
-      const page = ((await ask(space, "get", body, asked)) ?? { ids: [] }) as Columns;
-      found.push(...page.ids);
-      if (page.ids.length < limit || found.length >= most) return found;
-    }
+  async function get(space: Space, body: object, include: readonly string[]): Promise<Columns> {
+    return ((await ask(space, "get", { ...body, include })) ?? { ids: [] }) as Columns;
   }
 
   /** Compares every vector that a condition accepts. */
-  async function compare(
-    space: Space,
-    vector: Float32Array,
-    condition: Condition,
-    asked: DriverOptions,
-  ): Promise<readonly Hit[]> {
+  async function compare(space: Space, vector: Float32Array, condition: Condition): Promise<readonly Hit[]> {
     const hits: Hit[] = [];
     for (let offset = 0; ; offset += PAGE) {
-      const columns = await get(space, { ...whereOf(condition), limit: PAGE, offset }, ["vector"], asked);
+      const columns = await get(space, { ...whereOf(condition), limit: PAGE, offset }, included(["vector"]));
       for (const { fields, vector: own } of toStored(columns, ["vector"]))
         hits.push({ fields, score: vector.reduce((sum, value, at) => sum + value * (own?.[at] ?? 0), 0) });
       if (columns.ids.length < PAGE) return hits.sort((a, b) => b.score - a.score);
@@ -148,20 +110,12 @@ function chromaDriver(options: ChromaEngineOptions, surroundings: Partial<Surrou
   }
 
   return {
-    title,
-    filterLimits: { depth: 12, values: 10_000, comparisons: 300 },
-    mostHits: 10_000,
-
-    async ensure(space, { signal }) {
-      let found = await find(space, signal);
+    async ensure(space) {
+      let found = await find(space);
       if (!found) {
-        const body = {
-          name: space.name,
-          metadata: { toolarsenal: 1 },
-          configuration: { hnsw: { space: "ip" } },
-          get_or_create: true,
-        };
-        found = (await service.send("POST", root, { body, signal })).body as Collection;
+        const configuration = { hnsw: { space: "ip" } };
+        const body = { name: space.name, metadata: { toolarsenal: 1 }, configuration, get_or_create: true };
+        found = (await send("POST", root, body)).body as Collection;
         ids.set(space.name, found.id);
       }
       if (found.metadata?.["toolarsenal"] !== 1) throw foreignCollection(title, space);
@@ -169,57 +123,60 @@ function chromaDriver(options: ChromaEngineOptions, surroundings: Partial<Surrou
       if (dimension !== null && dimension !== (space.dimension ?? 1)) throw otherDimension(title, space, dimension);
     },
 
-    async drop(space, { signal }) {
-      ids.delete(space.name);
-      await service.send("DELETE", `${root}/${encodeURIComponent(space.name)}`, { signal, expected: [404] });
+    async drop({ name }) {
+      ids.delete(name);
+      await send("DELETE", `${root}/${encodeURIComponent(name)}`, undefined, [404]);
     },
 
-    async upsert(space, records, asked) {
+    async upsert(space, records) {
+      const wanted = records.map(({ id }) => id);
       // Chroma keeps what a new record does not mention, so the keys it no longer has are removed by name.
-      const before = await get(space, { ids: records.map(({ id }) => id) }, [], asked);
+      const before = await get(space, { ids: wanted }, ["metadatas"]);
       const old = new Map(before.ids.map((id, at) => [id, Object.keys(before.metadatas?.[at] ?? {})]));
-      const body = {
-        ids: records.map(({ id }) => id),
+      await ask(space, "upsert", {
+        ids: wanted,
         embeddings: records.map(({ vector }) => (vector ? [...vector] : [0])),
         documents: records.map(({ text }) => text),
         metadatas: records.map((record) => ({
           ...Object.fromEntries((old.get(record.id) ?? []).map((key) => [key, null])),
           ...toMetadata(record),
         })),
-      };
-      await ask(space, "upsert", body, asked);
+      });
     },
 
-    async delete(space, condition, asked) {
-      await ask(space, "delete", whereOf(condition), asked);
+    async delete(space, condition) {
+      await ask(space, "delete", whereOf(condition));
     },
 
-    async read(space, wanted, parts, asked) {
-      return wanted.length === 0 ? [] : toStored(await get(space, { ids: wanted }, parts, asked), parts);
+    async read(space, wanted, parts) {
+      return wanted.length === 0 ? [] : toStored(await get(space, { ids: wanted }, included(parts)), parts);
     },
 
-    async scroll(space, condition, { limit, parts, cursor = "0" }, asked) {
+    async scroll(space, condition, { limit, parts, cursor = "0" }) {
       const offset = Number(cursor);
-      const columns = await get(space, { ...whereOf(condition), limit, offset }, parts, asked);
+      const columns = await get(space, { ...whereOf(condition), limit, offset }, included(parts));
       const { length } = columns.ids;
       return { records: toStored(columns, parts), ...(length < limit ? {} : { next: String(offset + length) }) };
     },
 
-    async count(space, condition, asked) {
-      return (await idsOf(space, condition, Number.POSITIVE_INFINITY, asked)).length;
+    async count(space, condition) {
+      for (let count = 0; ;) {
+        const page = await get(space, { ...whereOf(condition), limit: PAGE, offset: count }, []);
+        count += page.ids.length;
+        if (page.ids.length < PAGE) return count;
+      }
     },
 
-    async nearest(space, vectors, { condition, limit }, asked) {
+    async nearest(space, vectors, { condition, limit }) {
       const exact = (): Promise<readonly (readonly Hit[])[]> =>
-        Promise.all(vectors.map((vector) => compare(space, vector, condition, asked)));
+        Promise.all(vectors.map((vector) => compare(space, vector, condition)));
       if ("field" in condition && condition.field === "key") return exact();
-      const body = {
+      const answer = (await ask(space, "query", {
         query_embeddings: vectors.map((vector) => [...vector]),
         n_results: limit,
         ...whereOf(condition),
         include: ["metadatas", "distances"],
-      };
-      const answer = (await ask(space, "query", body, asked)) as
+      })) as
         | {
             readonly ids: readonly (readonly string[])[];
             readonly metadatas: readonly (readonly Metadata[])[];
@@ -238,30 +195,28 @@ function chromaDriver(options: ChromaEngineOptions, surroundings: Partial<Surrou
     },
 
     /** Chroma cannot rank by words, so each word is looked up, and the tools are ordered by the weight of the words they have. */
-    async words(space, texts, { condition, limit }, asked) {
-      return Promise.all(
+    words: (space, texts, { condition, limit }) =>
+      Promise.all(
         texts.map(async (terms) => {
           const scores = new Map<string, number>();
           await Promise.all(
             Array.from(terms, async ([term, weight]) => {
               const having = { $and: [...conditionsOf(condition), { [`word:${term}`]: { $eq: true } }] };
-              const body = { where: having, limit: MOST_PER_WORD, include: [] };
-              const found = ((await ask(space, "get", body, asked)) ?? { ids: [] }) as Columns;
+              const found = await get(space, { where: having, limit: MOST_PER_WORD }, []);
               for (const id of found.ids) scores.set(id, (scores.get(id) ?? 0) + weight);
             }),
           );
           const best = [...scores].sort(([, a], [, b]) => b - a);
           return best.slice(0, limit).map(([id]) => id);
         }),
-      );
-    },
-
-    close: () => service.close(),
+      ),
   };
 }
 
-function messageIn(body: unknown): string | undefined {
-  return (body as { readonly message?: string } | undefined)?.message;
+/** The columns that parts of records are in. */
+function included(parts: readonly Part[]): readonly string[] {
+  const columns = { about: [], text: ["documents"], vector: ["embeddings"] };
+  return ["metadatas", ...parts.flatMap((part) => columns[part])];
 }
 
 /** Chroma's metadata has no lists: each value of a list is a key of its own. */
@@ -322,13 +277,8 @@ export const config = setting.object("Chroma.", {
   chromaDatabase: setting.text("For chroma: the database. Defaults to default_database."),
 });
 
-type Settings = VectorStoreSettings & setting.Filled<typeof config>;
+export { chromaEngine as create };
 
-export function create(settings: Settings, surroundings: Surroundings): CatalogEngine {
-  return chromaEngine(settings, surroundings);
-}
-
-/** Opens the collection as the arsenal will, which also creates it. */
-export async function check(settings: Settings, surroundings?: Surroundings): Promise<string> {
-  return checkEngine(chromaEngine(settings, surroundings), settings.url ?? "http://127.0.0.1:8000");
+export async function check(settings: ChromaEngineOptions, surroundings?: Surroundings): Promise<string> {
+  return checkEngine(chromaEngine(settings, surroundings), settings.url ?? ADDRESS);
 }

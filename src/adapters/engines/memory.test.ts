@@ -161,7 +161,7 @@ describe("memory engine with a snapshot", () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     const bad = { ...tool("bad"), metadata: cyclic };
-    await expect(store.put([tool("good"), bad])).rejects.toThrow("Cannot write the tool default.bad to the snapshot");
+    await expect(store.put([tool("good"), bad])).rejects.toThrow("The tool default.bad cannot be kept");
     expect(await store.count()).toBe(0);
   });
 

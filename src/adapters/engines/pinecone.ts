@@ -1,47 +1,55 @@
 import { createHash } from "node:crypto";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, withFix } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import { pause } from "../retry-after.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { checkEngine } from "./handle.ts";
 import { ABSENT, type Condition } from "./vector-database/conditions.ts";
 import {
-  type DriverOptions,
+  type Answer,
   FIELDS,
   type NewRecord,
   type Part,
+  type Send,
   type Space,
   type Stored,
-  type StoredPage,
   type Terms,
-  type VectorDriver,
+  toSparse,
+  type VectorDatabase,
+  type VectorStoreSettings,
 } from "./vector-database/driver.ts";
 import { vectorDatabaseEngine } from "./vector-database/engine.ts";
-import { inChunks } from "./vector-database/scroll.ts";
-import { type Answer, createService, pause } from "./vector-database/service.ts";
-import { checkEngine, type VectorStoreSettings } from "./vector-database/settings.ts";
+import { inChunks } from "./vector-database/session.ts";
 
-export interface PineconeEngineOptions {
-  /** The host of an index with the metric `dotproduct`: `https://NAME-PROJECT.svc.REGION.pinecone.io`. */
-  readonly url?: string | undefined;
-  /** A reference to the key: `env:PINECONE_API_KEY`. */
-  readonly apiKey?: string | undefined;
-  /** The namespace of the tools. Those of vectors begin with its name. Default `tool_arsenal`. */
-  readonly collectionName?: string | undefined;
-}
+/**
+ * `url` is the host of an index with the metric `dotproduct`: `https://NAME-PROJECT.svc.REGION.pinecone.io`. The collection is a namespace of the
+ * index.
+ */
+export type PineconeEngineOptions = VectorStoreSettings;
 
 /** Keeps the catalog in a serverless index of Pinecone. */
 export function pineconeEngine(
   options: PineconeEngineOptions,
   surroundings: Partial<Surroundings> = {},
 ): CatalogEngine {
-  const { collectionName = "tool_arsenal" } = options;
-  return vectorDatabaseEngine({
+  const { url } = options;
+  if (url === undefined) throw withoutAddress();
+  const index = { size: 0, clock: surroundings.clock ?? systemClock };
+  const driver = {
     name: "pinecone",
-    driver: pineconeDriver(options, surroundings),
-    collection: collectionName,
-    clock: surroundings.clock,
-  });
+    title: "Pinecone",
+    url,
+    filterLimits: { depth: 12, values: 10_000, comparisons: 10_000 },
+    // With metadata, Pinecone returns no more.
+    mostHits: 1_000,
+    keyHeaders: (key: string) => ({ "api-key": key }),
+    headers: { "x-pinecone-api-version": API_VERSION },
+    messageIn,
+    on: (send: Send, signal: AbortSignal | undefined) => pineconeDatabase(send, signal, index),
+  };
+  return vectorDatabaseEngine(driver, options, surroundings);
 }
 
 interface Vector {
@@ -49,11 +57,6 @@ interface Vector {
   readonly values?: readonly number[];
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly score?: number;
-}
-
-interface Sparse {
-  readonly indices: readonly number[];
-  readonly values: readonly number[];
 }
 
 const API_VERSION = "2026-04";
@@ -71,106 +74,69 @@ const FRESH_ATTEMPTS = 300;
 const WRITTEN = "x-pinecone-request-lsn";
 const INDEXED = "x-pinecone-max-indexed-lsn";
 
-function pineconeDriver({ url, apiKey }: PineconeEngineOptions, surroundings: Partial<Surroundings>): VectorDriver {
-  const title = "Pinecone";
-  if (url === undefined) throw withoutAddress();
-  const clock: Clock = surroundings.clock ?? systemClock;
-  const service = createService(
-    {
-      title,
-      url,
-      apiKey,
-      keyHeaders: (key) => ({ "api-key": key }),
-      headers: { "x-pinecone-api-version": API_VERSION },
-      messageIn,
-    },
-    surroundings,
-  );
-  /** The dimension of the index. Shorter vectors are filled up with zeros, which changes no product. */
-  let size = 0;
-
+/** `index.size` is the dimension of the index. Shorter vectors are filled up with zeros, which changes no product. */
+function pineconeDatabase(
+  send: Send,
+  signal: AbortSignal | undefined,
+  index: { size: number; readonly clock: Clock },
+): VectorDatabase {
   const padded = (vector: Float32Array | readonly number[]): readonly number[] => [
     ...vector,
-    ...Array<number>(Math.max(size - vector.length, 0)).fill(0),
+    ...Array<number>(Math.max(index.size - vector.length, 0)).fill(0),
   ];
 
-  async function query(space: Space, body: object, { signal }: DriverOptions): Promise<readonly Vector[]> {
-    const answer = await service.send("POST", "/query", { body: { namespace: space.name, ...body }, signal });
+  async function query({ name: namespace }: Space, body: object): Promise<readonly Vector[]> {
+    const answer = await send("POST", "/query", { namespace, ...body });
     return (answer.body as { readonly matches?: readonly Vector[] }).matches ?? [];
   }
 
   /** Pinecone answers a write before it can be read. Waits until it can. */
-  async function untilFresh(space: Space, written: Answer, { signal }: DriverOptions): Promise<void> {
+  async function untilFresh({ name: namespace }: Space, written: Answer): Promise<void> {
     const lsn = Number(written.headers[WRITTEN] ?? Number.NaN);
     if (Number.isNaN(lsn)) return;
-    const body = { namespace: space.name, topK: 1, vector: padded([1]) };
     for (let attempt = 0; attempt < FRESH_ATTEMPTS; attempt++) {
-      const { headers } = await service.send("POST", "/query", { body, signal });
+      const { headers } = await send("POST", "/query", { namespace, topK: 1, vector: padded([1]) });
       if (headers[INDEXED] === undefined || Number(headers[INDEXED]) >= lsn) return;
-      await pause(FRESH_MS, clock, signal);
+      await pause(FRESH_MS, index.clock, { signal });
     }
-    const seconds = (FRESH_ATTEMPTS * FRESH_MS) / 1000;
-    throw new ArsenalError(
-      "STORE_FAILED",
-      `Pinecone took a change, but did not show it within ${seconds} s. Repeat it later.`,
-      { field: "vector_store" },
-    );
+    const problem = `Pinecone took a change, but did not show it within ${(FRESH_ATTEMPTS * FRESH_MS) / 1000} s.`;
+    throw withFix("STORE_FAILED", problem, "Repeat it later.", { field: "vector_store" });
   }
 
-  async function upsertAll(space: Space, vectors: readonly object[], options: DriverOptions): Promise<void> {
+  async function upsertAll(space: Space, vectors: readonly object[]): Promise<void> {
     const answers = await inChunks(vectors, MOST_IDS, async (chunk) => [
-      await service.send("POST", "/vectors/upsert", {
-        body: { namespace: space.name, vectors: chunk },
-        signal: options.signal,
-      }),
+      await send("POST", "/vectors/upsert", { namespace: space.name, vectors: chunk }),
     ]);
     const last = answers.at(-1);
-    if (last) await untilFresh(space, last, options);
+    if (last) await untilFresh(space, last);
   }
 
-  async function fetchAll(space: Space, ids: readonly string[], { signal }: DriverOptions): Promise<readonly Vector[]> {
+  async function fetchAll({ name }: Space, ids: readonly string[]): Promise<readonly Vector[]> {
     return inChunks(ids, MOST_IDS, async (chunk) => {
-      const asked = new URLSearchParams([["namespace", space.name], ...chunk.map((id) => ["ids", id])] as [
-        string,
-        string,
-      ][]);
-      const answer = await service.send("GET", `/vectors/fetch?${asked.toString()}`, { signal });
+      const asked = new URLSearchParams({ namespace: name });
+      for (const id of chunk) asked.append("ids", id);
+      const answer = await send("GET", `/vectors/fetch?${asked.toString()}`);
       return Object.values((answer.body as { readonly vectors?: Readonly<Record<string, Vector>> }).vectors ?? {});
     });
   }
 
   /** Reads the pieces of long texts. */
-  async function whole(
-    space: Space,
-    vectors: readonly Vector[],
-    parts: readonly Part[],
-    options: DriverOptions,
-  ): Promise<readonly Stored[]> {
+  async function whole(space: Space, vectors: readonly Vector[], parts: readonly Part[]): Promise<readonly Stored[]> {
     const needed = parts.includes("about") || parts.includes("text") ? vectors : [];
     const wanted = needed.flatMap(({ metadata = {} }) => piecesOf(metadata));
-    const pieces = new Map(
-      (await fetchAll(piecesIn(space), wanted, options)).map(({ id, metadata }) => [
-        id,
-        String(metadata?.["piece"] ?? ""),
-      ]),
-    );
+    const found = await fetchAll(piecesIn(space), wanted);
+    const pieces = new Map(found.map(({ id, metadata }) => [id, String(metadata?.["piece"] ?? "")]));
     return vectors.map((vector) => toStored(vector, parts, pieces));
   }
 
   async function page(
-    space: Space,
+    { name: namespace }: Space,
     condition: Condition,
     limit: number,
     cursor: string | undefined,
-    { signal }: DriverOptions,
   ): Promise<{ readonly vectors: readonly Vector[]; readonly next?: string }> {
-    const body = {
-      namespace: space.name,
-      filter: toFilter(condition),
-      limit: Math.min(limit, PAGE),
-      ...(cursor === undefined ? {} : { paginationToken: cursor }),
-    };
-    const answer = (await service.send("POST", "/vectors/fetch_by_metadata", { body, signal })).body as {
+    const asked = { filter: toFilter(condition), limit: Math.min(limit, PAGE), paginationToken: cursor };
+    const answer = (await send("POST", "/vectors/fetch_by_metadata", { namespace, ...asked })).body as {
       readonly vectors?: Readonly<Record<string, Vector>>;
       readonly pagination?: { readonly next?: string };
     };
@@ -178,92 +144,77 @@ function pineconeDriver({ url, apiKey }: PineconeEngineOptions, surroundings: Pa
     return { vectors: Object.values(answer.vectors ?? {}), ...(next ? { next } : {}) };
   }
 
-  async function remove(space: Space, body: object, options: DriverOptions): Promise<void> {
-    const request = { body: { namespace: space.name, ...body }, signal: options.signal, expected: [404] };
-    const answer = await service.send("POST", "/vectors/delete", request);
+  async function remove(space: Space, body: object): Promise<void> {
+    const answer = await send("POST", "/vectors/delete", { namespace: space.name, ...body }, [404]);
     // 404: nothing was ever written to this namespace.
-    if (answer.status !== 404) await untilFresh(space, answer, options);
+    if (answer.status !== 404) await untilFresh(space, answer);
   }
 
   return {
-    title,
-    filterLimits: { depth: 12, values: 10_000, comparisons: 10_000 },
-    // With metadata, Pinecone returns no more.
-    mostHits: 1_000,
-
-    async ensure(space, { signal }) {
-      const { dimension = 0, metric = "dotproduct" } = (
-        await service.send("POST", "/describe_index_stats", { body: {}, signal })
-      ).body as {
+    async ensure(space) {
+      const { dimension = 0, metric = "dotproduct" } = (await send("POST", "/describe_index_stats", {})).body as {
         readonly dimension?: number;
         readonly metric?: string;
       };
-      size = dimension;
+      index.size = dimension;
       if (metric !== "dotproduct") throw unfit(`has the metric ${metric}`, space.dimension ?? dimension);
       const needed = space.dimension ?? 1;
       if (dimension < needed) throw unfit(`has ${dimension} dimensions, but the model has ${needed}`, needed);
     },
 
-    drop: (space, options) => remove(space, { deleteAll: true }, options),
+    drop: (space) => remove(space, { deleteAll: true }),
 
-    async upsert(space, records, options) {
+    async upsert(space, records) {
       const made = records.map(toVector);
+      const pieces = made.flatMap((each) => each.pieces);
       await upsertAll(
         piecesIn(space),
-        made.flatMap(({ pieces }) => pieces.map(({ id, piece }) => ({ id, values: padded([1]), metadata: { piece } }))),
-        options,
+        pieces.map(({ id, piece }) => ({ id, values: padded([1]), metadata: { piece } })),
       );
       await upsertAll(
         space,
         made.map(({ vector: { values, ...vector } }) => ({ ...vector, values: padded(values) })),
-        options,
       );
     },
 
-    delete: (space, condition, options) => remove(space, { filter: toFilter(condition) }, options),
+    delete: (space, condition) => remove(space, { filter: toFilter(condition) }),
 
-    async read(space, ids, parts, options) {
-      return whole(space, await fetchAll(space, ids, options), parts, options);
+    read: async (space, ids, parts) => whole(space, await fetchAll(space, ids), parts),
+
+    async scroll(space, condition, { limit, parts, cursor }) {
+      const { vectors, ...rest } = await page(space, condition, limit, cursor);
+      return { records: await whole(space, vectors, parts), ...rest };
     },
 
-    async scroll(space, condition, { limit, parts, cursor }, options): Promise<StoredPage> {
-      const { vectors, ...rest } = await page(space, condition, limit, cursor, options);
-      return { records: await whole(space, vectors, parts, options), ...rest };
-    },
-
-    async count(space, condition, options) {
+    async count(space, condition) {
       let count = 0;
       let cursor: string | undefined;
       do {
-        const { vectors, next } = await page(space, condition, PAGE, cursor, options);
+        const { vectors, next } = await page(space, condition, PAGE, cursor);
         count += vectors.length;
         cursor = next;
       } while (cursor !== undefined);
       return count;
     },
 
-    async nearest(space, vectors, { condition, limit }, options) {
-      return Promise.all(
+    nearest: (space, vectors, { condition, limit }) =>
+      Promise.all(
         vectors.map(async (vector) => {
           const body = { vector: padded(vector), topK: limit, ...filterOf(condition), includeMetadata: true };
-          const matches = await query(space, body, options);
+          const matches = await query(space, body);
           return matches.map((match) => ({ fields: fieldsOf(match), score: match.score ?? 0 }));
         }),
-      );
-    },
+      ),
 
-    async words(space, texts, { condition, limit }, options) {
-      return Promise.all(
+    words: (space, texts, { condition, limit }) =>
+      Promise.all(
         texts.map(async (terms) => {
           // Every tool has the same dense vector, whose product with itself is 1. What is above comes from the words.
-          const body = { vector: padded([1]), sparseVector: toSparse(terms), topK: limit, ...filterOf(condition) };
-          const matches = await query(space, body, options);
+          const body = { vector: padded([1]), sparseVector: heaviest(terms), topK: limit, ...filterOf(condition) };
+          const matches = await query(space, body);
           return matches.filter(({ score = 0 }) => score > 1).map(({ id }) => id);
         }),
-      );
-    },
-
-    close: () => service.close(),
+      ),
   };
 }
 
@@ -272,15 +223,7 @@ function piecesIn({ name }: Space): Space {
 }
 
 /** A record, and the pieces of its texts if these are long. Pieces are named after what is in them, so that no reader mixes two versions. */
-function toVector({ id, revision, fields, lists, about, text, words, vector }: NewRecord): {
-  readonly vector: {
-    readonly id: string;
-    readonly values: readonly number[];
-    readonly sparseValues?: Sparse;
-    readonly metadata: object;
-  };
-  readonly pieces: readonly { readonly id: string; readonly piece: string }[];
-} {
+function toVector({ id, revision, fields, lists, about, text, words, vector }: NewRecord) {
   const body = JSON.stringify([about, text]);
   const isLong = body.length > PIECE;
   const version = createHash("sha256").update(body).digest("hex").slice(0, 16);
@@ -293,7 +236,7 @@ function toVector({ id, revision, fields, lists, about, text, words, vector }: N
     vector: {
       id,
       values: vector ? [...vector] : [1],
-      ...(words.size > 0 ? { sparseValues: toSparse(words) } : {}),
+      ...(words.size > 0 ? { sparseValues: heaviest(words) } : {}),
       metadata: { ...fields, ...filled, revision, ...(isLong ? { version, pieces: pieces.length } : { body }) },
     },
     pieces: pieces.map((piece, at) => ({ id: `${version}#${at}`, piece })),
@@ -328,15 +271,9 @@ function toStored(vector: Vector, parts: readonly Part[], pieces: ReadonlyMap<st
   };
 }
 
-/** The heaviest terms as a sparse vector. Pinecone numbers dimensions with 32 bits; terms that share one are added up. */
-function toSparse(terms: Terms): Sparse {
-  const heaviest = [...terms].sort(([, a], [, b]) => b - a).slice(0, MOST_TERMS);
-  const weights = new Map<number, number>();
-  for (const [term, weight] of heaviest) {
-    const index = createHash("sha256").update(term).digest().readUInt32LE();
-    weights.set(index, (weights.get(index) ?? 0) + weight);
-  }
-  return { indices: [...weights.keys()], values: [...weights.values()] };
+/** The terms that Pinecone takes. */
+function heaviest(terms: Terms): ReturnType<typeof toSparse> {
+  return toSparse([...terms].sort(([, a], [, b]) => b - a).slice(0, MOST_TERMS));
 }
 
 function filterOf(condition: Condition): { readonly filter?: object } {
@@ -362,23 +299,20 @@ function messageIn(body: unknown): string | undefined {
 
 function unfit(what: string, dimension: number): ArsenalError {
   const fix = `Create an index with the metric dotproduct and at least ${dimension} dimensions, and set vector_store.url to its host.`;
-  return new ArsenalError("STORE_FAILED", `The Pinecone index ${what}. ${fix}`, { field: "vector_store.url", fix });
+  return withFix("STORE_FAILED", `The Pinecone index ${what}.`, fix, { field: "vector_store.url" });
 }
 
 function withoutAddress(): ArsenalError {
   const field = "vector_store.url";
   const fix = `Set ${field} to the host of your index, as Pinecone's console shows it: https://NAME-PROJECT.svc.REGION.pinecone.io.`;
-  return new ArsenalError("CONFIG_INVALID", `${field} is missing. ${fix}`, { field, fix });
+  return withFix("CONFIG_INVALID", `${field} is missing.`, fix, { field });
 }
 
 export const config = setting.object("Pinecone.", {});
 export const needs = { url: "Write the host of your index: https://NAME-PROJECT.svc.REGION.pinecone.io." };
 
-export function create(settings: VectorStoreSettings, surroundings: Surroundings): CatalogEngine {
-  return pineconeEngine(settings, surroundings);
-}
+export { pineconeEngine as create };
 
-/** Opens the index as the arsenal will. */
-export async function check(settings: VectorStoreSettings, surroundings?: Surroundings): Promise<string> {
+export async function check(settings: PineconeEngineOptions, surroundings?: Surroundings): Promise<string> {
   return checkEngine(pineconeEngine(settings, surroundings), settings.url ?? "");
 }

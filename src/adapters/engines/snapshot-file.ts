@@ -12,7 +12,7 @@ import {
   rm,
 } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, withFix } from "../../errors/arsenal-error.ts";
 
 /**
  * Lines of text in one file that is whole at every moment: a new version is written beside it and takes its place in one step. The previous version
@@ -62,18 +62,14 @@ export function snapshotFile(path: string): SnapshotFile {
       bytes = await readFile(from);
     } catch (cause) {
       if (codeOf(cause) === "ENOENT") return "missing";
-      throw failure(`Cannot read the snapshot ${from}: ${messageOf(cause)}`, from, "Make the file readable.", cause);
+      throw failure(`Cannot read the snapshot ${from}: ${messageOf(cause)}.`, from, "Make the file readable.", cause);
     }
     const header = bytes.subarray(0, HEADER_LENGTH).toString("latin1");
     const format = Number(NEWER.exec(header)?.[1] ?? FORMAT);
     // A digit may be damaged too; then there is a backup in the format that is read here.
     if (format > FORMAT && (from === backup || typeof (await readLines(backup)) === "string")) {
-      const fix = "Upgrade toolarsenal, or set another file.";
-      throw failure(
-        `The snapshot ${from} has format ${format}, and this version of toolarsenal reads format ${FORMAT}. Nothing was changed. ${fix}`,
-        from,
-        fix,
-      );
+      const problem = `The snapshot ${from} has format ${format}, and this version of toolarsenal reads format ${FORMAT}. Nothing was changed.`;
+      throw failure(problem, from, "Upgrade toolarsenal, or set another file.");
     }
     const checksum = HEADER.exec(header)?.[1];
     const lines = bytes.subarray(HEADER_LENGTH);
@@ -93,11 +89,7 @@ export function snapshotFile(path: string): SnapshotFile {
         if (codeOf(cause) !== "EEXIST") throw cause;
       }
     }
-    const temporary = temporaryName();
-    await copyFile(backup, temporary);
-    await syncFile(temporary);
-    await rename(temporary, file);
-    await syncFolder();
+    await replace(file, async (append) => append(await readFile(backup)));
     return aside;
   }
 
@@ -112,15 +104,6 @@ export function snapshotFile(path: string): SnapshotFile {
       if (!name.startsWith(start)) continue;
       const writer = /^(\d+)-[0-9a-f]{8}\.tmp$/.exec(name.slice(start.length))?.[1];
       if (writer !== undefined && !isRunning(Number(writer))) await rm(resolve(folder, name), { force: true });
-    }
-  }
-
-  async function syncFile(name: string): Promise<void> {
-    const handle = await open(name, "r+");
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
     }
   }
 
@@ -156,12 +139,7 @@ export function snapshotFile(path: string): SnapshotFile {
     try {
       const handle = await open(temporary, "wx");
       try {
-        let position = 0;
-        const append = async (bytes: Uint8Array): Promise<void> => {
-          await writeAll(handle, bytes, position);
-          position += bytes.length;
-        };
-        await write(append, handle);
+        await write((bytes) => handle.appendFile(bytes), handle);
         await handle.sync();
       } finally {
         await handle.close();
@@ -172,12 +150,8 @@ export function snapshotFile(path: string): SnapshotFile {
     } catch (cause) {
       await rm(temporary, { force: true }).catch(() => {});
       const fix = "Check that its folder exists, is writable and has free space.";
-      throw failure(
-        `Cannot write the snapshot ${target}: ${messageOf(cause)}. The previous version is intact. ${fix}`,
-        target,
-        fix,
-        cause,
-      );
+      const problem = `Cannot write the snapshot ${target}: ${messageOf(cause)}. The previous version is intact.`;
+      throw failure(problem, target, fix, cause);
     }
   }
 
@@ -190,12 +164,8 @@ export function snapshotFile(path: string): SnapshotFile {
         await mkdir(folder, { recursive: true });
         await removeLeftovers();
       } catch (cause) {
-        throw failure(
-          `Cannot use the folder of the snapshot ${file}: ${messageOf(cause)}`,
-          file,
-          "Choose a writable folder.",
-          cause,
-        );
+        const problem = `Cannot use the folder of the snapshot ${file}: ${messageOf(cause)}.`;
+        throw failure(problem, file, "Choose a writable folder.", cause);
       }
       const lines = await readLines(file);
       if (lines === "missing") return undefined;
@@ -204,7 +174,7 @@ export function snapshotFile(path: string): SnapshotFile {
       if (kept === "missing" || kept === "damaged") {
         const fix = `Move ${file} away to start without it, or put a copy of it in its place.`;
         const also = kept === "damaged" ? `, and so is ${backup}` : ", and there is no backup";
-        throw failure(`The snapshot ${file} is damaged or not a snapshot${also}. ${fix}`, file, fix);
+        throw failure(`The snapshot ${file} is damaged or not a snapshot${also}.`, file, fix);
       }
       const aside = await restoreBackup();
       const restored = `The snapshot ${file} was damaged. It is kept as ${aside}; the version before was restored. Check the disk, then delete it.`;
@@ -223,7 +193,7 @@ export function snapshotFile(path: string): SnapshotFile {
             await append(bytes);
           }
           checksum = hash.digest("hex");
-          await writeAll(handle, Buffer.from(`${MARK} sha256:${checksum}\n`), 0);
+          await handle.write(`${MARK} sha256:${checksum}\n`, 0);
         },
         keepBackup,
       );
@@ -244,13 +214,6 @@ function* inBatches(lines: Iterable<string | Uint8Array>): IterableIterator<Uint
   if (batch.length > 0) yield Buffer.concat(batch);
 }
 
-/** One write may take only part of the bytes. */
-async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    done += (await handle.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-  }
-}
-
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -260,8 +223,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function failure(message: string, file: string, fix: string, cause?: unknown): ArsenalError {
-  return new ArsenalError("STORE_FAILED", message, { field: "snapshot", value: file, fix, cause });
+function failure(problem: string, file: string, fix: string, cause?: unknown): ArsenalError {
+  return withFix("STORE_FAILED", problem, fix, { field: "snapshot", value: file, cause });
 }
 
 export function codeOf(cause: unknown): unknown {

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { withFix } from "../../errors/arsenal-error.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
@@ -28,11 +28,7 @@ export function toJson(tool: Tool): string {
   } catch (cause) {
     const fix = "Make the tool plain JSON data.";
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ArsenalError("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}. ${fix}`, {
-      value: tool.id,
-      fix,
-      cause,
-    });
+    throw withFix("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}.`, fix, { value: tool.id, cause });
   }
 }
 

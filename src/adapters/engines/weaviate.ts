@@ -2,79 +2,64 @@ import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { checkEngine } from "./handle.ts";
 import type { Condition } from "./vector-database/conditions.ts";
 import {
-  type DriverOptions,
   FIELDS,
+  foreignCollection,
   LISTS,
+  otherDimension,
   type Part,
+  type Send,
   type Space,
   type Stored,
   type Terms,
+  type VectorDatabase,
   type VectorDriver,
+  type VectorStoreSettings,
 } from "./vector-database/driver.ts";
 import { vectorDatabaseEngine } from "./vector-database/engine.ts";
-import { createService } from "./vector-database/service.ts";
-import {
-  checkEngine,
-  foreignCollection,
-  otherDimension,
-  type VectorStoreSettings,
-} from "./vector-database/settings.ts";
 
-export interface WeaviateEngineOptions {
-  /** Where Weaviate's REST API is. Default `http://127.0.0.1:8080`. */
-  readonly url?: string | undefined;
-  /** A reference to the key (`env:WEAVIATE_API_KEY`). Omitted if the server takes none. */
-  readonly apiKey?: string | undefined;
-  /** The collection of the tools, with a capital first letter. Those of vectors begin with its name. Default `tool_arsenal`. */
-  readonly collectionName?: string | undefined;
-}
+/** Weaviate's REST API is at `http://127.0.0.1:8080` unless `url` names another address. Collections get a capital first letter. */
+export type WeaviateEngineOptions = VectorStoreSettings;
+
+/** Weaviate answers and deletes no more at once. */
+const MOST_RESULTS = 10_000;
+
+const WEAVIATE: VectorDriver = {
+  name: "weaviate",
+  title: "Weaviate",
+  url: "http://127.0.0.1:8080",
+  filterLimits: { depth: 12, values: 20_000, comparisons: 20_000 },
+  mostHits: MOST_RESULTS,
+  keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
+  messageIn,
+  on: weaviateDatabase,
+};
 
 /** Keeps the catalog in Weaviate 1.33 or later. */
 export function weaviateEngine(
   options: WeaviateEngineOptions = {},
   surroundings: Partial<Surroundings> = {},
 ): CatalogEngine {
-  const { collectionName = "tool_arsenal" } = options;
-  return vectorDatabaseEngine({
-    name: "weaviate",
-    driver: weaviateDriver(options, surroundings),
-    collection: collectionName,
-    clock: surroundings.clock,
-  });
+  return vectorDatabaseEngine(WEAVIATE, options, surroundings);
 }
 
 interface Row extends Readonly<Record<string, unknown>> {
   readonly _additional?: { readonly id?: string; readonly distance?: number; readonly vector?: readonly number[] };
 }
 
-interface Class {
-  readonly description?: string;
-}
-
 /** BM25's k1, twice the catalog's own: terms are stored about twice as often as they count, which leaves less to rounding. */
 const SATURATION = 3.2;
 const MOST_REPEATS = 40;
-/** Weaviate answers and deletes no more at once. */
-const MOST_RESULTS = 10_000;
 
-function weaviateDriver(options: WeaviateEngineOptions, surroundings: Partial<Surroundings>): VectorDriver {
-  const { url = "http://127.0.0.1:8080", apiKey } = options;
-  const title = "Weaviate";
-  const keyHeaders = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
-  const service = createService({ title, url, apiKey, keyHeaders, messageIn }, surroundings);
+function weaviateDatabase(send: Send): VectorDatabase {
+  const { title } = WEAVIATE;
 
   /** Runs a query. Undefined if another process has just removed the collection with the vectors of a model. */
-  async function query<Result>(
-    space: Space,
-    root: string,
-    text: string,
-    { signal }: DriverOptions,
-  ): Promise<Result | undefined> {
+  async function query<Result>(space: Space, root: string, text: string): Promise<Result | undefined> {
     const name = className(space);
-    const body = { query: `{ ${root} { ${name} ${text} } }` };
-    const answer = (await service.send("POST", "/v1/graphql", { body, signal })).body as {
+    const answer = (await send("POST", "/v1/graphql", { query: `{ ${root} { ${name} ${text} } }` })).body as {
       readonly data?: Readonly<Record<string, Readonly<Record<string, Result>>>>;
       readonly errors?: readonly { readonly message?: string }[] | null;
     };
@@ -87,48 +72,38 @@ function weaviateDriver(options: WeaviateEngineOptions, surroundings: Partial<Su
     });
   }
 
-  async function get(
-    space: Space,
-    given: readonly string[],
-    fields: string,
-    asked: DriverOptions,
-  ): Promise<readonly Row[]> {
-    return (await query<readonly Row[]>(space, "Get", `(${given.join(", ")}) { ${fields} }`, asked)) ?? [];
+  async function get(space: Space, given: readonly string[], fields: string): Promise<readonly Row[]> {
+    return (await query<readonly Row[]>(space, "Get", `(${given.join(", ")}) { ${fields} }`)) ?? [];
   }
 
   return {
-    title,
-    filterLimits: { depth: 12, values: 20_000, comparisons: 20_000 },
-    mostHits: MOST_RESULTS,
-
-    async ensure(space, { signal }) {
-      const path = `/v1/schema/${className(space)}`;
-      let found = await service.send("GET", path, { signal, expected: [404] });
+    async ensure(space) {
+      const path = pathOf(space);
+      let found = await send("GET", path, undefined, [404]);
       if (found.status === 404) {
         // 422: another process was quicker, or the class is not allowed, which reading it shows.
-        const created = await service.send("POST", "/v1/schema", { body: toClass(space), signal, expected: [422] });
-        found = created.status === 422 ? await service.send("GET", path, { signal }) : created;
+        const created = await send("POST", "/v1/schema", toClass(space), [422]);
+        found = created.status === 422 ? await send("GET", path) : created;
       }
-      const { description = "" } = found.body as Class;
+      const { description = "" } = found.body as { readonly description?: string };
       if (!description.startsWith(OWN)) throw foreignCollection(title, space);
       const dimension = /(?<size>\d+) dimensions/.exec(description)?.groups?.["size"];
       const size = dimension === undefined ? undefined : Number(dimension);
       if (size !== space.dimension) throw otherDimension(title, space, size);
     },
 
-    async drop(space, { signal }) {
-      await service.send("DELETE", `/v1/schema/${className(space)}`, { signal, expected: [404] });
+    async drop(space) {
+      await send("DELETE", pathOf(space), undefined, [404]);
     },
 
-    async upsert(space, records, { signal }) {
+    async upsert(space, records) {
       const objects = records.map(({ id, revision, fields, lists, about, text, words, vector }) => ({
         class: className(space),
         id,
         properties: { ...fields, ...lists, uid: id, revision, about, text, words: toText(words) },
         ...(vector ? { vector: [...vector] } : {}),
       }));
-      const results = (await service.send("POST", "/v1/batch/objects", { body: { objects }, signal }))
-        .body as readonly {
+      const results = (await send("POST", "/v1/batch/objects", { objects })).body as readonly {
         readonly result?: { readonly errors?: { readonly error?: readonly { readonly message?: string }[] } | null };
       }[];
       const failed = results.flatMap(({ result }) => result?.errors?.error ?? [])[0];
@@ -138,72 +113,63 @@ function weaviateDriver(options: WeaviateEngineOptions, surroundings: Partial<Su
         });
     },
 
-    async delete(space, condition, { signal }) {
+    async delete(space, condition) {
       const body = { match: { class: className(space), where: toRestWhere(condition) }, output: "minimal" };
+      // 422: another process has just removed the collection.
+      const expected = space.dimension === undefined ? [] : [422];
       for (;;) {
-        // 422: another process has just removed the collection.
-        const expected = space.dimension === undefined ? [] : [422];
-        const answer = await service.send("DELETE", "/v1/batch/objects", { body, signal, expected });
-        const { results } = answer.body as {
+        const { results } = (await send("DELETE", "/v1/batch/objects", body, expected)).body as {
           readonly results?: { readonly matches?: number; readonly limit?: number };
         };
         if ((results?.matches ?? 0) < (results?.limit ?? MOST_RESULTS)) return;
       }
     },
 
-    async read(space, ids, parts, asked) {
+    async read(space, ids, parts) {
       if (ids.length === 0) return [];
       const where = `where: { path: ["id"], operator: ContainsAny, valueText: ${JSON.stringify(ids)} }`;
-      return (await get(space, [where, `limit: ${ids.length}`], selection(parts), asked)).map(toStored);
+      return (await get(space, [where, `limit: ${ids.length}`], selection(parts))).map(toStored);
     },
 
-    async scroll(space, condition, { limit, parts, cursor }, asked) {
+    async scroll(space, condition, { limit, parts, cursor }) {
       // Weaviate's own cursor takes no filter, and offsets end at 10,000.
       const rest = cursor === undefined ? condition : ({ all: [condition, { uidAbove: cursor }] } as const);
       const given = [`where: ${toWhere(rest)}`, 'sort: [{ path: ["uid"], order: asc }]', `limit: ${limit}`];
-      const records = (await get(space, given, selection(parts), asked)).map(toStored);
+      const records = (await get(space, given, selection(parts))).map(toStored);
       const last = records.at(-1);
       return { records, ...(last && records.length === limit ? { next: last.id } : {}) };
     },
 
-    async count(space, condition, asked) {
-      const text = `(where: ${toWhere(condition)}) { meta { count } }`;
-      const rows = await query<readonly { readonly meta?: { readonly count?: number } }[]>(
-        space,
-        "Aggregate",
-        text,
-        asked,
-      );
+    async count(space, condition) {
+      type Counted = readonly { readonly meta?: { readonly count?: number } }[];
+      const rows = await query<Counted>(space, "Aggregate", `(where: ${toWhere(condition)}) { meta { count } }`);
       return rows?.[0]?.meta?.count ?? 0;
     },
 
-    async nearest(space, vectors, { condition, limit }, asked) {
-      return Promise.all(
+    nearest: (space, vectors, { condition, limit }) =>
+      Promise.all(
         vectors.map(async (vector) => {
-          const given = [
-            `nearVector: { vector: ${JSON.stringify([...vector])} }`,
-            ...whereOf(condition),
-            `limit: ${limit}`,
-          ];
-          const rows = await get(space, given, "key hash nth _additional { distance }", asked);
+          const near = `nearVector: { vector: ${JSON.stringify([...vector])} }`;
+          const given = [near, ...whereOf(condition), `limit: ${limit}`];
+          const rows = await get(space, given, "key hash nth _additional { distance }");
           // The distance of the metric `dot` is the negative product.
           return rows.map((row) => ({ fields: toStored(row).fields, score: -(row._additional?.distance ?? 0) }));
         }),
-      );
-    },
+      ),
 
-    async words(space, texts, { condition, limit }, asked) {
-      return Promise.all(
+    words: (space, texts, { condition, limit }) =>
+      Promise.all(
         texts.map(async (terms) => {
           const bm25 = `bm25: { query: ${JSON.stringify([...terms.keys()].join(" "))}, properties: ["words"] }`;
-          const rows = await get(space, [bm25, ...whereOf(condition), `limit: ${limit}`], "_additional { id }", asked);
+          const rows = await get(space, [bm25, ...whereOf(condition), `limit: ${limit}`], "_additional { id }");
           return rows.map((row) => row._additional?.id ?? "");
         }),
-      );
-    },
-
-    close: () => service.close(),
+      ),
   };
+}
+
+function pathOf(space: Space): string {
+  return `/v1/schema/${className(space)}`;
 }
 
 /** What the description of a collection of ours begins with. */
@@ -311,11 +277,8 @@ function toRestWhere(asked: Asked): object {
 
 export const config = setting.object("Weaviate.", {});
 
-export function create(settings: VectorStoreSettings, surroundings: Surroundings): CatalogEngine {
-  return weaviateEngine(settings, surroundings);
-}
+export { weaviateEngine as create };
 
-/** Opens the collection as the arsenal will, which also creates it. */
-export async function check(settings: VectorStoreSettings, surroundings?: Surroundings): Promise<string> {
-  return checkEngine(weaviateEngine(settings, surroundings), settings.url ?? "http://127.0.0.1:8080");
+export async function check(settings: WeaviateEngineOptions, surroundings?: Surroundings): Promise<string> {
+  return checkEngine(weaviateEngine(settings, surroundings), settings.url ?? WEAVIATE.url);
 }

@@ -1,12 +1,12 @@
 import { below, type Image, numbersIn, under } from "../../catalog/image.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import type { MemoryEngine } from "../../catalog/memory-image.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import type { Clock } from "../../observe/clock.ts";
-import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { notOpen } from "./handle.ts";
 import type { SnapshotFile, SnapshotLines } from "./snapshot-file.ts";
 import { snapshotIndex } from "./snapshot-index.ts";
+import { toJson } from "./stored-text.ts";
 
 /** How long changes are gathered before they are written, in milliseconds. A process that is killed loses at most these. */
 const GATHER_MS = 100;
@@ -15,11 +15,6 @@ const GATHER_INDEX_MS = 10_000;
 /** Writing the index takes at most one part in so many of the time. */
 const INDEX_SHARE = 20;
 
-export interface SnapshotParts {
-  readonly clock: Clock;
-  readonly emit: Emit;
-}
-
 /** A line of the file that was read, or a newer one. */
 type Line = string | { readonly start: number; readonly end: number };
 
@@ -27,7 +22,11 @@ type Line = string | { readonly start: number; readonly end: number };
  * Keeps an engine's tools in a file, and its index in another one beside it. They are read when the engine is opened, and written some time after
  * each change and when it is closed.
  */
-export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, emit }: SnapshotParts): CatalogEngine {
+export function withSnapshot(
+  engine: MemoryEngine,
+  file: SnapshotFile,
+  { clock, emit }: Pick<Surroundings, "clock" | "emit">,
+): CatalogEngine {
   const indexFile = `${file.path}.index`;
   const index = snapshotIndex(indexFile, file.replace);
   /** Each tool as it stands in the file, in its order, so that changing one does not write the others anew. */
@@ -120,10 +119,7 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
   }
 
   function assertOpened(): void {
-    if (state !== "new") return;
-    throw new ArsenalError("STORE_FAILED", "The memory engine is not open yet. Call open() first.", {
-      fix: "Call open() first.",
-    });
+    if (state === "new") throw notOpen("memory", false);
   }
 
   function scheduleWrite(): void {
@@ -241,7 +237,9 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
 
     put: (tools, options = {}) =>
       change(options.signal, async () => {
-        const fresh = tools.filter(({ id, contentHash }) => engine.hashOf(id) !== contentHash).map(toLine);
+        const fresh = tools
+          .filter(({ id, contentHash }) => engine.hashOf(id) !== contentHash)
+          .map((tool) => [tool.id, toJson(tool)] as const);
         const outcome = await engine.put(tools, options);
         if (outcome.changed.length === 0) return outcome;
         for (const [id, line] of fresh) allLines().set(id, line);
@@ -295,18 +293,4 @@ export function withSnapshot(engine: MemoryEngine, file: SnapshotFile, { clock, 
       state = "closed";
     },
   };
-}
-
-function toLine(tool: Tool): readonly [id: string, line: string] {
-  try {
-    return [tool.id, JSON.stringify(tool)];
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const fix = "Make the tool plain JSON data.";
-    throw new ArsenalError("STORE_FAILED", `Cannot write the tool ${tool.id} to the snapshot: ${reason}. ${fix}`, {
-      field: tool.id,
-      fix,
-      cause,
-    });
-  }
 }

@@ -1,4 +1,5 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { untilAborted } from "../../catalog/dense/until-aborted.ts";
+import { ArsenalError, withFix } from "../../errors/arsenal-error.ts";
 import {
   isEmbedded,
   type EmbeddedPostgres,
@@ -29,14 +30,14 @@ export interface Postgres {
 
 export interface QueryOptions {
   /** Rejects at once when aborted, and closes the connection. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PostgresOptions extends PostgresUse {
   /** `postgres://user:password@host:5432/database`. A function is called whenever a pool is made, so a changed password is picked up. */
   readonly url: string | (() => Promise<string>);
   /** A pool of the package pg, or PGlite, to use instead. */
-  readonly client?: PostgresClient;
+  readonly client?: PostgresClient | undefined;
 }
 
 /** Connections a process opens at most. */
@@ -170,10 +171,7 @@ function placeOf(url: string, { what, field }: PostgresUse): string {
   const parsed = /^postgres(?:ql)?:/.test(url) ? URL.parse(url.replace("@/", "@localhost/")) : null;
   if (parsed === null) {
     const fix = `Write ${field}: postgres://USER@HOST:5432/DATABASE`;
-    throw new ArsenalError("CONFIG_INVALID", `${what} needs the URL of a PostgreSQL database in ${field}. ${fix}`, {
-      field,
-      fix,
-    });
+    throw withFix("CONFIG_INVALID", `${what} needs the URL of a PostgreSQL database in ${field}.`, fix, { field });
   }
   const user = parsed.username === "" ? "" : `${decodeURIComponent(parsed.username)}@`;
   return `${user}${parsed.searchParams.get("host") ?? parsed.host}${parsed.pathname}`;
@@ -193,17 +191,11 @@ async function usePool<Value>(
     signal?.removeEventListener("abort", abort);
     connection.release(destroy);
   };
-  let reject: ((reason: unknown) => void) | undefined;
-  const aborted = new Promise<never>((_, given) => (reject = given));
-  aborted.catch(() => {});
-  const abort = (): void => {
-    release(true);
-    reject?.(signal?.reason);
-  };
+  const abort = (): void => release(true);
   signal?.addEventListener("abort", abort);
   const query: RawQuery = (sql, values) => {
     signal?.throwIfAborted();
-    return Promise.race([aborted, connection.query(sql, values && [...values]).then(rowsOf)]);
+    return untilAborted(connection.query(sql, values && [...values]).then(rowsOf), signal);
   };
   const ignore = (): void => {};
   // A connection in use that is lost says so twice: to the query, and by this event.

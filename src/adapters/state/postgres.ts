@@ -36,7 +36,7 @@ const CLOSE_MS = 3_000;
  */
 export function postgresState(options: PostgresStateOptions): SharedState {
   const { url, schema = SCHEMA, client, clock = systemClock, ownTime = false } = options;
-  const postgres = openPostgres({ url, ...(client && { client }), what: "The state", field: "state.url" });
+  const postgres = openPostgres({ url, client, what: "The state", field: "state.url" });
   const database = createStateDatabase(postgres, schema, { clock, ownTime });
   const limits = createPostgresLimits(database, clock);
   const leases = createPostgresLeases(database, clock);

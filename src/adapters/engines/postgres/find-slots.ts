@@ -2,7 +2,6 @@ import type { EngineQuery } from "../../../catalog/catalog-engine.port.ts";
 import { EXAMPLE_SHARE } from "../../../catalog/dense/model-vectors.ts";
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
-import type { Postgres } from "../../postgres/postgres.ts";
 import { type Corpus, sharesOf } from "../judge.ts";
 import { isEveryTool } from "../stored-text.ts";
 import { type Binder, createBinder, toCondition } from "./filter-sql.ts";
@@ -113,8 +112,7 @@ async function run(
   }
   if (parts.length === 0) return [];
   const sql = parts.map((part) => `(${part})`).join(" UNION ALL ");
-  const options = query.signal ? { signal: query.signal } : {};
-  const ask = (on: Postgres["query"]): Promise<readonly Row[]> => on<Row>(sql, binder.values);
+  const options = { signal: query.signal };
   if (!useIndex.includes(true)) return store.postgres.query<Row>(sql, binder.values, options);
   const look = Math.min(Math.max(2 * query.limit, LEAST_LOOK), MOST_LOOK);
   return store.postgres.transaction(async (on) => {
@@ -123,7 +121,7 @@ async function run(
       set_config('hnsw.max_scan_tuples', '${MOST_SCANNED}', true)`,
       [],
     );
-    return ask(on);
+    return on<Row>(sql, binder.values);
   }, options);
 }
 

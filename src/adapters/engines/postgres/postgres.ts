@@ -1,5 +1,5 @@
 import type { CatalogEngine, EngineChanges } from "../../../catalog/catalog-engine.port.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { withFix } from "../../../errors/arsenal-error.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
@@ -9,6 +9,7 @@ import { SCHEMA } from "../../postgres/migrate.ts";
 import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
 import * as setting from "../../settings.ts";
 import type { Surroundings } from "../../surroundings.ts";
+import { checkEngine, createTurns, notOpen } from "../handle.ts";
 import { decode, encode, isEveryTool } from "../stored-text.ts";
 import { createBinder, toCondition } from "./filter-sql.ts";
 import { createKept } from "./kept.ts";
@@ -20,7 +21,7 @@ import { deleteTools, putTools } from "./write.ts";
 
 export interface PostgresEngineOptions {
   /** `postgres://user:password@host:5432/database`. A function is called before connecting, so that a password can be looked up. */
-  readonly url?: string | (() => Promise<string>);
+  readonly url?: string | (() => Promise<string>) | undefined;
   /** A pool of the package pg, or PGlite, to use instead of a URL. It stays open when the engine closes. */
   readonly client?: PostgresClient;
   /** The schema that the tables are in. It is created. Default `toolarsenal`. */
@@ -29,7 +30,7 @@ export interface PostgresEngineOptions {
   readonly vectors?: boolean;
   /** From so many tools with vectors on, an HNSW index is built and used. Default 20,000. */
   readonly exactBelow?: number;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 const PAGE = 1_000;
@@ -45,19 +46,13 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
   const kept = createKept();
   let opening: Promise<Store> | undefined;
   let closed = false;
-  let lastChange: Promise<unknown> = Promise.resolve();
+  /** Writers wait for each other in the database. Those of one process wait here, so that they take one connection only. */
+  const turns = createTurns();
   const indexes = createIndexBuilder(options.clock ?? systemClock);
 
   async function using(signal: AbortSignal | undefined): Promise<Store> {
     signal?.throwIfAborted();
-    if (closed) {
-      const fix = "Call open() to use it again.";
-      throw new ArsenalError("CLOSED", `The PostgreSQL engine was closed. ${fix}`, { fix });
-    }
-    if (!opening) {
-      const fix = "Call open() first.";
-      throw new ArsenalError("STORE_FAILED", `The PostgreSQL engine is not open yet. ${fix}`, { fix });
-    }
+    if (closed || !opening) throw notOpen("PostgreSQL", closed);
     return opening;
   }
 
@@ -69,13 +64,6 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
       await postgres.close();
       throw error;
     }
-  }
-
-  /** Writers wait for each other in the database. Those of one process wait here, so that they take one connection only. */
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = lastChange.then(work, work);
-    lastChange = result.catch(() => {});
-    return result;
   }
 
   return {
@@ -93,16 +81,16 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
       indexes.later(await opening);
     },
 
-    put: (tools, { signal } = {}) => inTurn(async () => putTools(await using(signal), tools, signal)),
+    put: (tools, { signal } = {}) => turns.take(async () => putTools(await using(signal), tools, signal)),
 
-    delete: (ids, { signal } = {}) => inTurn(async () => deleteTools(await using(signal), ids, signal)),
+    delete: (ids, { signal } = {}) => turns.take(async () => deleteTools(await using(signal), ids, signal)),
 
     async get(ids, { signal } = {}) {
       const { postgres, table } = await using(signal);
       const rows = await postgres.query<{ id: string; body: string }>(
         `SELECT id, body FROM ${table("tools")} WHERE id = ANY($1::text[])`,
         [ids.map(encode)],
-        signal ? { signal } : {},
+        { signal },
       );
       const tools = new Map(rows.map(({ id, body }) => [decode(id), JSON.parse(body) as Tool]));
       return ids.flatMap((id) => tools.get(id) ?? []);
@@ -116,7 +104,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
       const rows = await postgres.query<{ body: string }>(
         `SELECT body FROM ${table("tools")} t WHERE ${after} AND ${condition} ORDER BY id LIMIT ${limit + 1}`,
         binder.values,
-        signal ? { signal } : {},
+        { signal },
       );
       const tools = rows.slice(0, limit).map(({ body }) => JSON.parse(body) as Tool);
       const last = tools.at(-1);
@@ -129,12 +117,12 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
       const sql = isEveryTool(filter)
         ? `SELECT tools AS count FROM ${table("meta")}`
         : `SELECT count(*) AS count FROM ${table("tools")} t WHERE ${toCondition(filter, binder)}`;
-      const [row] = await postgres.query<{ count: number }>(sql, binder.values, signal ? { signal } : {});
+      const [row] = await postgres.query<{ count: number }>(sql, binder.values, { signal });
       return Number(row?.count);
     },
 
     putVectors: (model, entries, { signal } = {}) =>
-      inTurn(async () => {
+      turns.take(async () => {
         const store = await using(signal);
         await putVectors(store, model, entries, signal);
         indexes.later(store);
@@ -155,7 +143,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
       const rows = await postgres.query<{ id: string }>(
         `SELECT id FROM ${table("tools")} t WHERE id > $1 AND ${without} ORDER BY id LIMIT $2::int`,
         [encode(after), limit],
-        signal ? { signal } : {},
+        { signal },
       );
       return rows.map(({ id }) => decode(id));
     },
@@ -167,7 +155,8 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
       return models.flatMap(({ name, tools }) => (tools > 0 ? [name] : [])).sort();
     },
 
-    deleteVectors: (model, { signal } = {}) => inTurn(async () => deleteVectors(await using(signal), model, signal)),
+    deleteVectors: (model, { signal } = {}) =>
+      turns.take(async () => deleteVectors(await using(signal), model, signal)),
 
     async search(query) {
       return search(await using(query.signal), kept, query);
@@ -181,11 +170,8 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
     async healthCheck({ signal } = {}) {
       try {
         const { postgres } = await using(signal);
-        const [row] = await postgres.query<{ standby: boolean }>(
-          "SELECT pg_is_in_recovery() AS standby",
-          [],
-          signal ? { signal } : {},
-        );
+        const sql = "SELECT pg_is_in_recovery() AS standby";
+        const [row] = await postgres.query<{ standby: boolean }>(sql, [], { signal });
         return row?.standby === false;
       } catch {
         return false;
@@ -193,7 +179,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
     },
 
     async close() {
-      await lastChange;
+      await turns.idle();
       closed = true;
       await indexes.stop();
       const store = await opening?.catch(() => undefined);
@@ -218,7 +204,7 @@ async function readChanges(
         (SELECT 1 FROM ${table("tools")} t WHERE t.id = d.id) ORDER BY id) AS deleted
     FROM ${table("meta")}`,
     [since],
-    signal ? { signal } : {},
+    { signal },
   );
   const { changed = [], deleted = [] } = row ?? {};
   const [revision, forgotten] = [Number(row?.revision), Number(row?.forgotten)];
@@ -232,18 +218,15 @@ async function readChanges(
 
 function toPostgres({ url, client }: PostgresEngineOptions, schema: string): Postgres {
   if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) {
+    const problem = `vector_store.schema is ${JSON.stringify(schema)}, which cannot name a schema.`;
     const fix = "Use lower-case letters, digits and _, at most 41 of them.";
-    const message = `vector_store.schema is ${JSON.stringify(schema)}, which cannot name a schema. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field: "vector_store.schema", value: schema, fix });
+    throw withFix("CONFIG_INVALID", problem, fix, { field: "vector_store.schema", value: schema });
   }
   if (url === undefined && client === undefined) {
     const fix = `Set ${FIELD}: postgres://USER@HOST:5432/DATABASE`;
-    throw new ArsenalError("CONFIG_INVALID", `The PostgreSQL engine needs the URL of a database. ${fix}`, {
-      field: FIELD,
-      fix,
-    });
+    throw withFix("CONFIG_INVALID", "The PostgreSQL engine needs the URL of a database.", fix, { field: FIELD });
   }
-  return openPostgres({ url: url ?? "", what: "The catalog", field: FIELD, ...(client ? { client } : {}) });
+  return openPostgres({ url: url ?? "", what: "The catalog", field: FIELD, client });
 }
 
 export const config = setting.object("A PostgreSQL database with pgvector, shared by any number of processes.", {
@@ -258,26 +241,18 @@ type Settings = setting.Filled<typeof config> & { readonly url?: string };
 
 export function create(
   { url, schema, vectors }: Settings,
-  surroundings?: Partial<Pick<Surroundings, "secrets" | "clock">>,
+  { secrets, clock }: Partial<Pick<Surroundings, "secrets" | "clock">> = {},
 ): CatalogEngine {
-  const { secrets, clock } = surroundings ?? {};
   const filled =
     url === undefined || secrets === undefined
       ? url
       : (): Promise<string> => filledUrl(url, secrets, { scope: "vector_store", field: FIELD });
-  return postgresEngine({ schema, vectors, ...(filled === undefined ? {} : { url: filled }), ...(clock && { clock }) });
+  return postgresEngine({ schema, vectors, url: filled, clock });
 }
 
-/** Opens the database as the arsenal will, which also creates the tables. */
 export async function check(
   settings: Settings,
   surroundings?: Partial<Pick<Surroundings, "secrets" | "clock">>,
 ): Promise<string> {
-  const engine = create(settings, surroundings);
-  try {
-    await engine.open();
-    return `schema ${settings.schema}, ${await engine.count()} tools`;
-  } finally {
-    await engine.close();
-  }
+  return checkEngine(create(settings, surroundings), `schema ${settings.schema}`);
 }

@@ -62,10 +62,6 @@ export async function search(store: Store, kept: Kept, query: EngineQuery): Prom
   });
 }
 
-function signalOf({ signal }: EngineQuery): { readonly signal?: AbortSignal } {
-  return signal ? { signal } : {};
-}
-
 async function readFacts({ postgres, schema, table, vectors }: Store, query: EngineQuery): Promise<Facts> {
   const { names, terms: mentioned } = readMentions(query.texts[0] ?? "");
   const terms = new Set(query.texts.flatMap((text) => tokenize(text).map(({ term }) => toKey(toWord(term)))));
@@ -89,7 +85,7 @@ async function readFacts({ postgres, schema, table, vectors }: Store, query: Eng
       mentioned.map(toKey),
       ...(vectors ? [[...new Set((query.vectors ?? []).map(({ model }) => encode(model)))]] : []),
     ],
-    signalOf(query),
+    { signal: query.signal },
   );
   return facts as Facts;
 }
@@ -128,7 +124,7 @@ async function countTools(
   async function countRows(condition: (binder: ReturnType<typeof createBinder>) => string): Promise<number> {
     const binder = createBinder();
     const sql = `SELECT count(*) AS count FROM ${tools} t WHERE ${condition(binder)}`;
-    const [row] = await store.postgres.query<{ count: number }>(sql, binder.values, signalOf(query));
+    const [row] = await store.postgres.query<{ count: number }>(sql, binder.values, { signal: query.signal });
     return Number(row?.count);
   }
   const visible: ToolFilter = query.visible ?? { all: [] };
@@ -177,7 +173,7 @@ async function readFound(
     `SELECT t.slot, ${bodies}, ARRAY[${cosines.join()}]::float8[] AS cosines FROM ${store.table("tools")} t
     WHERE t.slot = ANY(${binder.bind([...own.keys()], "bigint[]")})`,
     binder.values,
-    signalOf(query),
+    { signal: query.signal },
   );
   return rows.flatMap((row) => {
     const slot = Number(row.slot);
@@ -208,7 +204,7 @@ async function readFits(
   });
   if (parts.length === 0 || slots.size === 0) return [];
   type Row = { nth: number; namespace: string; tools: number; product: number; length: number };
-  const rows = await store.postgres.query<Row>(parts.join(" UNION ALL "), binder.values, signalOf(query));
+  const rows = await store.postgres.query<Row>(parts.join(" UNION ALL "), binder.values, { signal: query.signal });
   return asked.map((_, at) => {
     const own = rows.filter(({ nth }) => nth === at);
     return new Map(
@@ -238,7 +234,7 @@ async function readDocuments(
   const rows = await postgres.query<{ term: string; documents: number }>(
     `SELECT term, documents FROM ${table("terms")} WHERE term = ANY($1::text[])`,
     [[...missing]],
-    signalOf(query),
+    { signal: query.signal },
   );
   for (const { term, documents: count } of rows) documents.set(term, Number(count));
 }

@@ -73,7 +73,7 @@ export async function putVectors(
         most,
       ]);
     },
-    signal ? { signal } : {},
+    { signal },
   );
 }
 
@@ -103,7 +103,7 @@ export async function deleteVectors(store: Store, name: string, signal: AbortSig
       const [model] = await modelsOf(store, query, [name]);
       if (model) await dropModel(store, query, model);
     },
-    signal ? { signal } : {},
+    { signal },
   );
 }
 

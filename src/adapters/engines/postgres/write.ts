@@ -40,7 +40,7 @@ export async function putTools(
   tools: readonly Tool[],
   signal: AbortSignal | undefined,
 ): Promise<PutTools> {
-  const options = signal ? { signal } : {};
+  const options = { signal };
   const latest = [...new Map(tools.map((tool) => [tool.id, tool])).values()];
   const known = await versionsOf(store, store.postgres.query, latest);
   const prepared = new Map<Tool, Prepared>();
@@ -111,7 +111,7 @@ export async function deleteTools(
       );
       return found.length;
     },
-    signal ? { signal } : {},
+    { signal },
   );
 }
 

@@ -6,13 +6,14 @@ import { checkDimension } from "../../../catalog/dense/model-vectors.ts";
 import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { toMentionable } from "../../../catalog/lexical/mentions.ts";
 import { toolFields } from "../../../catalog/tool-text.ts";
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import { sqliteFailure } from "../../state/load-sqlite.ts";
 import { isDamage } from "../../state/move-aside.ts";
+import { checkEngine, createTurns, notOpen } from "../handle.ts";
 import { decode, encode, toJson, toTenant } from "../stored-text.ts";
 import { readWords, toWord } from "../tool-words.ts";
 import { CATALOG, type Database, openDatabase } from "./database.ts";
@@ -59,27 +60,14 @@ export function sqliteEngine({
   const file = given === ":memory:" ? given : resolve(given);
   let opened: { readonly database: Database; readonly mirror: Mirror } | undefined;
   let closed = false;
-  let lastChange: Promise<unknown> = Promise.resolve();
+  /** A large put lets other work run before it writes. */
+  const turns = createTurns();
 
   function using<Value>(signal: AbortSignal | undefined, step: (database: Database, mirror: Mirror) => Value): Value {
     signal?.throwIfAborted();
-    if (closed) {
-      const fix = "Call open() to use it again.";
-      throw new ArsenalError("CLOSED", `The SQLite engine was closed. ${fix}`, { fix });
-    }
-    if (!opened) {
-      const fix = "Call open() first.";
-      throw new ArsenalError("STORE_FAILED", `The SQLite engine is not open yet. ${fix}`, { fix });
-    }
+    if (!opened) throw notOpen("SQLite", closed);
     const { database, mirror } = opened;
     return translating(file, () => step(database, mirror));
-  }
-
-  /** Changes run one after the other, because a large put lets other work run before it writes. */
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = lastChange.then(work, work);
-    lastChange = result.catch(() => {});
-    return result;
   }
 
   return {
@@ -94,7 +82,7 @@ export function sqliteEngine({
     },
 
     put: (tools, { signal } = {}) =>
-      inTurn(async () => {
+      turns.take(async () => {
         const latest = [...new Map(tools.map((tool) => [tool.id, tool])).values()];
         const hashes = using(signal, (database) => hashesOf(database, latest));
         const changed = latest.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
@@ -117,7 +105,7 @@ export function sqliteEngine({
       }),
 
     delete: (ids, { signal } = {}) =>
-      inTurn(async () => using(signal, (database) => database.change(() => erase(database, ids)))),
+      turns.take(async () => using(signal, (database) => database.change(() => erase(database, ids)))),
 
     async get(ids, { signal } = {}) {
       return using(signal, (database) => {
@@ -145,7 +133,9 @@ export function sqliteEngine({
     },
 
     putVectors: (model, entries, { signal } = {}) =>
-      inTurn(async () => using(signal, (database) => database.change(() => writeVectors(database, model, entries)))),
+      turns.take(async () =>
+        using(signal, (database) => database.change(() => writeVectors(database, model, entries))),
+      ),
 
     async withoutVectors(model, { after = "", limit, signal }) {
       return using(signal, (database) => {
@@ -165,7 +155,7 @@ export function sqliteEngine({
     },
 
     deleteVectors: (model, { signal } = {}) =>
-      inTurn(async () =>
+      turns.take(async () =>
         using(signal, (database) =>
           database.change(() => {
             database.run("DELETE FROM vectors WHERE model = ?", encode(model));
@@ -210,7 +200,7 @@ export function sqliteEngine({
     },
 
     async close() {
-      await lastChange;
+      await turns.idle();
       closed = true;
       opened?.database.close();
       opened = undefined;
@@ -364,13 +354,6 @@ export function create(
   return sqliteEngine({ file, ...(clock && { clock }) });
 }
 
-/** Opens the database as the arsenal will, which also creates it. */
 export async function check(settings: setting.Filled<typeof config>): Promise<string> {
-  const engine = create(settings);
-  try {
-    await engine.open();
-    return `${settings.file}, ${await engine.count()} tools`;
-  } finally {
-    await engine.close();
-  }
+  return checkEngine(sqliteEngine(settings), settings.file);
 }

@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import type { Clock } from "../../../observe/clock.ts";
-import type { DriverOptions, Space, VectorDriver } from "./driver.ts";
-import { everyRecord } from "./scroll.ts";
+import type { Space } from "./driver.ts";
 import { plain, recordId } from "./records.ts";
+import { everyRecord, type Session } from "./session.ts";
 
 /**
  * What handles on one database agree on without transactions. Each handle owns one record, its head, with the last revision it wrote. Revisions
@@ -54,12 +54,7 @@ export interface Writer {
   /** A revision above every known one. */
   next(control: Control, clock: Clock): number;
   /** Announces what this handle wrote. */
-  announce(
-    driver: VectorDriver,
-    tools: Space,
-    written: { revision?: number; vectors?: number },
-    options: DriverOptions,
-  ): Promise<void>;
+  announce(session: Session, written: { revision?: number; vectors?: number }): Promise<void>;
 }
 
 /** A writer whose number none of these heads has. */
@@ -75,21 +70,22 @@ export function createWriter(heads: readonly Head[]): Writer {
       last = Math.max(revisionAt(clock), Math.floor(known / WRITERS) * WRITERS + WRITERS) + number;
       return last;
     },
-    async announce(driver, tools, written, options) {
+    async announce(session, written) {
       revision = written.revision ?? revision;
       vectors = written.vectors ?? vectors;
       const text = JSON.stringify({ writer: number, revision, vectors });
-      await driver.upsert(tools, [plain(id, { kind: "head" }, Math.max(revision, vectors), text)], options);
+      await session.upsert(session.tools, [plain(id, { kind: "head" }, Math.max(revision, vectors), text)]);
     },
   };
 }
 
 /** Reads the heads of all handles and the models. */
-export async function readControl(driver: VectorDriver, tools: Space, options: DriverOptions): Promise<Control> {
+export async function readControl(session: Session): Promise<Control> {
+  const { tools } = session;
   const heads: Head[] = [];
   const models = new Map<string, Model>();
   const condition = { field: "kind", in: ["head", "model"] } as const;
-  for await (const { id, fields, revision, text = "{}" } of everyRecord(driver, tools, condition, ["text"], options)) {
+  for await (const { id, fields, revision, text = "{}" } of everyRecord(session, tools, condition, ["text"])) {
     if (fields["kind"] === "head") heads.push({ id, ...(JSON.parse(text) as Omit<Head, "id">) });
     else {
       const { name, dimension } = JSON.parse(text) as { name: string; dimension: number };
@@ -109,24 +105,17 @@ export async function readControl(driver: VectorDriver, tools: Space, options: D
 
 /** Where the vectors of a model are kept. */
 export function vectorSpace(tools: Space, model: string, dimension: number): Space {
-  return { name: `${tools.name}_${recordId(`model ${model}`).slice(0, 8)}`, dimension };
+  return { name: `${tools.name}_${modelRecordId(model).slice(0, 8)}`, dimension };
 }
 
 /** Makes a model known to every handle. */
 export async function announceModel(
-  driver: VectorDriver,
-  tools: Space,
-  model: { readonly name: string; readonly dimension: number; readonly stamp: number },
-  options: DriverOptions,
+  session: Session,
+  { name, dimension, stamp }: Pick<Model, "name" | "dimension" | "stamp">,
 ): Promise<void> {
-  const { name, dimension, stamp } = model;
-  const record = plain(
-    modelRecordId(name),
-    { kind: "model", key: modelRecordId(name) },
-    stamp,
-    JSON.stringify({ name, dimension }),
-  );
-  await driver.upsert(tools, [record], options);
+  const id = modelRecordId(name);
+  const record = plain(id, { kind: "model", key: id }, stamp, JSON.stringify({ name, dimension }));
+  await session.upsert(session.tools, [record]);
 }
 
 export function modelRecordId(model: string): string {

@@ -1,52 +1,75 @@
+import { createHash } from "node:crypto";
+import { type ArsenalError, withFix } from "../../../errors/arsenal-error.ts";
 import type { Condition } from "./conditions.ts";
 
 /**
- * What the vector-database engine needs of a database. Records live in spaces: one for the tools, and one per model for vectors. Writes are
- * visible to every reader once they resolve. Every request may be repeated without harm.
+ * What the vector-database engine needs of a database, for one operation: its signal ends every request. Records live in spaces: one for the tools,
+ * and one per model for vectors. Writes are visible to every reader once they resolve. Every request may be repeated without harm.
  */
+export interface VectorDatabase {
+  /** Creates a space, or rejects if it exists with another dimension. */
+  ensure(space: Space): Promise<void>;
+  /** Removes a space with everything in it. */
+  drop(space: Space): Promise<void>;
+  /** Writes whole records, replacing those with the same ids. */
+  upsert(space: Space, records: readonly NewRecord[]): Promise<void>;
+  delete(space: Space, condition: Condition): Promise<void>;
+  /** The records with these ids that exist, in any order. */
+  read(space: Space, ids: readonly string[], parts: readonly Part[]): Promise<readonly Stored[]>;
+  /** A page of records, in an order of the database's own. */
+  scroll(space: Space, condition: Condition, page: PageQuery): Promise<StoredPage>;
+  count(space: Space, condition: Condition): Promise<number>;
+  /** For each vector: the nearest records, best first. */
+  nearest(space: Space, vectors: readonly Float32Array[], query: HitQuery): Promise<readonly (readonly Hit[])[]>;
+  /** For each list of weighted terms: ids of the records that say most of them, best first as far as the database can tell. */
+  words(space: Space, texts: readonly Terms[], query: HitQuery): Promise<readonly (readonly string[])[]>;
+}
+
+/** A kind of vector database, and how its API is asked. */
 export interface VectorDriver {
-  /** What people call the database, for messages. */
+  /** What configurations call it. */
+  readonly name: string;
+  /** What people call it, for messages. */
   readonly title: string;
+  /** Where it usually is. */
+  readonly url: string;
   /** What its filters can say. What goes beyond is applied in the process. */
   readonly filterLimits: FilterLimits;
   /** A search returns no more than this. */
   readonly mostHits: number;
-  /** Creates a space, or rejects if it exists with another dimension. */
-  ensure(space: Space, options: DriverOptions): Promise<void>;
-  /** Removes a space with everything in it. */
-  drop(space: Space, options: DriverOptions): Promise<void>;
-  /** Writes whole records, replacing those with the same ids. */
-  upsert(space: Space, records: readonly NewRecord[], options: DriverOptions): Promise<void>;
-  delete(space: Space, condition: Condition, options: DriverOptions): Promise<void>;
-  /** The records with these ids that exist, in any order. */
-  read(
-    space: Space,
-    ids: readonly string[],
-    parts: readonly Part[],
-    options: DriverOptions,
-  ): Promise<readonly Stored[]>;
-  /** A page of records, in an order of the database's own. */
-  scroll(space: Space, condition: Condition, page: PageQuery, options: DriverOptions): Promise<StoredPage>;
-  count(space: Space, condition: Condition, options: DriverOptions): Promise<number>;
-  /** For each vector: the nearest records, best first. */
-  nearest(
-    space: Space,
-    vectors: readonly Float32Array[],
-    query: HitQuery,
-    options: DriverOptions,
-  ): Promise<readonly (readonly Hit[])[]>;
-  /** For each list of weighted terms: ids of the records that say most of them, best first as far as the database can tell. */
-  words(
-    space: Space,
-    texts: readonly Terms[],
-    query: HitQuery,
-    options: DriverOptions,
-  ): Promise<readonly (readonly string[])[]>;
-  close(): void;
+  readonly keyHeaders: (key: string) => Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The sentence in the body of an error; undefined if it has none. */
+  readonly messageIn: (body: unknown) => string | undefined;
+  on(send: Send, signal: AbortSignal | undefined): VectorDatabase;
 }
 
-export interface DriverOptions {
-  readonly signal: AbortSignal | undefined;
+/**
+ * Sends JSON and returns the answer. Resolves with the statuses named in `expected` and every 2xx; any other is an ArsenalError. 429 and 503 are
+ * repeated, never sooner than the server asks.
+ */
+export type Send = (
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  body?: object,
+  expected?: readonly number[],
+) => Promise<Answer>;
+
+export interface Answer {
+  readonly status: number;
+  /** Undefined if the answer has no body. */
+  readonly body: unknown;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Where a vector database is, and what it calls the collection of the tools. */
+export interface VectorStoreSettings {
+  readonly url?: string | undefined;
+  /** A reference to the key (`env:NAME`). Omitted if the server takes none. */
+  readonly apiKey?: string | undefined;
+  /** The collection of the tools. Those of vectors begin with its name. Default `tool_arsenal`. */
+  readonly collectionName?: string | undefined;
 }
 
 /** A set of records: the tools if it has no dimension, else the vectors of one model. */
@@ -137,3 +160,33 @@ export type Field = (typeof FIELDS)[number];
 /** Fields with any number of values. */
 export const LISTS = ["tags", "capabilities"] as const;
 export type List = (typeof LISTS)[number];
+
+/** A collection has vectors of another length than the model's. */
+export function otherDimension(title: string, { name, dimension }: Space, found: number | undefined): ArsenalError {
+  const fix = "Choose another vector_store.collection_name, or delete the collection.";
+  const [has, needs] = [found, dimension].map((size) =>
+    size === undefined ? "no vectors" : `vectors of ${size} dimensions`,
+  );
+  const details = { field: "vector_store.collection_name", value: name };
+  return withFix("STORE_FAILED", `The ${title} collection ${name} has ${has}, but needs ${needs}.`, fix, details);
+}
+
+/** A collection exists that the engine did not create. */
+export function foreignCollection(title: string, { name }: Space): ArsenalError {
+  const details = { field: "vector_store.collection_name", value: name };
+  const fix = "Choose another vector_store.collection_name.";
+  return withFix("STORE_FAILED", `The ${title} collection ${name} was not created by ToolArsenal.`, fix, details);
+}
+
+/** Terms as a sparse vector, whose dimensions are numbered with 32 bits. The weights of terms that share one are added up. */
+export function toSparse(terms: Iterable<readonly [term: string, weight: number]>): {
+  readonly indices: readonly number[];
+  readonly values: readonly number[];
+} {
+  const weights = new Map<number, number>();
+  for (const [term, weight] of terms) {
+    const index = createHash("sha256").update(term).digest().readUInt32LE();
+    weights.set(index, (weights.get(index) ?? 0) + weight);
+  }
+  return { indices: [...weights.keys()], values: [...weights.values()] };
+}

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEngine, PutTools, ToolVectors } from "../../../catalog/catalog-engine.port.ts";
 import { checkDimension } from "../../../catalog/dense/model-vectors.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { systemClock } from "../../../observe/clock.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
+import type { Surroundings } from "../../surroundings.ts";
+import { createTurns, notOpen } from "../handle.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import {
   announceModel,
@@ -18,22 +19,14 @@ import {
   vectorSpace,
   type Writer,
 } from "./control.ts";
-import type { DriverOptions, NewRecord, Space, VectorDriver } from "./driver.ts";
+import type { NewRecord, Space, VectorDriver, VectorStoreSettings } from "./driver.ts";
 import { createKept } from "./kept.ts";
-import { byCodeUnits, createListing, firstAfter, readHashes } from "./listing.ts";
+import { acceptedIds, byCodeUnits, firstAfter, idsWithoutVectors, readHashes } from "./listing.ts";
 import { toolRecord, toolRecordId, tombstone, vectorRecord } from "./records.ts";
-import { everyRecord, inChunks } from "./scroll.ts";
 import { fromKey, isNothing, keysOf, readTools, searchDatabase } from "./search.ts";
-import { createStatistics, TOOLS } from "./statistics.ts";
-
-export interface VectorEngineOptions {
-  /** What configurations call the engine. */
-  readonly name: string;
-  readonly driver: VectorDriver;
-  /** The collection that keeps the tools. Those of the vectors begin with its name. */
-  readonly collection: string;
-  readonly clock?: Clock | undefined;
-}
+import { createService } from "./service.ts";
+import { everyRecord, inChunks, type Session, TOOLS } from "./session.ts";
+import { createStatistics } from "./statistics.ts";
 
 const PAGE = 1_000;
 const BATCH = 200;
@@ -52,29 +45,31 @@ const LATE_MS = 60_000;
  * Keeps the catalog in a vector database, which filters, ranks and cuts. The process holds what the catalog's words weigh, not the catalog. Any
  * number of processes may share a collection.
  */
-export function vectorDatabaseEngine({
-  name,
-  driver,
-  collection,
-  clock = systemClock,
-}: VectorEngineOptions): CatalogEngine {
-  const tools: Space = { name: collection };
-  const statistics = createStatistics(driver, tools);
-  const kept = createKept(driver);
+export function vectorDatabaseEngine(
+  driver: VectorDriver,
+  settings: VectorStoreSettings,
+  surroundings: Partial<Surroundings>,
+): CatalogEngine {
+  const { name, filterLimits, mostHits } = driver;
+  const { clock = systemClock } = surroundings;
+  const tools: Space = { name: settings.collectionName ?? "tool_arsenal" };
+  const service = createService(driver, settings, surroundings);
+  const statistics = createStatistics();
+  const kept = createKept();
+  const turns = createTurns();
   /** The revisions of tools that `changes` has told of lately, by key. */
   const told = new Map<string, number>();
   let state: "new" | "open" | "closed" = "new";
   let writer: Writer | undefined;
-  let lastChange: Promise<unknown> = Promise.resolve();
 
-  function check(signal: AbortSignal | undefined): DriverOptions {
+  function connect(signal: AbortSignal | undefined): Session {
+    return { ...driver.on(service.send(signal), signal), filterLimits, mostHits, tools, signal };
+  }
+
+  function use(signal: AbortSignal | undefined): Session {
     signal?.throwIfAborted();
-    if (state === "open") return { signal };
-    const fix = state === "closed" ? "Call open() to use it again." : "Call open() first.";
-    const what = state === "closed" ? "was closed" : "is not open yet";
-    throw new ArsenalError(state === "closed" ? "CLOSED" : "STORE_FAILED", `The ${name} engine ${what}. ${fix}`, {
-      fix,
-    });
+    if (state !== "open") throw notOpen(name, state === "closed");
+    return connect(signal);
   }
 
   function forgetOld(revision: number): void {
@@ -84,65 +79,29 @@ export function vectorDatabaseEngine({
   /** Changes of this handle run one after the other. */
   function inTurn<Result>(
     signal: AbortSignal | undefined,
-    work: (options: DriverOptions, writes: Writer) => Promise<Result>,
+    work: (session: Session, writes: Writer) => Promise<Result>,
   ): Promise<Result> {
-    const run = async (): Promise<Result> => {
-      const options = check(signal);
-      return work(options, (writer ??= createWriter([])));
-    };
-    const result = lastChange.then(run, run);
-    lastChange = result.catch(() => {});
-    return result;
-  }
-
-  const control = (options: DriverOptions): Promise<Control> => readControl(driver, tools, options);
-
-  async function write(space: Space, records: readonly NewRecord[], options: DriverOptions): Promise<void> {
-    for (let start = 0; start < records.length;) {
-      let [end, length] = [start, 0];
-      while (end < records.length && end - start < BATCH && length < BATCH_LENGTH)
-        length += records[end++]?.text.length ?? 0;
-      await driver.upsert(space, records.slice(start, end), options);
-      start = end;
-    }
-  }
-
-  const hashesOf = (ids: readonly string[], options: DriverOptions): Promise<ReadonlyMap<string, string>> =>
-    readHashes(driver, tools, ids, options);
-
-  async function removeVectors(ids: readonly string[], models: Iterable<Model>, options: DriverOptions): Promise<void> {
-    for (const { space } of models)
-      await inChunks(ids, driver.filterLimits.values, async (chunk) => {
-        await driver.delete(space, { field: "key", in: chunk.map(toValue) }, options);
-        return [];
-      });
+    return turns.take(async () => work(use(signal), (writer ??= createWriter([]))));
   }
 
   /** Writes tools or tombstones, first without the vectors they had, and then announces them. */
   async function change(
+    session: Session,
     records: readonly NewRecord[],
     had: readonly string[],
-    now: Control,
-    by: Writer,
-    revision: number,
-    options: DriverOptions,
+    { now, by, revision }: { readonly now: Control; readonly by: Writer; readonly revision: number },
   ): Promise<void> {
-    await removeVectors(had, now.models.values(), options);
-    await write(tools, records, options);
-    await by.announce(driver, tools, { revision }, options);
+    await removeVectors(session, had, now.models.values());
+    await write(session, tools, records);
+    await by.announce(session, { revision });
     for (const { fields } of records) told.set(fields["key"] ?? "", revision);
     forgetOld(revision);
   }
 
-  async function put(given: readonly Tool[], options: DriverOptions, by: Writer): Promise<PutTools> {
+  async function put(session: Session, given: readonly Tool[], by: Writer): Promise<PutTools> {
     const latest = [...new Map(given.map((tool) => [tool.id, tool])).values()];
-    const [now, hashes] = await Promise.all([
-      control(options),
-      hashesOf(
-        latest.map(({ id }) => id),
-        options,
-      ),
-    ]);
+    const ids = latest.map(({ id }) => id);
+    const [now, hashes] = await Promise.all([readControl(session), readHashes(session, ids)]);
     const changed = latest.filter(({ id, contentHash }) => hashes.get(id) !== toValue(contentHash));
     if (changed.length === 0) return { changed: [], revision: now.revision };
     const revision = by.next(now, clock);
@@ -151,40 +110,26 @@ export function vectorDatabaseEngine({
       if (index > 0 && index % TURN === 0) await nextTurn();
       records.push(toolRecord(tool, revision));
     }
-    const ids = changed.map(({ id }) => id);
-    await change(
-      records,
-      ids.filter((id) => hashes.has(id)),
-      now,
-      by,
-      revision,
-      options,
-    );
-    return { changed: ids, revision };
+    const changedIds = changed.map(({ id }) => id);
+    const had = changedIds.filter((id) => hashes.has(id));
+    await change(session, records, had, { now, by, revision });
+    return { changed: changedIds, revision };
   }
 
   async function putVectors(
+    session: Session,
     model: string,
     entries: readonly ToolVectors[],
-    options: DriverOptions,
     by: Writer,
   ): Promise<void> {
-    const now = await control(options);
+    const now = await readControl(session);
     const known = now.models.get(model);
     const dimension = known?.dimension ?? entries[0]?.vectors[0]?.length;
     if (dimension === undefined) return;
     for (const { id, vectors } of entries)
       for (const vector of vectors) checkDimension(vector, dimension, `A vector of ${id}`);
-    const present = new Map(
-      (
-        await readTools(
-          driver,
-          tools,
-          entries.map(({ id }) => toolRecordId(id)),
-          options,
-        )
-      ).map((tool) => [tool.id, tool]),
-    );
+    const ids = entries.map(({ id }) => toolRecordId(id));
+    const present = new Map((await readTools(session, ids)).map((tool) => [tool.id, tool]));
     const current = entries.flatMap(({ id, contentHash, vectors }) => {
       const tool = present.get(id);
       return tool?.contentHash === contentHash && vectors.length > 0 ? [{ tool, vectors }] : [];
@@ -193,24 +138,18 @@ export function vectorDatabaseEngine({
     const stamp = by.next(now, clock);
     const space = known?.space ?? vectorSpace(tools, model, dimension);
     if (!known) {
-      await driver.ensure(space, options);
-      await announceModel(driver, tools, { name: model, dimension, stamp }, options);
+      await session.ensure(space);
+      await announceModel(session, { name: model, dimension, stamp });
     } else {
-      await removeVectors(
-        current.map(({ tool }) => tool.id),
-        [known],
-        options,
-      );
+      const had = current.map(({ tool }) => tool.id);
+      await removeVectors(session, had, [known]);
     }
-    await write(
-      space,
-      current.flatMap(({ tool, vectors }) => vectors.map((vector, nth) => vectorRecord(tool, nth, vector))),
-      options,
+    const records = current.flatMap(({ tool, vectors }) =>
+      vectors.map((vector, nth) => vectorRecord(tool, nth, vector)),
     );
-    await by.announce(driver, tools, { vectors: stamp }, options);
+    await write(session, space, records);
+    await by.announce(session, { vectors: stamp });
   }
-
-  const listing = createListing({ driver, tools, kept });
 
   return {
     name,
@@ -218,48 +157,42 @@ export function vectorDatabaseEngine({
     async open({ signal } = {}) {
       signal?.throwIfAborted();
       if (state === "open") return;
-      const options = { signal };
-      await driver.ensure(tools, options);
-      const { heads, revision } = await control(options);
+      const session = connect(signal);
+      await session.ensure(tools);
+      const { heads, revision } = await readControl(session);
       writer = createWriter(heads);
       const forgotten = revisionAt(clock) - spanOf(REMEMBERED_MS);
       const old: Condition[] = [{ all: [{ field: "kind", in: ["gone"] }, { revisionBelow: forgotten }] }];
       if (revision > forgotten) old.push({ all: [{ field: "kind", in: ["head"] }, { revisionBelow: forgotten }] });
-      await driver.delete(tools, joined(old, "any"), options);
+      await session.delete(tools, joined(old, "any"));
       state = "open";
     },
 
-    put: (given, { signal } = {}) => inTurn(signal, (options, by) => put(given, options, by)),
+    put: (given, { signal } = {}) => inTurn(signal, (session, by) => put(session, given, by)),
 
     delete: (ids, { signal } = {}) =>
-      inTurn(signal, async (options, by) => {
-        const [now, hashes] = await Promise.all([control(options), hashesOf([...new Set(ids)], options)]);
+      inTurn(signal, async (session, by) => {
+        const [now, hashes] = await Promise.all([readControl(session), readHashes(session, [...new Set(ids)])]);
         const had = [...hashes.keys()];
         if (had.length === 0) return 0;
         const revision = by.next(now, clock);
-        await change(
-          had.map((id) => tombstone(id, revision)),
-          had,
-          now,
-          by,
-          revision,
-          options,
-        );
+        const records = had.map((id) => tombstone(id, revision));
+        await change(session, records, had, { now, by, revision });
         return had.length;
       }),
 
     async get(ids, { signal } = {}) {
-      const found = await readTools(driver, tools, ids.map(toolRecordId), check(signal));
+      const found = await readTools(use(signal), ids.map(toolRecordId));
       const byId = new Map(found.map((tool) => [tool.id, tool]));
       return ids.flatMap((id) => byId.get(id) ?? []);
     },
 
     async list({ filter = EVERY_TOOL, cursor = "", limit = PAGE, signal } = {}) {
-      const options = check(signal);
-      const ids = await listing.accepted(filter, options);
+      const session = use(signal);
+      const ids = await acceptedIds(session, kept, filter);
       const start = firstAfter(ids, cursor);
       const page = ids.slice(start, start + limit);
-      const found = await readTools(driver, tools, page.map(toolRecordId), options);
+      const found = await readTools(session, page.map(toolRecordId));
       const last = page.at(-1);
       return {
         tools: found.toSorted((a, b) => byCodeUnits(a.id, b.id)),
@@ -268,65 +201,53 @@ export function vectorDatabaseEngine({
     },
 
     async count({ filter = EVERY_TOOL, signal } = {}) {
-      const options = check(signal);
-      const { condition, exact } = toCondition(filter, driver.filterLimits);
+      const session = use(signal);
+      const { condition, exact } = toCondition(filter, filterLimits);
       if (isNothing(condition)) return 0;
-      if (exact) return driver.count(tools, joined([TOOLS, condition], "all"), options);
-      return (await keysOf({ driver, tools }, condition, filter, options)).size;
+      if (exact) return session.count(tools, joined([TOOLS, condition], "all"));
+      return (await keysOf(session, condition, filter)).size;
     },
 
     putVectors: (model, entries, { signal } = {}) =>
-      inTurn(signal, (options, by) => putVectors(model, entries, options, by)),
+      inTurn(signal, (session, by) => putVectors(session, model, entries, by)),
 
-    async withoutVectors(model, { after = "", limit, signal }) {
-      return listing.withoutVectors(model, { after, limit }, check(signal));
+    async withoutVectors(model, { after, limit, signal }) {
+      return idsWithoutVectors(use(signal), kept, model, { after, limit });
     },
 
     async models({ signal } = {}) {
-      const options = check(signal);
-      const { models } = await control(options);
+      const session = use(signal);
+      const { models } = await readControl(session);
       const counts = await Promise.all(
-        [...models.values()].map(({ space }) => driver.count(space, { field: "nth", in: ["0"] }, options)),
+        [...models.values()].map(({ space }) => session.count(space, { field: "nth", in: ["0"] })),
       );
       return [...models.keys()].filter((_, at) => (counts[at] ?? 0) > 0).sort();
     },
 
     deleteVectors: (model, { signal } = {}) =>
-      inTurn(signal, async (options, by) => {
-        const now = await control(options);
+      inTurn(signal, async (session, by) => {
+        const now = await readControl(session);
         const known = now.models.get(model);
         if (known === undefined) return;
-        await driver.delete(tools, { field: "key", in: [modelRecordId(model)] }, options);
-        await driver.drop(known.space, options);
-        await by.announce(driver, tools, { vectors: by.next(now, clock) }, options);
+        await session.delete(tools, { field: "key", in: [modelRecordId(model)] });
+        await session.drop(known.space);
+        await by.announce(session, { vectors: by.next(now, clock) });
       }),
 
     async search(query) {
-      const options = check(query.signal);
-      const now = await control(options);
-      return searchDatabase(
-        {
-          driver,
-          tools,
-          control: now,
-          statistics: await statistics(now, options),
-          namespaceSums: (model, namespaces) =>
-            kept.namespaceSums(`${now.toolsKey} ${now.vectorsKey}`, model, namespaces, options),
-          count: (space, condition) => kept.count(`${now.toolsKey} ${now.vectorsKey}`, space, condition, options),
-        },
-        query,
-      );
+      const session = use(query.signal);
+      const control = await readControl(session);
+      return searchDatabase({ session, control, statistics: await statistics(session, control), kept }, query);
     },
 
     async changes(since, { signal } = {}) {
-      const options = check(signal);
-      const now = await control(options);
+      const session = use(signal);
+      let { revision } = await readControl(session);
       const condition: Condition = {
         all: [{ field: "kind", in: ["tool", "gone"] }, { revisionAbove: since - spanOf(LATE_MS) }],
       };
-      let { revision } = now;
       const [changed, deleted]: [string[], string[]] = [[], []];
-      for await (const record of everyRecord(driver, tools, condition, [], options)) {
+      for await (const record of everyRecord(session, tools, condition)) {
         const { kind, key = "" } = record.fields;
         if (record.revision <= since && told.get(key) === record.revision) continue;
         told.set(key, record.revision);
@@ -345,16 +266,34 @@ export function vectorDatabaseEngine({
 
     async healthCheck({ signal } = {}) {
       if (state !== "open") return false;
-      return control({ signal }).then(
+      return readControl(connect(signal)).then(
         () => true,
         () => false,
       );
     },
 
     async close() {
-      await lastChange;
+      await turns.idle();
       state = "closed";
-      driver.close();
+      service.close();
     },
   };
+}
+
+async function write(session: Session, space: Space, records: readonly NewRecord[]): Promise<void> {
+  for (let start = 0; start < records.length;) {
+    let [end, length] = [start, 0];
+    while (end < records.length && end - start < BATCH && length < BATCH_LENGTH)
+      length += records[end++]?.text.length ?? 0;
+    await session.upsert(space, records.slice(start, end));
+    start = end;
+  }
+}
+
+async function removeVectors(session: Session, ids: readonly string[], models: Iterable<Model>): Promise<void> {
+  for (const { space } of models)
+    await inChunks(ids, session.filterLimits.values, async (chunk) => {
+      await session.delete(space, { field: "key", in: chunk.map(toValue) });
+      return [];
+    });
 }

@@ -1,19 +1,22 @@
 import type { Condition } from "./conditions.ts";
-import type { Model } from "./control.ts";
-import type { DriverOptions, Space, VectorDriver } from "./driver.ts";
+import type { Control, Model } from "./control.ts";
+import type { Space } from "./driver.ts";
 import { isNothing, type NamespaceSum } from "./search.ts";
+import type { Session } from "./session.ts";
 
 /** Answers of the database that hold while nothing changes. Each is kept under a key that changes with what it depends on. */
 export interface Kept {
   /** A list of ids. Only the last few lists are kept. */
   ids(key: string, read: () => Promise<readonly string[]>): Promise<readonly string[]>;
-  count(key: string, space: Space, condition: Condition, options: DriverOptions): Promise<number>;
-  namespaceSums(
-    key: string,
-    model: Model,
-    namespaces: readonly string[],
-    options: DriverOptions,
-  ): Promise<ReadonlyMap<string, NamespaceSum>>;
+  /** How many records of a space a condition accepts. */
+  count(now: Now, space: Space, condition: Condition): Promise<number>;
+  /** The sums of namespaces' vectors. */
+  namespaceSums(now: Now, model: Model, namespaces: readonly string[]): Promise<ReadonlyMap<string, NamespaceSum>>;
+}
+
+interface Now {
+  readonly session: Session;
+  readonly control: Control;
 }
 
 const KEPT_LISTS = 4;
@@ -23,12 +26,12 @@ const KEPT_NAMESPACES = 2_000;
 /** Enough vectors to tell what a namespace is about. */
 const SAMPLED_VECTORS = 256;
 
-export function createKept(driver: VectorDriver): Kept {
+export function createKept(): Kept {
   const lists = new Map<string, readonly string[]>();
   let counts = { key: "", values: new Map<string, number>() };
   let sums = { key: "", values: new Map<string, NamespaceSum>() };
 
-  async function sumOf({ space, dimension }: Model, namespace: string, options: DriverOptions): Promise<NamespaceSum> {
+  async function sumOf(session: Session, { space, dimension }: Model, namespace: string): Promise<NamespaceSum> {
     const condition: Condition = {
       all: [
         { field: "nth", in: ["0"] },
@@ -36,7 +39,7 @@ export function createKept(driver: VectorDriver): Kept {
       ],
     };
     const page = { limit: SAMPLED_VECTORS, parts: ["vector"] } as const;
-    const { records } = await driver.scroll(space, condition, page, options);
+    const { records } = await session.scroll(space, condition, page);
     const vector = new Float64Array(dimension);
     for (const { vector: own } of records)
       own?.forEach((value, index) => (vector[index] = (vector[index] ?? 0) + value));
@@ -53,26 +56,32 @@ export function createKept(driver: VectorDriver): Kept {
       return known;
     },
 
-    async count(key, space, condition, options) {
+    async count({ session, control }, space, condition) {
       if (isNothing(condition)) return 0;
+      const key = keyOf(control);
       if (counts.key !== key || counts.values.size > KEPT_COUNTS) counts = { key, values: new Map() };
       const { values } = counts;
       const asked = `${space.name} ${JSON.stringify(condition)}`;
-      const known = values.get(asked) ?? (await driver.count(space, condition, options));
+      const known = values.get(asked) ?? (await session.count(space, condition));
       if (asked.length < LONGEST_KEY) values.set(asked, known);
       return known;
     },
 
-    async namespaceSums(key, model, namespaces, options) {
+    async namespaceSums({ session, control }, model, namespaces) {
+      const key = keyOf(control);
       if (sums.key !== key || sums.values.size > KEPT_NAMESPACES) sums = { key, values: new Map() };
       const { values } = sums;
       const read = async (namespace: string): Promise<readonly [string, NamespaceSum]> => {
         const asked = `${model.space.name} ${namespace}`;
-        const known = values.get(asked) ?? (await sumOf(model, namespace, options));
+        const known = values.get(asked) ?? (await sumOf(session, model, namespace));
         values.set(asked, known);
         return [namespace, known];
       };
       return new Map(await Promise.all(namespaces.map(read)));
     },
   };
+}
+
+function keyOf({ toolsKey, vectorsKey }: Control): string {
+  return `${toolsKey} ${vectorsKey}`;
 }

@@ -7,12 +7,12 @@ import {
 } from "../../../catalog/lexical/lexical-fields.ts";
 import { toMentionable } from "../../../catalog/lexical/mentions.ts";
 import { toolFields } from "../../../catalog/tool-text.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { impactOf } from "../judge.ts";
+import { toJson } from "../stored-text.ts";
 import { readWords, toWord } from "../tool-words.ts";
 import { ABSENT, filterFields, filterLists, toValue } from "./conditions.ts";
-import type { NewRecord } from "./driver.ts";
+import { FIELDS, type NewRecord } from "./driver.ts";
 
 /** What statistics need of a tool, as its record keeps it. Terms are separated by spaces. */
 export interface About {
@@ -41,23 +41,7 @@ const USUAL = measureFields(DEFAULT_LEXICAL_SETTINGS, {
   documentsWith: LEXICAL_FIELDS.map(() => 1),
 });
 
-const BLANK = {
-  kind: ABSENT,
-  key: ABSENT,
-  hash: ABSENT,
-  name: ABSENT,
-  namespace: ABSENT,
-  source: ABSENT,
-  ensemble: ABSENT,
-  category: ABSENT,
-  risk: ABSENT,
-  deprecated: ABSENT,
-  tenant: ABSENT,
-  nameKey: ABSENT,
-  qualifiedKey: ABSENT,
-  mention: ABSENT,
-  nth: ABSENT,
-};
+const BLANK = Object.fromEntries(FIELDS.map((field) => [field, ABSENT]));
 const NO_WORDS: ReadonlyMap<string, number> = new Map();
 
 /** The id of a record about something: a UUID, which every database takes. */
@@ -88,24 +72,17 @@ export function toolRecord(tool: Tool, revision: number): NewRecord {
     namespace: namespaceTerms.map(toWord).join(" "),
     lengths: LEXICAL_FIELDS.map((_, field) => lengths[field] ?? 0),
   };
-  return {
-    id: toolRecordId(tool.id),
-    revision,
-    fields: {
-      ...BLANK,
-      ...filterFields(tool),
-      kind: "tool",
-      key: toValue(tool.id),
-      hash: toValue(tool.contentHash),
-      nameKey: nameKey === "" ? ABSENT : toValue(nameKey),
-      qualifiedKey: qualifiedKey === "" ? ABSENT : toValue(qualifiedKey),
-      mention: key === undefined ? ABSENT : toValue(key),
-    },
-    lists: filterLists(tool),
-    about: JSON.stringify(about),
-    text: toJson(tool),
-    words,
+  const fields = {
+    ...filterFields(tool),
+    kind: "tool",
+    key: toValue(tool.id),
+    hash: toValue(tool.contentHash),
+    nameKey: nameKey === "" ? ABSENT : toValue(nameKey),
+    qualifiedKey: qualifiedKey === "" ? ABSENT : toValue(qualifiedKey),
+    mention: key === undefined ? ABSENT : toValue(key),
   };
+  const record = plain(toolRecordId(tool.id), fields, revision, toJson(tool));
+  return { ...record, lists: filterLists(tool), about: JSON.stringify(about), words };
 }
 
 /** Takes the place of a tool that was deleted, so that others learn of it. */
@@ -115,19 +92,9 @@ export function tombstone(id: string, revision: number): NewRecord {
 
 /** One of a tool's vectors, with everything that filters look at. */
 export function vectorRecord(tool: Tool, nth: number, vector: Float32Array): NewRecord {
-  return {
-    ...plain(vectorRecordId(tool.id, nth), { kind: "vector", key: toValue(tool.id), nth: String(nth) }, 0, ""),
-    fields: {
-      ...BLANK,
-      ...filterFields(tool),
-      kind: "vector",
-      key: toValue(tool.id),
-      hash: toValue(tool.contentHash),
-      nth: String(nth),
-    },
-    lists: filterLists(tool),
-    vector,
-  };
+  const [key, hash] = [toValue(tool.id), toValue(tool.contentHash)];
+  const fields = { ...filterFields(tool), kind: "vector", key, hash, nth: String(nth) };
+  return { ...plain(vectorRecordId(tool.id, nth), fields, 0, ""), lists: filterLists(tool), vector };
 }
 
 /** A record of the engine's own. */
@@ -141,18 +108,4 @@ export function plain(id: string, fields: Readonly<Record<string, string>>, revi
     text,
     words: NO_WORDS,
   };
-}
-
-function toJson(tool: Tool): string {
-  try {
-    return JSON.stringify(tool);
-  } catch (cause) {
-    const fix = "Make the tool plain JSON data.";
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ArsenalError("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}. ${fix}`, {
-      value: tool.id,
-      fix,
-      cause,
-    });
-  }
 }

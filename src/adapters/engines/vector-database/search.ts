@@ -1,31 +1,26 @@
 import type { EngineAnswer, EngineQuery, ModelVector, NamespaceFit } from "../../../catalog/catalog-engine.port.ts";
-import { checkDimension } from "../../../catalog/dense/model-vectors.ts";
+import { checkDimension, EXAMPLE_SHARE } from "../../../catalog/dense/model-vectors.ts";
 import { LEAST_NAMESPACES, toNamespaceFit } from "../../../catalog/dense/namespace-vectors.ts";
 import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalog/lexical/mentions.ts";
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { type Corpus, type Found, judge, sharesOf } from "../judge.ts";
-import { type Condition, joined, NOTHING, toCondition, toValue } from "./conditions.ts";
+import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import type { Control, Model } from "./control.ts";
-import type { DriverOptions, Hit, Space, VectorDriver } from "./driver.ts";
+import type { Hit } from "./driver.ts";
+import type { Kept } from "./kept.ts";
 import { toolRecordId } from "./records.ts";
-import { everyRecord, inChunks } from "./scroll.ts";
-import { type Statistics, TOOLS } from "./statistics.ts";
+import { everyRecord, inChunks, type Session, TOOLS } from "./session.ts";
+import type { Statistics } from "./statistics.ts";
 
 /** What a search works on. */
 export interface SearchParts {
-  readonly driver: VectorDriver;
-  readonly tools: Space;
+  readonly session: Session;
   readonly control: Control;
   readonly statistics: Statistics;
-  readonly namespaceSums: NamespaceSums;
-  /** How many records of a space the condition accepts, kept while nothing changes. */
-  readonly count: (space: Space, condition: Condition) => Promise<number>;
+  readonly kept: Kept;
 }
-
-/** The sums of namespaces' vectors, by model and namespace. */
-export type NamespaceSums = (model: Model, namespaces: readonly string[]) => Promise<ReadonlyMap<string, NamespaceSum>>;
 
 export interface NamespaceSum {
   readonly vector: Float64Array;
@@ -41,8 +36,6 @@ interface Accepted {
   readonly total: number;
 }
 
-/** An example speaks for its tool a little less loudly than the tool's own text. */
-const EXAMPLE_SHARE = 0.95;
 /** The most vectors that a tool has: its text and ten examples. */
 const MOST_VECTORS = 11;
 export const FETCH = 500;
@@ -50,20 +43,19 @@ const ROUNDING = 1e-6;
 
 /** Gathers the evidence for one request. The database filters, ranks and cuts; what it found is judged here. */
 export async function searchDatabase(parts: SearchParts, query: EngineQuery): Promise<EngineAnswer> {
-  const { driver, tools, statistics, control } = parts;
+  const { session, statistics, control } = parts;
   const { texts, vectors = [], besides = [], limit, filter = EVERY_TOOL, visible = EVERY_TOOL } = query;
-  const options: DriverOptions = { signal: query.signal };
-  const accepted = await accept(parts, visible, filter, options);
+  const accepted = await accept(parts, visible, filter);
   const models = vectors.map(({ model, vector }) => {
     const known = control.models.get(model);
     if (known) checkDimension(vector, known.dimension, "The query's vector");
     return known;
   });
   const [worded, named, embedded, near] = await Promise.all([
-    findByWords(parts, texts, { accepted, limit }, options),
-    findNamed(parts, texts[0] ?? "", options),
-    Promise.all(models.map((model) => countEmbedded(parts, model, accepted, options))),
-    findNearest(parts, vectors, { accepted, limit }, options),
+    findByWords(parts, texts, { accepted, limit }),
+    findNamed(parts, texts[0] ?? ""),
+    Promise.all(models.map((model) => countEmbedded(parts, model, accepted))),
+    findNearest(parts, vectors, { accepted, limit }),
   ]);
 
   const keys = new Set([...near.stay, ...besides.map(toValue)]);
@@ -73,9 +65,8 @@ export async function searchDatabase(parts: SearchParts, query: EngineQuery): Pr
     ...besides.map(toolRecordId),
   ]);
   const accepts = toPredicate({ all: [visible, filter] });
-  const read = await readTools(driver, tools, [...ids], options);
-  const found = read.filter(accepts);
-  const cosines = await cosinesOf(parts, vectors, { found, near }, options);
+  const found = (await readTools(session, [...ids])).filter(accepts);
+  const cosines = await cosinesOf(parts, vectors, { found, near });
   const namespaces = [...new Set(found.map(({ namespace }) => namespace))];
   const fits = await Promise.all(vectors.map(({ vector }, at) => fitsOf(parts, models[at], vector, namespaces)));
   const { population: size, documents, ...lengths } = statistics;
@@ -96,47 +87,32 @@ export async function searchDatabase(parts: SearchParts, query: EngineQuery): Pr
 }
 
 /** The tools with these records, as far as they exist. */
-export async function readTools(
-  driver: VectorDriver,
-  tools: Space,
-  ids: readonly string[],
-  options: DriverOptions,
-): Promise<readonly Tool[]> {
-  const records = await inChunks(ids, FETCH, (chunk) => driver.read(tools, chunk, ["text"], options));
+export async function readTools(session: Session, ids: readonly string[]): Promise<readonly Tool[]> {
+  const records = await inChunks(ids, FETCH, (chunk) => session.read(session.tools, chunk, ["text"]));
   return records.flatMap(({ fields, text = "" }) => (fields["kind"] === "tool" ? [JSON.parse(text) as Tool] : []));
 }
 
-async function accept(
-  parts: SearchParts,
-  visible: ToolFilter,
-  filter: ToolFilter,
-  options: DriverOptions,
-): Promise<Accepted> {
-  const { driver, count, tools } = parts;
-  const both = toCondition({ all: [visible, filter] }, driver.filterLimits);
-  const seen = toCondition(visible, driver.filterLimits);
+async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilter): Promise<Accepted> {
+  const { session, kept } = parts;
+  const { condition, exact } = toCondition({ all: [visible, filter] }, session.filterLimits);
+  const seen = toCondition(visible, session.filterLimits);
   const [keys, total] = await Promise.all([
-    both.exact ? undefined : keysOf(parts, both.condition, { all: [visible, filter] }, options),
+    exact ? undefined : keysOf(session, condition, { all: [visible, filter] }),
     seen.exact
-      ? count(tools, joined([TOOLS, seen.condition], "all"))
-      : keysOf(parts, seen.condition, visible, options).then(({ size }) => size),
+      ? kept.count(parts, session.tools, joined([TOOLS, seen.condition], "all"))
+      : keysOf(session, seen.condition, visible).then(({ size }) => size),
   ]);
-  const { condition } = both;
-  return { condition, keys, total, count: keys?.size ?? (await count(tools, joined([TOOLS, condition], "all"))) };
+  const accepted = keys?.size ?? (await kept.count(parts, session.tools, joined([TOOLS, condition], "all")));
+  return { condition, keys, total, count: accepted };
 }
 
 /** The keys of the tools that a filter accepts, of those that a condition does. */
-export async function keysOf(
-  { driver, tools }: Pick<SearchParts, "driver" | "tools">,
-  condition: Condition,
-  filter: ToolFilter,
-  options: DriverOptions,
-): Promise<ReadonlySet<string>> {
+export async function keysOf(session: Session, condition: Condition, filter: ToolFilter): Promise<ReadonlySet<string>> {
   const accepts = toPredicate(filter);
   const keys = new Set<string>();
   const all = joined([TOOLS, condition], "all");
   if (isNothing(all)) return keys;
-  for await (const { fields, text = "" } of everyRecord(driver, tools, all, ["text"], options))
+  for await (const { fields, text = "" } of everyRecord(session, session.tools, all, ["text"]))
     if (accepts(JSON.parse(text) as Tool)) keys.add(fields["key"] ?? "");
   return keys;
 }
@@ -148,10 +124,9 @@ interface Wanted {
 
 /** Records of tools that the texts' words or their whole text as a name lead to: more than needed, in a rough order. */
 async function findByWords(
-  { driver, tools, statistics }: SearchParts,
+  { session, statistics }: SearchParts,
   texts: readonly string[],
   { accepted, limit }: Wanted,
-  options: DriverOptions,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const condition = joined([TOOLS, accepted.condition], "all");
@@ -163,32 +138,23 @@ async function findByWords(
     return known.length === 0 ? [] : [new Map(known.map(({ term, share }) => [term, share]))];
   });
   const names = [...new Set(texts.map(nameKey).filter((key) => key !== ""))].map(toValue);
-  const spelled = joined(
-    [
-      condition,
-      joined(
-        [
-          { field: "nameKey", in: names },
-          { field: "qualifiedKey", in: names },
-        ],
-        "any",
-      ),
-    ],
-    "all",
-  );
+  const spellings = (["nameKey", "qualifiedKey"] as const).map((field) => ({ field, in: names }));
+  const spelled = joined([condition, joined(spellings, "any")], "all");
   const isAccepted = accepted.keys && new Set(Array.from(accepted.keys, (key) => toolRecordId(fromKey(key))));
   const byWords = async (): Promise<void> => {
     for (let asked = 3 * limit + 64; terms.length > 0; asked *= 4) {
-      const lists = await driver.words(tools, terms, { condition, limit: Math.min(asked, driver.mostHits) }, options);
+      const most = Math.min(asked, session.mostHits);
+      const lists = await session.words(session.tools, terms, { condition, limit: most });
       const kept = lists.map((ids) => ids.filter((id) => isAccepted?.has(id) ?? true));
       for (const ids of kept) for (const id of ids) found.add(id);
       const filled = lists.every((ids, at) => ids.length < asked || (kept[at]?.length ?? 0) >= 2 * limit);
-      if (filled || asked >= driver.mostHits) return;
+      if (filled || asked >= session.mostHits) return;
     }
   };
   const byName = async (): Promise<void> => {
     if (names.length === 0) return;
-    const { records } = await driver.scroll(tools, spelled, { limit: Math.min(limit + 64, 1_000), parts: [] }, options);
+    const page = { limit: Math.min(limit + 64, 1_000), parts: [] };
+    const { records } = await session.scroll(session.tools, spelled, page);
     for (const { id } of records) if (isAccepted?.has(id) ?? true) found.add(id);
   };
   await Promise.all([byWords(), byName()]);
@@ -196,16 +162,12 @@ async function findByWords(
 }
 
 /** What a request names outright, whatever the filters are. */
-async function findNamed(
-  { driver, tools, statistics }: SearchParts,
-  text: string,
-  options: DriverOptions,
-): Promise<EngineAnswer["named"]> {
+async function findNamed({ session, statistics }: SearchParts, text: string): Promise<EngineAnswer["named"]> {
   const { names, terms } = readMentions(text);
   const mentions = [...new Set(names)].map(toValue);
-  const found = await inChunks(mentions, driver.filterLimits.values, async (chunk) => {
+  const found = await inChunks(mentions, session.filterLimits.values, async (chunk) => {
     const condition = joined([TOOLS, { field: "mention", in: chunk }], "all");
-    return (await driver.scroll(tools, condition, { limit: 1_000, parts: [] }, options)).records;
+    return (await session.scroll(session.tools, condition, { limit: 1_000, parts: [] })).records;
   });
   const namespaces = new Set<string>();
   for (const term of terms) {
@@ -217,17 +179,12 @@ async function findNamed(
 }
 
 /** How many of the accepted tools have vectors of a model. */
-async function countEmbedded(
-  parts: SearchParts,
-  model: Model | undefined,
-  accepted: Accepted,
-  options: DriverOptions,
-): Promise<number> {
+async function countEmbedded(parts: SearchParts, model: Model | undefined, accepted: Accepted): Promise<number> {
   if (model === undefined) return 0;
   const condition = joined([{ field: "nth", in: ["0"] }, accepted.condition], "all");
-  if (accepted.keys === undefined) return parts.count(model.space, condition);
+  if (accepted.keys === undefined) return parts.kept.count(parts, model.space, condition);
   let count = 0;
-  for await (const { fields } of everyRecord(parts.driver, model.space, condition, [], options))
+  for await (const { fields } of everyRecord(parts.session, model.space, condition))
     if (accepted.keys.has(fields["key"] ?? "")) count++;
   return count;
 }
@@ -240,30 +197,24 @@ interface Near {
 }
 
 async function findNearest(
-  parts: SearchParts,
+  { session, control }: SearchParts,
   vectors: readonly ModelVector[],
-  wanted: Wanted,
-  options: DriverOptions,
+  { accepted, limit }: Wanted,
 ): Promise<Near> {
   const stay = new Set<string>();
   const complete: (readonly Hit[] | undefined)[] = [];
-  const { accepted, limit } = wanted;
+  const { condition } = accepted;
   const groups = Map.groupBy(vectors.keys(), (at) => vectors[at]?.model ?? "");
   await Promise.all(
     [...groups].map(async ([name, places]) => {
-      const model = parts.control.models.get(name);
-      if (model === undefined || isNothing(accepted.condition)) return;
+      const model = control.models.get(name);
+      if (model === undefined || isNothing(condition)) return;
       const asked = places.map((at) => vectors[at]?.vector ?? new Float32Array());
       for (let size = 2 * limit + 16; ; size *= 4) {
-        const most = Math.min(size, parts.driver.mostHits);
-        const lists = await parts.driver.nearest(
-          model.space,
-          asked,
-          { condition: accepted.condition, limit: most },
-          options,
-        );
+        const most = Math.min(size, session.mostHits);
+        const lists = await session.nearest(model.space, asked, { condition, limit: most });
         const best = lists.map((hits) => nearestTools(hits, { accepted, limit, isFull: hits.length >= most }));
-        if (size < parts.driver.mostHits && best.some(({ isSettled }) => !isSettled)) continue;
+        if (size < session.mostHits && best.some(({ isSettled }) => !isSettled)) continue;
         for (const { keys } of best) for (const key of keys) stay.add(key);
         places.forEach((at, nth) => (complete[at] = (lists[nth]?.length ?? 0) < most ? lists[nth] : undefined));
         return;
@@ -300,10 +251,9 @@ function counted(fields: Hit["fields"], score: number): number {
 
 /** For each vector: the cosines of the tools found, by id. */
 async function cosinesOf(
-  { driver, control }: SearchParts,
+  { session, control }: SearchParts,
   vectors: readonly ModelVector[],
   { found, near }: { readonly found: readonly Tool[]; readonly near: Near },
-  options: DriverOptions,
 ): Promise<readonly ReadonlyMap<string, number>[]> {
   const byKey = new Map(found.map((tool) => [toValue(tool.id), tool]));
   return Promise.all(
@@ -315,10 +265,10 @@ async function cosinesOf(
         near.complete[at] ??
         (await inChunks(
           [...byKey.keys()],
-          Math.min(FETCH, driver.filterLimits.values, Math.floor(driver.mostHits / MOST_VECTORS)),
+          Math.min(FETCH, session.filterLimits.values, Math.floor(session.mostHits / MOST_VECTORS)),
           async (keys) => {
             const query = { condition: { field: "key", in: keys } as const, limit: keys.length * MOST_VECTORS };
-            return (await driver.nearest(model.space, [vector], query, options))[0] ?? [];
+            return (await session.nearest(model.space, [vector], query))[0] ?? [];
           },
         ));
       for (const { fields, score } of hits) {
@@ -334,14 +284,14 @@ async function cosinesOf(
 
 /** How near the namespaces of the tools found are to a vector; nothing if there are too few namespaces to say. */
 async function fitsOf(
-  { statistics, namespaceSums }: SearchParts,
+  parts: SearchParts,
   model: Model | undefined,
   query: Float32Array,
   namespaces: readonly string[],
 ): Promise<ReadonlyMap<string, NamespaceFit>> {
   const fits = new Map<string, NamespaceFit>();
-  if (model === undefined || statistics.namespaces < LEAST_NAMESPACES) return fits;
-  for (const [namespace, { vector, count }] of await namespaceSums(model, namespaces)) {
+  if (model === undefined || parts.statistics.namespaces < LEAST_NAMESPACES) return fits;
+  for (const [namespace, { vector, count }] of await parts.kept.namespaceSums(parts, model, namespaces)) {
     if (count === 0) continue;
     const product = vector.reduce((sum, value, index) => sum + value * (query[index] ?? 0), 0);
     fits.set(namespace, toNamespaceFit(namespace, { product, length: Math.hypot(...vector), count }));
@@ -355,5 +305,5 @@ export function fromKey(key: string): string {
 }
 
 export function isNothing(condition: Condition): boolean {
-  return condition === NOTHING || ("any" in condition && condition.any.length === 0);
+  return "any" in condition && condition.any.length === 0;
 }

@@ -3,9 +3,8 @@ import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { MOST_NAMESPACES } from "../../../catalog/lexical/mentions.ts";
 import type { Condition } from "./conditions.ts";
 import type { Control } from "./control.ts";
-import type { DriverOptions, Space, VectorDriver } from "./driver.ts";
 import type { About } from "./records.ts";
-import { everyRecord } from "./scroll.ts";
+import { everyRecord, type Session, TOOLS } from "./session.ts";
 
 /** How often words stand in the catalog's tools: what their weights follow from. It grows with the vocabulary, not with the tools. */
 export interface Statistics extends FieldLengths {
@@ -25,29 +24,23 @@ const ALWAYS_EXACT = 2_000;
 /** Above, they are read again once this share of the tools has changed. */
 const CHANGED_SHARE = 0.01;
 
-export const TOOLS: Condition = { field: "kind", in: ["tool"] };
-
 /** Reads statistics when they are needed, and keeps them until enough has changed. */
-export function createStatistics(
-  driver: VectorDriver,
-  tools: Space,
-): (control: Control, options: DriverOptions) => Promise<Statistics> {
+export function createStatistics(): (session: Session, control: Control) => Promise<Statistics> {
   let kept: { readonly value: Promise<Statistics>; readonly revision: number; keys: Set<string> } | undefined;
-  return async (control, options) => {
-    const { toolsKey, revision } = control;
+  return async (session, { toolsKey, revision }) => {
     if (kept?.keys.has(toolsKey)) return kept.value;
     const before = await kept?.value.catch(() => undefined);
     if (before && kept && before.population > ALWAYS_EXACT) {
       const changed: Condition = {
         all: [{ field: "kind", in: ["tool", "gone"] }, { revisionAbove: kept.revision }],
       };
-      if ((await driver.count(tools, changed, options)) <= CHANGED_SHARE * before.population) {
+      if ((await session.count(session.tools, changed)) <= CHANGED_SHARE * before.population) {
         kept.keys.add(toolsKey);
         return before;
       }
     }
     if (kept?.keys.has(toolsKey)) return kept.value;
-    const value = readStatistics(driver, tools, options);
+    const value = readStatistics(session);
     const mine = (kept = { value, revision, keys: new Set([toolsKey]) });
     value.catch(() => {
       if (kept === mine) kept = undefined;
@@ -56,7 +49,7 @@ export function createStatistics(
   };
 }
 
-async function readStatistics(driver: VectorDriver, tools: Space, options: DriverOptions): Promise<Statistics> {
+async function readStatistics(session: Session): Promise<Statistics> {
   const documents = new Map<string, number>();
   const others = new Map<string, number>();
   const namespacesOf = new Map<string, Set<string>>();
@@ -64,7 +57,7 @@ async function readStatistics(driver: VectorDriver, tools: Space, options: Drive
   const totalLength = LEXICAL_FIELDS.map(() => 0);
   const documentsWith = LEXICAL_FIELDS.map(() => 0);
   let population = 0;
-  for await (const { fields, about = "" } of everyRecord(driver, tools, TOOLS, ["about"], options)) {
+  for await (const { fields, about = "" } of everyRecord(session, session.tools, TOOLS, ["about"])) {
     const { terms, other, namespace, lengths } = JSON.parse(about) as About;
     const { namespace: own = "" } = fields;
     population++;

@@ -9,6 +9,7 @@ import { traceHeadersOf } from "../../../../tool/trace-headers.ts";
 import type { Authorization, Authorize } from "../../credentials/authorize.ts";
 import { buildRequest, type BuiltRequest, type RequestPlan } from "./build-request.ts";
 import type { ClientTokens } from "../../credentials/client-tokens.ts";
+import { askedPause } from "../../../retry-after.ts";
 import { readAnswer, readShortly } from "./read-answer.ts";
 import type { Security } from "../../credentials/security.ts";
 import type { Server } from "../read/servers.ts";
@@ -121,21 +122,13 @@ async function toReported(
   const { status, headers } = answer;
   const body = await readShortly(answer, SHOWN_LENGTH, redactor).catch(() => "");
   const reason = STATUS_CODES[status] === undefined ? "" : ` ${STATUS_CODES[status]}`;
-  const retryAfterMs = status === 429 || status === 503 ? toMilliseconds(headers["retry-after"], clock) : undefined;
+  const retryAfterMs = status === 429 || status === 503 ? askedPause(headers, clock) : undefined;
   const message = `${title} answered ${status}${reason}${body === "" ? "" : `: ${body}`}`;
   return new ArsenalError("EXECUTION_FAILED", message, {
     value: { status, ...(body === "" ? {} : { body }) },
     answered: true,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
-}
-
-/** `Retry-After` in seconds or as a date. */
-function toMilliseconds(header: string | undefined, clock: Clock): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.round(at - clock.now()));
 }
 
 /** What became of a request that was not answered, or whose answer could not be read. */

@@ -1,26 +1,34 @@
 import type { Condition } from "./conditions.ts";
-import type { DriverOptions, Part, Space, Stored, VectorDriver } from "./driver.ts";
+import type { Part, Space, Stored, VectorDatabase, VectorDriver } from "./driver.ts";
+
+/** The database for one operation of the engine. */
+export interface Session extends VectorDatabase, Pick<VectorDriver, "filterLimits" | "mostHits"> {
+  /** Where the tools are. */
+  readonly tools: Space;
+  readonly signal: AbortSignal | undefined;
+}
+
+export const TOOLS: Condition = { field: "kind", in: ["tool"] };
 
 const PAGE = 1_000;
 
 /** Every record that a condition accepts, page by page, in no particular order. */
 export async function* everyRecord(
-  driver: VectorDriver,
+  session: Session,
   space: Space,
   condition: Condition,
-  parts: readonly Part[],
-  options: DriverOptions,
+  parts: readonly Part[] = [],
 ): AsyncGenerator<Stored> {
   let cursor: string | undefined;
   do {
-    options.signal?.throwIfAborted();
-    const { records, next } = await driver.scroll(space, condition, { limit: PAGE, parts, cursor }, options);
+    session.signal?.throwIfAborted();
+    const { records, next } = await session.scroll(space, condition, { limit: PAGE, parts, cursor });
     yield* records;
     cursor = next;
   } while (cursor !== undefined);
 }
 
-/** Runs a request for each chunk of a list, a few at a time, and joins the answers. */
+/** Runs a request for each chunk of a list, and joins the answers. */
 export async function inChunks<Item, Result>(
   items: readonly Item[],
   size: number,
