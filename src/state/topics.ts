@@ -4,11 +4,14 @@ export interface Topics {
   subscribe(topic: string, listener: (data: unknown) => void): () => void;
   /** Tells each listener of a topic the value of a JSON text. */
   tell(topic: string, text: string): void;
+  /** Follows no longer. */
+  close(): void;
 }
 
-/** Creates topics that nobody listens to yet. */
-export function createTopics(): Topics {
+/** `follow` asks the store for messages for as long as somebody listens. It returns what ends it. */
+export function createTopics(follow: () => () => void = () => () => {}): Topics {
   const listeners = new Map<(data: unknown) => void, string>();
+  let stop: (() => void) | undefined;
   return {
     get size() {
       return listeners.size;
@@ -16,11 +19,18 @@ export function createTopics(): Topics {
     subscribe(topic, listener) {
       const own = (data: unknown): void => listener(data);
       listeners.set(own, topic);
-      return () => void listeners.delete(own);
+      stop ??= follow();
+      return () => {
+        listeners.delete(own);
+        if (listeners.size > 0) return;
+        stop?.();
+        stop = undefined;
+      };
     },
     tell(topic, text) {
       for (const [listener, of] of listeners) if (of === topic) tellAll([listener], JSON.parse(text));
     },
+    close: () => stop?.(),
   };
 }
 

@@ -1,6 +1,6 @@
 import * as setting from "../settings.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import { documentText } from "../../state/document-text.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -97,7 +97,7 @@ function createDocuments(database: StateDatabase): State {
     },
 
     async set(key, value, { ifVersion, expiresAt = null, signal } = {}) {
-      const values = [key, toText(key, value), expiresAt];
+      const values = [key, documentText(key, value), expiresAt];
       const version = `nextval('${schema.replaceAll("'", "''")}.state_version')`;
       if (typeof ifVersion === "number") {
         const sql = `UPDATE ${table} SET value = $3, expires_at = $4, version = ${version}
@@ -122,18 +122,6 @@ function createDocuments(database: StateDatabase): State {
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
     },
   };
-}
-
-function toText(key: string, value: unknown): string {
-  let why = "JSON cannot say it";
-  try {
-    const text: string | undefined = JSON.stringify(value);
-    if (text !== undefined) return text;
-  } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
-  }
-  const fix = "Give plain JSON data.";
-  throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${why}. ${fix}`, { fix });
 }
 
 export const config = setting.object("A PostgreSQL database.", {

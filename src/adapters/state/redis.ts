@@ -11,7 +11,6 @@ import { createConnection, type RedisClient } from "./redis-parts/connection.ts"
 import { createRedisDocuments, DOCUMENTS } from "./redis-parts/documents.ts";
 import { createRedisLimits } from "./redis-parts/limits.ts";
 import { LIMITS } from "./redis-parts/limits-script.ts";
-import { createNews } from "./redis-parts/news.ts";
 
 export type { RedisClient, RedisEvalOptions } from "./redis-parts/connection.ts";
 
@@ -52,10 +51,9 @@ export function redisState(options: RedisStateOptions): SharedState {
     clock,
     now,
   });
-  const news = createNews(connection, clock);
   const documents = createRedisDocuments(connection, clock);
-  const limits = createRedisLimits(connection, news, clock);
-  const changes = createRedisChanges(connection, news, clock);
+  const limits = createRedisLimits(connection, clock);
+  const changes = createRedisChanges(connection, clock);
   const leases = createRedisLeases(connection, clock);
   let closing: Promise<void> | undefined;
 

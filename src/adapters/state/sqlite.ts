@@ -1,6 +1,7 @@
 import * as setting from "../settings.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import { documentText } from "../../state/document-text.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
 import { createSqliteChanges, createSqliteLeases } from "./sqlite-parts/changes.ts";
@@ -79,7 +80,7 @@ function createDocuments(file: StateFile, clock: Clock): State {
     },
 
     async set(key, value, { ifVersion, expiresAt, signal } = {}) {
-      const text = toText(key, value);
+      const text = documentText(key, value);
       return file.change(
         (database) => {
           if (ifVersion !== undefined && (find(database, key)?.version ?? "absent") !== ifVersion) return false;
@@ -111,18 +112,6 @@ function createDocuments(file: StateFile, clock: Clock): State {
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
     },
   };
-}
-
-function toText(key: string, value: unknown): string {
-  let why = "JSON cannot say it";
-  try {
-    const text: string | undefined = JSON.stringify(value);
-    if (text !== undefined) return text;
-  } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
-  }
-  const fix = "Give plain JSON data.";
-  throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${why}. ${fix}`, { fix });
 }
 
 export const config = setting.object("A SQLite file, which several processes may share.", {

@@ -17,11 +17,14 @@ interface MessageRow {
 /** Messages in a table that every process reads when the database notifies it, and about once a second. */
 export function createPostgresChanges(database: StateDatabase, clock: Clock): Changes {
   const { schema } = database;
-  const topics = createTopics();
   /** The last message that was read; none yet, so the first look goes by time. */
   let last: number | undefined;
   let since = 0;
-  let stop: (() => void) | undefined;
+  const topics = createTopics(() => {
+    last = undefined;
+    since = clock.now();
+    return database.watch("change", look);
+  });
 
   async function look(): Promise<void> {
     // If the newest is older than what was read, another database has taken the place of that one.
@@ -42,20 +45,7 @@ export function createPostgresChanges(database: StateDatabase, clock: Clock): Ch
       const values = [topic, JSON.stringify(data), database.now()];
       await database.ask(`SELECT ${schema}.state_publish($1, $2, $3)`, values, { signal });
     },
-    subscribe(topic, listener) {
-      if (topics.size === 0) {
-        last = undefined;
-        since = clock.now();
-      }
-      const end = topics.subscribe(topic, listener);
-      stop ??= database.watch("change", look);
-      return () => {
-        end();
-        if (topics.size > 0) return;
-        stop?.();
-        stop = undefined;
-      };
-    },
+    subscribe: topics.subscribe,
   };
 }
 

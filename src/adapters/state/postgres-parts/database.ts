@@ -1,5 +1,7 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
+import { type ArsenalError, withFix } from "../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { createLookout, type Lookout } from "../../../state/lookout.ts";
 import { migrate } from "../../postgres/migrate.ts";
 import { type Postgres, quoted } from "../../postgres/postgres.ts";
 import { limitTables } from "./limit-functions.ts";
@@ -20,7 +22,7 @@ export interface StateDatabase {
   /** The time to hand to SQL: null for the server's own. */
   now(): number | null;
   /** Looks now, when the database says that there is something, and every `ms` milliseconds. Returns what ends it. */
-  watch(what: string, look: () => Promise<void>, ms?: number): () => void;
+  watch(what: string, look: () => Promise<unknown>, ms?: number): () => void;
   /** Ends all looking. */
   close(): void;
 }
@@ -37,7 +39,7 @@ export function createStateDatabase(
   { clock, ownTime }: { readonly clock: Clock; readonly ownTime: boolean },
 ): StateDatabase {
   let ready: Promise<void> | undefined;
-  const looks = new Map<ReturnType<typeof createTimer>, string>();
+  const looks = new Map<Lookout, string>();
   let stopListening: (() => void) | undefined;
 
   function prepared(): Promise<void> {
@@ -48,7 +50,7 @@ export function createStateDatabase(
 
   /** Starts the looks that a message is for, or all of them. */
   function wake(message?: string): void {
-    for (const [timer, what] of looks) if (message === undefined || message === what) timer.soon();
+    for (const [lookout, what] of looks) if (message === undefined || message === what) lookout.soon();
   }
 
   return {
@@ -60,92 +62,34 @@ export function createStateDatabase(
       const ended = signal === undefined ? late : AbortSignal.any([signal, late]);
       try {
         const work = prepared().then(() => postgres.query<Row>(sql, values, { signal: ended }));
-        return await orAborted(work, ended);
+        return await untilAborted(work, ended);
       } catch (error) {
         throw late.aborted && error === late.reason ? tooSlow(withinMs) : error;
       }
     },
     now: () => (ownTime ? clock.now() : null),
     watch(what, look, ms = LOOK_MS) {
-      const timer = createTimer(clock, look, ms);
-      looks.set(timer, what);
+      const lookout = createLookout(clock, ms, look);
+      lookout.soon();
+      looks.set(lookout, what);
       stopListening ??= postgres.listen(channelOf(schema), wake, () => wake());
       return () => {
-        timer.stop();
-        looks.delete(timer);
+        lookout.stop();
+        looks.delete(lookout);
         if (looks.size > 0) return;
         stopListening?.();
         stopListening = undefined;
       };
     },
     close() {
-      for (const timer of looks.keys()) timer.stop();
+      for (const lookout of looks.keys()) lookout.stop();
       looks.clear();
       stopListening?.();
     },
   };
 }
 
-/** Looks at once, every `ms` milliseconds and when it is asked to, never twice at the same time. */
-function createTimer(clock: Clock, look: () => Promise<void>, ms: number): { soon(): void; stop(): void } {
-  const background = { background: true };
-  let looking = false;
-  let again = false;
-  let ended = false;
-  let cancelSoon: (() => void) | undefined;
-  let cancelNext: (() => void) | undefined;
-
-  async function lookNow(): Promise<void> {
-    again = looking;
-    if (looking) return;
-    looking = true;
-    // What cannot be read now is read by the next look.
-    await look().catch(() => {});
-    looking = false;
-    if (again && !ended) soon();
-  }
-
-  function soon(): void {
-    const run = (): void => {
-      cancelSoon = undefined;
-      void lookNow();
-    };
-    if (!ended) cancelSoon ??= clock.after(0, run, background);
-  }
-
-  function next(): void {
-    const run = (): void => {
-      next();
-      void lookNow();
-    };
-    cancelNext = clock.after(ms, run, background);
-  }
-
-  soon();
-  next();
-  return {
-    soon,
-    stop() {
-      ended = true;
-      cancelSoon?.();
-      cancelNext?.();
-    },
-  };
-}
-
-/** What the work gives, unless the signal fires first. */
-function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise, resolve, reject } = Promise.withResolvers<Value>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  return promise;
-}
-
 function tooSlow(ms: number): ArsenalError {
   const fix = "Check the load of the server and the network to it.";
-  return new ArsenalError("STORE_FAILED", `PostgreSQL did not answer within ${Math.round(ms)} ms. ${fix}`, {
-    field: "state.url",
-    fix,
-  });
+  return withFix("STORE_FAILED", `PostgreSQL did not answer within ${Math.round(ms)} ms.`, fix, { field: "state.url" });
 }

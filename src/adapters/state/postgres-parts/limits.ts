@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../observe/clock.ts";
+import { createBreakerWatch } from "../../../state/breaker-watch.ts";
 import type {
   Admission,
   AdmitRequest,
-  BreakerChange,
   CallOutcome,
   Limits,
   Pass,
   Refused,
   Released,
 } from "../../../state/limits.port.ts";
-import { tellAll } from "../../../state/topics.ts";
+import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { StateDatabase } from "./database.ts";
 
 /** How long a call waits for the database, in milliseconds, before it fails. */
@@ -24,8 +24,6 @@ const MAX_BATCH = 256;
 
 /** Round trips between two looks for what is over. */
 const BATCHES_A_SWEEP = 512;
-
-const ABORTED: Admission = { admitted: false, because: "aborted", key: "" };
 
 /** What the database says about a request. */
 type Answer = { readonly admitted: true; readonly probe: boolean; readonly era: number } | Refused;
@@ -62,14 +60,13 @@ export function createPostgresLimits(
   let batches = 0;
   const queue: { readonly step: Step; answer(value: unknown): void; reject(error: unknown): void }[] = [];
   let asking: Promise<void> | undefined;
-  /** The calls of this process that wait, and what answers them. */
-  const waiting = new Map<string, (admission: Admission) => void>();
-  const held = new Map<string, Pass>();
-  let stopLooking: (() => void) | undefined;
-  const watchers = new Set<(change: BreakerChange) => void>();
-  let stopWatching: (() => void) | undefined;
-  /** The open breakers that watchers know of: when each may be probed, by the database's clock and by this process's. */
-  let known = new Map<string, { readonly stored: number; readonly probeAt: number }>();
+  const calls = createWaitingCalls({
+    clock,
+    look: () => database.watch(`place ${handle}`, () => ask({}), LOOK_FOR_LOST_MS),
+    leave: (id) => void ask({ leave: id }).catch(() => {}),
+  });
+  const { waiting, held } = calls;
+  const breakers = createBreakerWatch(() => database.watch("breaker", tellBreakers));
 
   /** Calls one function of the database. */
   async function call<Value>(name: string, ...values: readonly unknown[]): Promise<Value> {
@@ -109,86 +106,32 @@ export function createPostgresLimits(
   }
 
   function settle(id: string, admission: Admission): void {
-    const answer = waiting.get(id);
-    if (answer !== undefined) answer(admission);
+    const waiter = waiting.get(id);
+    if (waiter !== undefined) waiter.answer(admission);
     // Given up while the answer was on its way: what it was given goes back.
     else if (admission.admitted) void ask({ release: admission.pass, outcome: "neutral" }).catch(() => {});
   }
 
-  const look = (): Promise<void> => ask({});
-
-  /** Looks for as long as a call of this process waits. */
-  function lookWhileWaiting(): void {
-    if (waiting.size > 0) {
-      stopLooking ??= database.watch(`place ${handle}`, look, LOOK_FOR_LOST_MS);
-    } else {
-      stopLooking?.();
-      stopLooking = undefined;
-    }
-  }
-
-  /** Registers a call that may wait, before anybody can answer it. The answer may come before the wait begins. */
-  function enqueue(id: string): (request: AdmitRequest, signal: AbortSignal | undefined) => Promise<Admission> {
-    const { promise, resolve } = Promise.withResolvers<Admission>();
-    let stop = (): void => {};
-    const end = (admission: Admission): void => {
-      waiting.delete(id);
-      stop();
-      lookWhileWaiting();
-      if (admission.admitted) held.set(id, admission.pass);
-      resolve(admission);
-    };
-    waiting.set(id, end);
-    return (request, signal) => {
-      if (!waiting.has(id)) return promise;
-      const giveUp = (because: "places" | "aborted"): void => {
-        end({ admitted: false, because, key: request.places?.[0]?.key ?? "" });
-        void ask({ leave: id }).catch(() => {});
-      };
-      const onAbort = (): void => giveUp("aborted");
-      const cancelTimer = clock.after(request.waitMs ?? 0, () => giveUp("places"));
-      stop = () => {
-        cancelTimer();
-        signal?.removeEventListener("abort", onAbort);
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
-      if (signal?.aborted) onAbort();
-      else lookWhileWaiting();
-      return promise;
-    };
-  }
-
-  /** Tells the watchers of this process what changed since they were told last. */
   async function tellBreakers(): Promise<void> {
     const from = clock.now();
     const sql = `SELECT key, probe_at AS stored, probe_at - ${database.schema}.state_now($1) AS left_ms FROM ${database.schema}.limit_breaker WHERE probe_at IS NOT NULL`;
     const rows = await database.ask<{ key: string; stored: number; left_ms: number }>(sql, [database.now()]);
-    const before = known;
-    known = new Map(
-      rows.map(({ key, stored, left_ms }) => {
-        const same = before.get(key);
-        return [key, same?.stored === stored ? same : { stored, probeAt: from + left_ms }];
-      }),
-    );
-    for (const key of before.keys()) if (!known.has(key)) tellAll(watchers, { key });
-    for (const [key, { stored, probeAt }] of known)
-      if (before.get(key)?.stored !== stored) tellAll(watchers, { key, probeAt });
+    breakers.update(rows.map(({ key, stored, left_ms }) => ({ key, stored, probeAt: from + left_ms })));
   }
 
   return {
     async admit(request, { signal } = {}) {
       if (signal?.aborted) return ABORTED;
       const id = `${handle}:${++lastId}`;
-      const wait = (request.waitMs ?? 0) > 0 ? enqueue(id) : undefined;
+      const wait = (request.waitMs ?? 0) > 0 ? calls.enqueue(id, request) : undefined;
       try {
         const answer = await ask<Answer | null>({ admit: id, request });
-        if (answer === null) return wait === undefined ? ABORTED : await wait(request, signal);
+        if (answer === null) return wait === undefined ? ABORTED : await wait(signal);
         const admission = toAdmission(id, request, answer);
         if (admission.admitted) held.set(id, admission.pass);
         return admission;
       } finally {
-        waiting.delete(id);
-        lookWhileWaiting();
+        calls.drop(id);
       }
     },
     async release(pass, outcome) {
@@ -197,23 +140,11 @@ export function createPostgresLimits(
       return released;
     },
     retry: ({ key, share }) => ask({ retry: key, share }),
-    watchBreakers(listener) {
-      const own = (change: BreakerChange): void => listener(change);
-      watchers.add(own);
-      for (const [key, { probeAt }] of known) tellAll([own], { key, probeAt });
-      stopWatching ??= database.watch("breaker", tellBreakers);
-      return () => {
-        watchers.delete(own);
-        if (watchers.size > 0) return;
-        stopWatching?.();
-        stopWatching = undefined;
-        known = new Map();
-      };
-    },
+    watchBreakers: breakers.watch,
     forget: (key) => ask({ forget: key }),
     async close() {
-      stopWatching?.();
-      for (const answer of waiting.values()) answer(ABORTED);
+      breakers.close();
+      for (const { answer } of waiting.values()) answer(ABORTED);
       await asking;
       if (lastId > 0) await call("close", handle, toText([...held.values()]), database.now()).catch(() => {});
     },

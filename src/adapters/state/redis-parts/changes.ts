@@ -3,7 +3,6 @@ import type { Changes } from "../../../state/changes.port.ts";
 import { createRenewedLeases, type RenewedLeases } from "../../../state/renewed-leases.ts";
 import { createTopics } from "../../../state/topics.ts";
 import type { Connection } from "./connection.ts";
-import type { News } from "./news.ts";
 import { createScript } from "./script.ts";
 
 /** How often to look for messages in case the one that wakes was lost. */
@@ -62,13 +61,14 @@ return 0
 `);
 
 /** Messages in a stream, which every process reads when it is woken. */
-export function createRedisChanges(connection: Connection, news: News, clock: Clock): Changes & { close(): void } {
-  const topics = createTopics();
+export function createRedisChanges(connection: Connection, clock: Clock): Changes & { close(): void } {
   /** The last message that was read. The first look goes by time. */
   let last = "";
   let since = 0;
-  let stop: (() => void) | undefined;
-  let looking = Promise.resolve();
+  const topics = createTopics(() => {
+    [last, since] = ["", clock.now()];
+    return connection.follow("changes", read, LOOK_MS);
+  });
 
   async function read(): Promise<void> {
     for (;;) {
@@ -83,29 +83,12 @@ export function createRedisChanges(connection: Connection, news: News, clock: Cl
     }
   }
 
-  /** One look after another: each begins where the last one ended. */
-  function look(): Promise<void> {
-    const next = looking.then(read);
-    looking = next.catch(() => {});
-    return next;
-  }
-
   return {
     async publish(topic, data, { signal } = {}) {
       await connection.run(CHANGES, "publish", [topic, JSON.stringify(data)], signal);
     },
-    subscribe(topic, listener) {
-      if (topics.size === 0) [last, since] = ["", clock.now()];
-      const end = topics.subscribe(topic, listener);
-      stop ??= news.follow("changes", look, LOOK_MS);
-      return () => {
-        end();
-        if (topics.size > 0) return;
-        stop?.();
-        stop = undefined;
-      };
-    },
-    close: () => stop?.(),
+    subscribe: topics.subscribe,
+    close: topics.close,
   };
 }
 

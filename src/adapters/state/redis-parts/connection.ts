@@ -1,5 +1,6 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { createLookout } from "../../../state/lookout.ts";
 import { tellAll } from "../../../state/topics.ts";
 import { toFailure } from "./failure.ts";
 import type { Script } from "./script.ts";
@@ -33,8 +34,11 @@ const LAST_RETRY_MS = 1_000;
 export interface Connection {
   /** Runs a script. Rejects with STORE_FAILED within a few seconds if the server is away; `beforeSend` says that nothing happened. */
   run(script: Script, action: string, given: readonly string[], signal?: AbortSignal): Promise<unknown>;
-  /** Calls back for every message on a channel, and whenever some may have been missed. Returns what ends it. */
-  subscribe(channel: string, listener: () => void): () => void;
+  /**
+   * Looks soon after each message on a channel, after the connection was away, and every `ms` milliseconds in case a message was lost. Messages only
+   * wake; what they are about is looked up. Returns what ends it.
+   */
+  follow(channel: string, look: () => Promise<unknown>, ms: number): () => void;
   /** Hears when the connection is there, with the number that the data has had since it was empty, and when it was lost. Returns what ends it. */
   watch(listener: (change: Error | { readonly born: string }) => void): () => void;
   close(): Promise<void>;
@@ -200,12 +204,14 @@ export function createConnection(options: {
         if (pending.size === 0) ready?.client.unref?.();
       }
     },
-    subscribe(channel, listener) {
-      channels.set(channel, listener);
+    follow(channel, look, ms) {
+      const { soon, stop } = createLookout(clock, ms, look);
+      channels.set(channel, soon);
       if (ready !== undefined) listen(channel);
       else if (!closed && away === undefined) void find();
       return () => {
-        if (channels.get(channel) !== listener) return;
+        stop();
+        if (channels.get(channel) !== soon) return;
         channels.delete(channel);
         ready?.client.unsubscribe(channel).catch(() => {});
       };

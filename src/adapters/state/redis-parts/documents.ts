@@ -1,5 +1,5 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { documentText } from "../../../state/document-text.ts";
 import type { ListedState, State } from "../../../state/state.port.ts";
 import type { Connection } from "./connection.ts";
 import { createScript } from "./script.ts";
@@ -83,7 +83,7 @@ export function createRedisDocuments(connection: Connection, clock: Clock): Stat
 
     async set(key, value, { ifVersion = "", expiresAt, signal } = {}) {
       const spanMs = expiresAt === undefined ? "" : String(expiresAt - clock.now());
-      return (await run("set", [key, toText(key, value), String(ifVersion), spanMs], signal)) === 1;
+      return (await run("set", [key, documentText(key, value), String(ifVersion), spanMs], signal)) === 1;
     },
 
     async delete(key, { ifVersion = "", signal } = {}) {
@@ -107,16 +107,4 @@ export function createRedisDocuments(connection: Connection, clock: Clock): Stat
       return listed;
     },
   };
-}
-
-function toText(key: string, value: unknown): string {
-  let why = "it is not JSON";
-  try {
-    const text: string | undefined = JSON.stringify(value);
-    if (text !== undefined) return text;
-  } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
-  }
-  const fix = "Give plain JSON data.";
-  throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${why}. ${fix}`, { fix });
 }

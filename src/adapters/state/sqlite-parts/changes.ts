@@ -22,11 +22,14 @@ interface MessageRow {
 
 /** Messages in a table that every process reads. */
 export function createSqliteChanges(file: StateFile, poller: Poller, clock: Clock): Changes {
-  const topics = createTopics();
   /** The last message that was read; none yet, so the first look goes by time. */
   let last: number | undefined;
   let since = 0;
-  let stop: (() => void) | undefined;
+  const topics = createTopics(() => {
+    last = undefined;
+    since = clock.now() - SLACK_MS;
+    return poller.add(look, LOOK_MS);
+  });
 
   function look(): void {
     const { rows, newest } = file.read((database) => {
@@ -54,20 +57,7 @@ export function createSqliteChanges(file: StateFile, poller: Poller, clock: Cloc
       );
       if (topics.size > 0) look();
     },
-    subscribe(topic, listener) {
-      if (topics.size === 0) {
-        last = undefined;
-        since = clock.now() - SLACK_MS;
-      }
-      const end = topics.subscribe(topic, listener);
-      stop ??= poller.add(look, LOOK_MS);
-      return () => {
-        end();
-        if (topics.size > 0) return;
-        stop?.();
-        stop = undefined;
-      };
-    },
+    subscribe: topics.subscribe,
   };
 }
 

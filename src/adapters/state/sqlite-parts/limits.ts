@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../observe/clock.ts";
+import { createBreakerWatch } from "../../../state/breaker-watch.ts";
 import { releasePass, serveWaiting, takeRetry, tryAdmit } from "../../../state/limit-rules.ts";
-import type { Admission, AdmitRequest, BreakerChange, Limits, Pass } from "../../../state/limits.port.ts";
-import { tellAll } from "../../../state/topics.ts";
+import type { Admission, AdmitRequest, Limits, Pass } from "../../../state/limits.port.ts";
+import { createLookout } from "../../../state/lookout.ts";
+import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { Database, StateFile } from "./file.ts";
 import { limitTables } from "./limit-tables.ts";
 import type { Poller } from "./poller.ts";
@@ -44,13 +46,13 @@ export function createSqliteLimits(
   const handle = randomUUID();
   let lastId = 0;
   let changes = 0;
-  /** The calls of this process that wait, and what answers them. */
-  const waiting = new Map<string, (admission: Admission) => void>();
-  const held = new Map<string, Pass>();
-  let stopLooking: (() => void) | undefined;
-  const watchers = new Set<(change: BreakerChange) => void>();
-  let stopWatching: (() => void) | undefined;
-  let known = new Map<string, number>();
+  const calls = createWaitingCalls({
+    clock,
+    look: lookForPlaces,
+    leave: (id) => void changing((database, now) => leave(database, id, now)).then(run, () => {}),
+  });
+  const { waiting, held } = calls;
+  const breakers = createBreakerWatch(() => poller.add(tellBreakers, LOOK_FOR_BREAKERS_MS));
 
   /** Runs a rule in a transaction. Limits need not survive a power failure, so nobody waits for the disk. */
   function changing<Value>(step: (database: Database, now: number) => Value): Promise<Value> {
@@ -93,8 +95,8 @@ export function createSqliteLimits(
   }
 
   function settle(id: string, admission: Admission): void {
-    const answer = waiting.get(id);
-    if (answer !== undefined) answer(admission);
+    const waiter = waiting.get(id);
+    if (waiter !== undefined) waiter.answer(admission);
     // Given up between the transaction and now: what it was given goes back.
     else if (admission.admitted)
       void changing((database, now) => letGo(database, admission.pass, now)).then(run, () => {});
@@ -105,58 +107,13 @@ export function createSqliteLimits(
     return serve(database, now);
   }
 
-  function look(): void {
-    void changing(serve).then(run, () => {});
-  }
-
-  /** Looks for as long as a call of this process waits. */
-  function lookWhileWaiting(): void {
-    if (waiting.size === 0) {
-      stopLooking?.();
-      stopLooking = undefined;
-    } else if (stopLooking === undefined) {
-      const stopPolling = poller.add(look, LOOK_FOR_PLACES_MS);
-      let cancel: () => void;
-      const again = (): void => {
-        look();
-        cancel = clock.after(LOOK_FOR_LOST_MS, again, { background: true });
-      };
-      cancel = clock.after(LOOK_FOR_LOST_MS, again, { background: true });
-      stopLooking = () => {
-        stopPolling();
-        cancel();
-      };
-    }
-  }
-
-  /** Registers a call that waits, before anybody can answer it. The answer may come before the wait begins. */
-  function enqueue(id: string): (request: AdmitRequest, signal: AbortSignal | undefined) => Promise<Admission> {
-    const { promise, resolve } = Promise.withResolvers<Admission>();
-    let stop = (): void => {};
-    const end = (admission: Admission): void => {
-      waiting.delete(id);
-      stop();
-      lookWhileWaiting();
-      if (admission.admitted) held.set(id, admission.pass);
-      resolve(admission);
-    };
-    waiting.set(id, end);
-    return (request, signal) => {
-      if (!waiting.has(id)) return promise;
-      const giveUp = (because: "places" | "aborted"): void => {
-        end({ admitted: false, because, key: request.places?.[0]?.key ?? "" });
-        void changing((database, now) => leave(database, id, now)).then(run, () => {});
-      };
-      const onAbort = (): void => giveUp("aborted");
-      const cancelTimer = clock.after(request.waitMs ?? 0, () => giveUp("places"));
-      stop = () => {
-        cancelTimer();
-        signal?.removeEventListener("abort", onAbort);
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
-      if (signal?.aborted) onAbort();
-      else lookWhileWaiting();
-      return promise;
+  function lookForPlaces(): () => void {
+    const look = (): Promise<void> => changing(serve).then(run);
+    const stopPolling = poller.add(() => void look().catch(() => {}), LOOK_FOR_PLACES_MS);
+    const lookout = createLookout(clock, LOOK_FOR_LOST_MS, look);
+    return () => {
+      stopPolling();
+      lookout.stop();
     };
   }
 
@@ -167,27 +124,20 @@ export function createSqliteLimits(
     return answer?.admitted === true ? letGo(database, answer.pass, now) : () => {};
   }
 
-  /** Tells the watchers of this process what changed since they were told last. */
   function tellBreakers(): void {
-    const sql = "SELECT key, probe_at AS probeAt FROM breaker WHERE probe_at IS NOT NULL";
-    const rows = file.read((database) => database.all<{ key: string; probeAt: number }>(sql));
-    const before = known;
-    known = new Map(rows.map(({ key, probeAt }) => [key, probeAt]));
-    const closed = [...before.keys()].filter((key) => !known.has(key)).map((key): BreakerChange => ({ key }));
-    const opened = rows.filter(({ key, probeAt }) => before.get(key) !== probeAt);
-    for (const change of [...closed, ...opened.map(({ key, probeAt }) => ({ key, probeAt }))])
-      tellAll(watchers, change);
+    const sql = "SELECT key, probe_at AS stored, probe_at AS probeAt FROM breaker WHERE probe_at IS NOT NULL";
+    breakers.update(file.read((database) => database.all<{ key: string; stored: number; probeAt: number }>(sql)));
   }
 
   function afterBreakerChange(): void {
-    if (watchers.size > 0) tellBreakers();
+    if (breakers.isWatched) tellBreakers();
   }
 
   return {
     async admit(request, { signal } = {}) {
       if (signal?.aborted) return ABORTED;
       const id = `${handle}:${++lastId}`;
-      let wait: ReturnType<typeof enqueue> | undefined;
+      let wait: ReturnType<typeof calls.enqueue> | undefined;
       try {
         const { admission, told } = await changing((database, now) => {
           const others = serve(database, now);
@@ -195,16 +145,16 @@ export function createSqliteLimits(
           if (!first.admitted && first.because === "places" && (request.waitMs ?? 0) > 0) {
             const sql = "INSERT INTO waiter (id, request, until) VALUES (:id, :request, :until)";
             database.run(sql, { id, request: JSON.stringify(request), until: now + (request.waitMs ?? 0) });
-            wait = enqueue(id);
+            wait = calls.enqueue(id, request);
           }
           return { admission: first, told: others };
         });
         told();
-        if (wait !== undefined) return await wait(request, signal);
+        if (wait !== undefined) return await wait(signal);
         if (admission.admitted) held.set(id, admission.pass);
         return admission;
       } catch (error) {
-        waiting.delete(id);
+        calls.drop(id);
         throw error;
       }
     },
@@ -219,26 +169,14 @@ export function createSqliteLimits(
       return released;
     },
     retry: (budget) => changing((database, now) => takeRetry(limitTables(database), budget, now)),
-    watchBreakers(listener) {
-      const own = (change: BreakerChange): void => listener(change);
-      watchers.add(own);
-      for (const [key, probeAt] of known) tellAll([own], { key, probeAt });
-      stopWatching ??= poller.add(tellBreakers, LOOK_FOR_BREAKERS_MS);
-      return () => {
-        watchers.delete(own);
-        if (watchers.size > 0) return;
-        stopWatching?.();
-        stopWatching = undefined;
-        known = new Map();
-      };
-    },
+    watchBreakers: breakers.watch,
     async forget(key) {
       await changing((database) => limitTables(database).setBreaker(key, undefined));
       afterBreakerChange();
     },
     close() {
       if (waiting.size === 0 && held.size === 0) return;
-      for (const answer of waiting.values()) answer(ABORTED);
+      for (const { answer } of waiting.values()) answer(ABORTED);
       const passes = [...held.values()];
       held.clear();
       const all = changing((database, now) => {
@@ -264,8 +202,6 @@ function claim(database: Database, admission: Admission, until: number, now: num
   if (probe) database.run("UPDATE breaker SET probe_until = :until WHERE probe_id = :id", { id, until });
   return true;
 }
-
-const ABORTED: Admission = { admitted: false, because: "aborted", key: "" };
 
 function sweep(database: Database, now: number): void {
   database.run("DELETE FROM window_call WHERE until <= :now", { now });

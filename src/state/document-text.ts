@@ -1,0 +1,13 @@
+import { withFix } from "../errors/arsenal-error.ts";
+
+/** The JSON of a document. Throws STORE_FAILED if the value is not JSON. */
+export function documentText(key: string, value: unknown): string {
+  let why = "it is not JSON";
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
+  throw withFix("STORE_FAILED", `The state ${key} cannot be kept: ${why}.`, "Give plain JSON data.");
+}

@@ -1,0 +1,46 @@
+import type { Clock } from "../observe/clock.ts";
+
+/** Looks for something again and again, never twice at the same time. */
+export interface Lookout {
+  /** Looks in the next turn. Many calls in one turn cost one look. */
+  soon(): void;
+  stop(): void;
+}
+
+/** Looks every `ms` milliseconds, and when it is asked to. A look that fails is made up for by the next one. */
+export function createLookout(clock: Clock, ms: number, look: () => Promise<unknown>): Lookout {
+  const background = { background: true };
+  let cancelSoon: (() => void) | undefined;
+  let cancelLater = clock.after(ms, run, background);
+  let looking = false;
+  let again = false;
+  let ended = false;
+
+  function run(): void {
+    cancelSoon = undefined;
+    cancelLater();
+    cancelLater = clock.after(ms, run, background);
+    again = looking;
+    if (!looking) void lookNow();
+  }
+
+  async function lookNow(): Promise<void> {
+    looking = true;
+    await look().catch(() => {});
+    looking = false;
+    if (again) soon();
+  }
+
+  function soon(): void {
+    if (!ended) cancelSoon ??= clock.after(0, run, background);
+  }
+
+  return {
+    soon,
+    stop() {
+      ended = true;
+      cancelSoon?.();
+      cancelLater();
+    },
+  };
+}

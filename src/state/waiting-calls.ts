@@ -1,0 +1,93 @@
+import type { Clock } from "../observe/clock.ts";
+import type { Admission, AdmitRequest, Pass } from "./limits.port.ts";
+
+/** A call that waits for a place, or may have to. */
+interface Waiter {
+  readonly request: AdmitRequest;
+  answer(admission: Admission): void;
+  fail(error: Error): void;
+}
+
+/** The calls of one process that wait in a queue of a store, and the passes that it holds. */
+export interface WaitingCalls {
+  readonly waiting: ReadonlyMap<string, Waiter>;
+  readonly held: Map<string, Pass>;
+  /** Registers a call, before anybody can answer it. Returns what waits for the answer, which may come before the wait begins. */
+  enqueue(id: string, request: AdmitRequest): (signal: AbortSignal | undefined) => Promise<Admission>;
+  /** Forgets a call that need not wait. */
+  drop(id: string): void;
+}
+
+export const ABORTED: Admission = { admitted: false, because: "aborted", key: "" };
+
+export function createWaitingCalls({
+  clock,
+  look,
+  leave,
+}: {
+  readonly clock: Clock;
+  /** Looks for answers for as long as a call waits. Returns what ends it. */
+  readonly look: () => () => void;
+  /** Tells the store that a call gave up. It may have been answered already, and gives back what it got. */
+  readonly leave: (id: string, request: AdmitRequest) => void;
+}): WaitingCalls {
+  const waiting = new Map<string, Waiter>();
+  const held = new Map<string, Pass>();
+  let stopLooking: (() => void) | undefined;
+
+  function lookWhileWaiting(): void {
+    if (waiting.size > 0) stopLooking ??= look();
+    else {
+      stopLooking?.();
+      stopLooking = undefined;
+    }
+  }
+
+  return {
+    waiting,
+    held,
+
+    enqueue(id, request) {
+      const { promise, resolve, reject } = Promise.withResolvers<Admission>();
+      promise.catch(() => {});
+      let stop = (): void => {};
+      const end = (): void => {
+        waiting.delete(id);
+        stop();
+        lookWhileWaiting();
+      };
+      const answer = (admission: Admission): void => {
+        end();
+        if (admission.admitted) held.set(id, admission.pass);
+        resolve(admission);
+      };
+      const fail = (error: Error): void => {
+        end();
+        reject(error);
+      };
+      waiting.set(id, { request, answer, fail });
+      return (signal) => {
+        if (!waiting.has(id)) return promise;
+        const giveUp = (because: "places" | "aborted"): void => {
+          answer({ admitted: false, because, key: request.places?.[0]?.key ?? "" });
+          leave(id, request);
+        };
+        const onAbort = (): void => giveUp("aborted");
+        const cancelTimer = clock.after(request.waitMs ?? 0, () => giveUp("places"));
+        stop = () => {
+          cancelTimer();
+          signal?.removeEventListener("abort", onAbort);
+        };
+        signal?.addEventListener("abort", onAbort, { once: true });
+        if (signal?.aborted) onAbort();
+        else lookWhileWaiting();
+        return promise;
+      };
+    },
+
+    drop(id) {
+      waiting.delete(id);
+      lookWhileWaiting();
+    },
+  };
+}
