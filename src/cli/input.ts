@@ -1,10 +1,10 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Input } from "./command.ts";
 
 /** The error for something that the user typed: what is wrong with it, and how to fix it. */
 export function wrongInput(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+  return fixable("INPUT_INVALID", problem, fix, { field, value });
 }
 
 /** The value of an option that takes one of a few names; undefined if it was not given. */

@@ -16,8 +16,7 @@ export function showValue(value: unknown, max = 60): string {
 
 /** What was thrown, in words. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  return typeof thrown === "string" ? thrown : showValue(thrown);
+  return thrown instanceof Error ? thrown.message : showValue(thrown);
 }
 
 /** The member of `known` nearest to `word` in spelling, or undefined where none is near. */

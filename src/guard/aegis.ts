@@ -1,5 +1,5 @@
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
-import { showValue } from "../errors/show-value.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
+import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
@@ -288,7 +288,7 @@ function allowed({ rule, obligations }: Permission): Extract<AegisDecision, { re
 }
 
 function cannotBeApproved({ tool }: AegisRequest, error: unknown): string {
-  const why = error instanceof Error ? error.message : showValue(error);
+  const why = messageOf(error);
   if (isArsenalError(error) && error.code !== "ARGUMENTS_INVALID")
     return `${tool.id} needs an approval, and approvals cannot be kept: ${why}`;
   return `${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. Call it with plain JSON arguments.`;
@@ -296,7 +296,7 @@ function cannotBeApproved({ tool }: AegisRequest, error: unknown): string {
 
 function checkSettings({ maxRequestsPerMinute, rates, confirmationTimeoutS, selfApproval }: AegisSettings): void {
   const refuse = (field: string, value: unknown, fix: string): never => {
-    throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(value)}. ${fix}`, { field, value, fix });
+    throw fixable("CONFIG_INVALID", `${field} is ${showValue(value)}.`, fix, { field, value });
   };
   if (!isPositive(maxRequestsPerMinute)) {
     refuse("security.max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");

@@ -2,7 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, realpath, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 
 /** Files below some folders, and no others: whatever a path is made of, what is opened lies in one of the folders. */
@@ -154,21 +154,20 @@ function isWithin(path: string, roots: readonly string[]): boolean {
 
 function malformed(path: unknown): ArsenalError {
   const fix = "Give a path below the allowed folders.";
-  const details = { field: "path", value: path, fix };
-  return new ArsenalError("ARGUMENTS_INVALID", `${showValue(path)} is no path. ${fix}`, details);
+  return fixable("ARGUMENTS_INVALID", `${showValue(path)} is no path.`, fix, { field: "path", value: path });
 }
 
 /** The same for what is there and what is not: nothing outside can be found out. */
 function outside(path: string): ArsenalError {
   const fix = "Use a path below the allowed folders, without '..'.";
-  const message = `${showValue(path)} is refused: it is, or leads, outside the allowed folders. ${fix}`;
-  return new ArsenalError("PERMISSION_DENIED", message, { field: "path", value: path, fix });
+  const problem = `${showValue(path)} is refused: it is, or leads, outside the allowed folders.`;
+  return fixable("PERMISSION_DENIED", problem, fix, { field: "path", value: path });
 }
 
 function noFolder(folders: readonly string[], cause: unknown): ArsenalError {
   const fix = "Create it, or name another one.";
-  const message = `One of the allowed folders cannot be used: ${folders.join(", ")}. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "roots", fix, cause });
+  const problem = `One of the allowed folders cannot be used: ${folders.join(", ")}.`;
+  return fixable("CONFIG_INVALID", problem, fix, { field: "roots", cause });
 }
 
 function tooLong(path: string, maxBytes: number): ArsenalError {
@@ -176,7 +175,7 @@ function tooLong(path: string, maxBytes: number): ArsenalError {
 }
 
 function failed(what: string, fix: string, cause?: unknown): ArsenalError {
-  return new ArsenalError("EXECUTION_FAILED", `${what}. ${fix}`, { field: "path", fix, answered: true, cause });
+  return fixable("EXECUTION_FAILED", `${what}.`, fix, { field: "path", answered: true, cause });
 }
 
 function toFailure(error: unknown, path: string): unknown {

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { CAPABILITIES, type Capability, type Tool } from "../tool/tool.ts";
@@ -33,8 +33,8 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
   const { id, roles, capabilities, scopes } = isPlainObject(given) ? given : {};
   if (typeof id === "string" && [roles, capabilities, scopes].every(Array.isArray)) return given;
   const fix = "Give { id, roles, capabilities, scopes, local }, or leave it out.";
-  const details = { field: "principal", value: showValue(given), fix };
-  throw new ArsenalError("QUERY_INVALID", `principal is no principal: ${showValue(given)}. ${fix}`, details);
+  const problem = `principal is no principal: ${showValue(given)}.`;
+  throw fixable("QUERY_INVALID", problem, fix, { field: "principal", value: showValue(given) });
 }
 
 /** The capabilities a tool declares and the principal lacks, in the tool's order. */

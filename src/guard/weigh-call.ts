@@ -1,4 +1,4 @@
-import { showValue } from "../errors/show-value.ts";
+import { messageOf, showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Aegis, AegisDecision, AegisRequest } from "./aegis.ts";
@@ -51,7 +51,7 @@ export async function askPolicy(policy: Policy, request: PolicyRequest): Promise
     if (wrong === undefined) return decision;
     problem = wrong;
   } catch (error) {
-    problem = error instanceof Error ? error.message : showValue(error);
+    problem = messageOf(error);
   }
   return {
     effect: "deny",
@@ -138,8 +138,7 @@ function harmfulArguments(
 }
 
 export function notLookedAt(tool: Tool, what: "pin" | "arguments" | "result", error: unknown): string {
-  const why = error instanceof Error ? error.message : showValue(error);
-  return `The ${what} of ${tool.id} could not be checked, so the call is refused: ${why}.`;
+  return `The ${what} of ${tool.id} could not be checked, so the call is refused: ${messageOf(error)}.`;
 }
 
 function lacks(tool: Tool, principal: Principal): string | undefined {

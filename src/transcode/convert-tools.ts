@@ -1,4 +1,4 @@
-import { showValue } from "../errors/show-value.ts";
+import { messageOf, showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import { toAlias } from "./alias.ts";
@@ -89,7 +89,7 @@ const PROTOCOLS: ReadonlySet<string> = new Set(["mcp", "openapi"]);
 const PROTOCOL_NAME = /^[a-zA-Z0-9_./-]{1,128}$/;
 
 function leftOut(tool: string, error: unknown): ToolLoss {
-  const message = `left out: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `left out: ${messageOf(error)}`;
   return { tool, path: "", keyword: "tool", action: "dropped", message };
 }
 

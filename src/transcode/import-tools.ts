@@ -1,5 +1,5 @@
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
-import { showValue } from "../errors/show-value.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
+import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Handler } from "../tool/handler.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { normaliseTool } from "../tool/normalise/normalise-tool.ts";
@@ -54,8 +54,7 @@ function entriesOf(given: GivenTools): readonly (readonly [key: string | undefin
   if (Array.isArray(given)) return given.map((item: unknown) => [undefined, item]);
   if (isPlainObject(given)) return Object.entries(given);
   const fix = "Give a list of tools, or an object with tools by name.";
-  const message = `The tools to import are ${showValue(given)}. ${fix}`;
-  throw new ArsenalError("INPUT_INVALID", message, { field: "tools", value: given, fix });
+  throw fixable("INPUT_INVALID", `The tools to import are ${showValue(given)}.`, fix, { field: "tools", value: given });
 }
 
 /** A definition under its key, which is its name. */
@@ -74,6 +73,5 @@ function nameIn(item: unknown): string {
 
 function asArsenalError(cause: unknown): ArsenalError {
   if (isArsenalError(cause)) return cause;
-  const message = cause instanceof Error ? cause.message : showValue(cause);
-  return new ArsenalError("INPUT_INVALID", `The tool cannot be read: ${message}`, { cause });
+  return new ArsenalError("INPUT_INVALID", `The tool cannot be read: ${messageOf(cause)}`, { cause });
 }

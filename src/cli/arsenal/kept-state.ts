@@ -5,7 +5,7 @@ import { configuredState, stateInFile } from "../../config/parts/state/configure
 import { createSurroundings } from "../../config/parts/surroundings.ts";
 import { stateType } from "../../config/load/state-type.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { withAudit } from "../../guard/audit/call-audit.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
@@ -77,6 +77,6 @@ const SET_FILE =
   "Set state.file to a file, such as ./.toolarsenal/state.sqlite, or state.type to another store, and restart the gateway.";
 
 function keptInMemory(what: string, fix: string): ArsenalError {
-  const message = `${what} are kept in memory by the gateway, so this command cannot see them. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "state.file", fix });
+  const problem = `${what} are kept in memory by the gateway, so this command cannot see them.`;
+  return fixable("CONFIG_INVALID", problem, fix, { field: "state.file" });
 }

@@ -2,7 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { text as readText } from "node:stream/consumers";
 import { DIALECT_NAMES, type DialectName, toDialect } from "../../adapters/dialects/built-in.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { count, showValue } from "../../errors/show-value.ts";
+import { count, messageOf, showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
@@ -51,9 +51,12 @@ export async function dialectOption(input: Input, option: string, hint?: unknown
   try {
     return await toDialect(name as DialectName, hint);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
     const fix = `Use one of ${NAMES}.`;
-    throw new ArsenalError("INPUT_INVALID", `--${option}: ${message}`, { field: `--${option}`, value: name, fix });
+    throw new ArsenalError("INPUT_INVALID", `--${option}: ${messageOf(error)}`, {
+      field: `--${option}`,
+      value: name,
+      fix,
+    });
   }
 }
 

@@ -10,7 +10,7 @@ import { boot } from "../../config/parts/boot.ts";
 import type { EnsembleReport } from "../../config/parts/sources/configured-ensembles.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
-import { count } from "../../errors/show-value.ts";
+import { count, messageOf } from "../../errors/show-value.ts";
 import type { EventName } from "../../observe/events.ts";
 import { isAtLeast } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
@@ -266,8 +266,7 @@ async function checkCredentials(
 }
 
 function failures(check: string, error: unknown): readonly Finding[] {
-  if (!isArsenalError(error))
-    return [{ check, state: "failed", message: error instanceof Error ? error.message : String(error) }];
+  if (!isArsenalError(error)) return [{ check, state: "failed", message: messageOf(error) }];
   const { issues, fix } = error.details;
   if (!issues || issues.length === 0) {
     // Many messages end with the fix, which stands in a line of its own here.

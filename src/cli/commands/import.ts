@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { A2aAgentSettings } from "../../adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { count, harmless, nearest } from "../../errors/show-value.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
+import { count, harmless, messageOf, nearest } from "../../errors/show-value.ts";
 import type { Source } from "../../register/source.port.ts";
 import { toRegistrations } from "../../register/to-registrations.ts";
 import type { Command, Input, Terminal } from "../command.ts";
@@ -69,7 +69,7 @@ export const command: Command = {
       tools += await printTools(each.source, terminal).catch((error: unknown) => {
         // One of several servers may be down. A single one is what was asked for.
         if (opened.length === 1) throw error;
-        tell(`${each.source.name}: ${error instanceof Error ? error.message : String(error)}`, terminal);
+        tell(`${each.source.name}: ${messageOf(error)}`, terminal);
         return 0;
       });
       for (const line of each.skipped()) {
@@ -219,7 +219,7 @@ async function clientFile(source: string, path: string, { environment }: Termina
   const lines = [...read.problems, ...problems].map((problem) => `Skipped: ${showProblem(problem)}`);
   if (servers.length > 0) return { servers, lines };
   const fix = lines[0] ?? "Add one under mcpServers.";
-  throw new ArsenalError("CONFIG_INVALID", `${source} has no usable server. ${fix}`, { field: "SOURCE", fix });
+  throw fixable("CONFIG_INVALID", `${source} has no usable server.`, fix, { field: "SOURCE" });
 }
 
 /** Programs that run another one, which is then their first argument that is not an option or one of these words. */

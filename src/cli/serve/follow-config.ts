@@ -5,6 +5,7 @@ import { isLocalDocument } from "../../config/openapi-config.ts";
 import { configuredToolsets } from "../../config/parts/configured-guard.ts";
 import { connectAgents, type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { documentProblem, type FollowedDocument } from "../arsenal/followed-documents.ts";
 import type { Configured } from "../arsenal/open-arsenal.ts";
@@ -161,7 +162,7 @@ function summary(leaving: readonly string[], names: readonly string[]): string {
 }
 
 function problemsOf(error: unknown): readonly string[] {
-  if (!isArsenalError(error)) return [error instanceof Error ? error.message : String(error)];
+  if (!isArsenalError(error)) return [messageOf(error)];
   const rest = error.details.issues?.slice(1, 20) ?? [];
   return [error.message, ...rest.map(({ field, message, fix = "" }) => `  ${field}: ${message}. ${fix}`)];
 }

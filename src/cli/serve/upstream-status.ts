@@ -1,4 +1,4 @@
-import { count, harmless } from "../../errors/show-value.ts";
+import { count, harmless, messageOf } from "../../errors/show-value.ts";
 import type { McpUpstream, UpstreamState } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 
@@ -72,6 +72,6 @@ export function toldFailure(error: Error): string {
 }
 
 function oneLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return harmless(text).replaceAll(/\s+/g, " ").trim();
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors/show-value.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
@@ -20,7 +21,7 @@ export async function watchPolicy(
         arsenal.reloadPolicy();
         tell(`Policy reloaded: ${policyFile} is in force for new calls.`);
       } catch (error) {
-        tell(`Cannot use the changed policy: ${error instanceof Error ? error.message : String(error)}`);
+        tell(`Cannot use the changed policy: ${messageOf(error)}`);
         tell("The old policy stays in force.");
       }
     },

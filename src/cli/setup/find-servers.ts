@@ -1,3 +1,4 @@
+import { messageOf } from "../../errors/show-value.ts";
 import { readFile } from "node:fs/promises";
 import { readClientConfig, readInputs } from "../../config/clients/client-config.ts";
 import type { ClientInput } from "../../config/clients/client-references.ts";
@@ -38,7 +39,7 @@ async function readClient(place: ClientFile, terminal: Terminal): Promise<FoundC
   } catch (error) {
     // The second place in one file would say the same again.
     if (place.path.length > 1) return undefined;
-    return { ...empty, problems: [error instanceof Error ? error.message : String(error)] };
+    return { ...empty, problems: [messageOf(error)] };
   }
   const block = nodeAt(root, place.path)?.value;
   if (!isPlainObject(block)) return undefined;

@@ -1,4 +1,5 @@
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import { nodeCrypto } from "../../tool/crypto.ts";
@@ -79,7 +80,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
     } catch (error) {
       if (timeout.signal.aborted) return { message: `no answer within ${ATTEMPT_MS / 1_000} s`, passing: true };
       const final = isArsenalError(error) && (error.code === "PERMISSION_DENIED" || error.code === "CONFIG_INVALID");
-      return { message: error instanceof Error ? error.message : String(error), passing: !final };
+      return { message: messageOf(error), passing: !final };
     } finally {
       cancel();
     }

@@ -1,4 +1,5 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 
 /** What signs a log's checkpoints, and checks them. */
@@ -28,13 +29,9 @@ export function ed25519Key(pem: string): AuditKey {
       verify: (text, signature) => verify(null, Buffer.from(text), publicKey, Buffer.from(signature, "base64url")),
     };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
     const fix = "Give an Ed25519 key in PEM, as the first use of the log writes it.";
-    throw new ArsenalError("CONFIG_INVALID", `The audit key cannot be used: ${why}. ${fix}`, {
-      field: "audit.key_file",
-      fix,
-      cause,
-    });
+    const problem = `The audit key cannot be used: ${messageOf(cause)}.`;
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "audit.key_file", cause });
   }
 }
 
@@ -42,10 +39,7 @@ export function ed25519Key(pem: string): AuditKey {
 export function hmacKey(secret: string): AuditKey {
   if (secret.length < MIN_SECRET) {
     const fix = `Give at least ${MIN_SECRET} random characters.`;
-    throw new ArsenalError("CONFIG_INVALID", `The audit secret is too short to sign with. ${fix}`, {
-      field: "audit.secret",
-      fix,
-    });
+    throw fixable("CONFIG_INVALID", "The audit secret is too short to sign with.", fix, { field: "audit.secret" });
   }
   const { createHmac, timingSafeEqual } = nodeCrypto();
   const digest = (text: string): Buffer => createHmac("sha256", secret).update(text).digest();

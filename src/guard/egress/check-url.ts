@@ -1,6 +1,6 @@
 import type Net from "node:net";
 import type { BlockList } from "node:net";
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { boundOfSetting, type DomainBound, isWithin, mayReachInCall } from "./domain-bound.ts";
 
@@ -92,8 +92,7 @@ export function hostOf(url: URL): string {
 export function refused(url: URL, why: string, fix: string): ArsenalError {
   // The query and the credentials may be secrets.
   const shown = `${url.protocol}//${url.host}${url.pathname}`;
-  const details = { field: "url", value: shown, fix };
-  return new ArsenalError("PERMISSION_DENIED", `A request to ${shown} is refused: ${why}. ${fix}`, details);
+  return fixable("PERMISSION_DENIED", `A request to ${shown} is refused: ${why}.`, fix, { field: "url", value: shown });
 }
 
 function mayBePublic(host: string, isPublic: (address: string) => boolean): boolean {
@@ -106,11 +105,8 @@ function parse(given: string): URL {
   // Blanks and backslashes are read differently by different programs, so that what was checked is not what is requested.
   if (url !== null && !/[\s\\]/.test(given)) return url;
   const fix = "Write it as https://host/path.";
-  throw new ArsenalError("PERMISSION_DENIED", `${showValue(given)} is no address that can be requested. ${fix}`, {
-    field: "url",
-    value: given,
-    fix,
-  });
+  const problem = `${showValue(given)} is no address that can be requested.`;
+  throw fixable("PERMISSION_DENIED", problem, fix, { field: "url", value: given });
 }
 
 /** Ranges that no server on the public internet has: this machine, private networks, link-local and metadata services, multicast, reserved. */

@@ -6,7 +6,7 @@ import type Tls from "node:tls";
 import type { checkServerIdentity, ConnectionOptions, PeerCertificate } from "node:tls";
 import type Https from "node:https";
 import { type ClientCertificate, type HostAddress, hostOf, type Resolve } from "./check-url.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 import { domainToASCII } from "node:url";
 
@@ -162,8 +162,8 @@ export function checkedLookup(resolve: Resolve, mayReach: (address: string) => b
 
 function privateAddress(host: string, address: string): ArsenalError {
   const fix = "Use a name that resolves to public addresses.";
-  const message = `A request to ${host} is refused: it resolves to ${address}, which is this machine or a private network. ${fix}`;
-  return new ArsenalError("PERMISSION_DENIED", message, { field: "url", value: host, fix });
+  const problem = `A request to ${host} is refused: it resolves to ${address}, which is this machine or a private network.`;
+  return fixable("PERMISSION_DENIED", problem, fix, { field: "url", value: host });
 }
 
 /** Which public keys the certificates of some hosts must have, beside being valid. */
@@ -200,15 +200,8 @@ function toPins(host: string, text: string): readonly string[] {
   if (pins.length > 0 && odd === undefined && toHost(host) !== "") return pins;
   const field = `security.certificate_pins.${host}`;
   const fix = "Write a host's name and sha256/ with the base64 SHA-256 hash of its public key, 44 characters.";
-  throw new ArsenalError(
-    "CONFIG_INVALID",
-    `${field} is no pin of a certificate: ${JSON.stringify(odd ?? text)}. ${fix}`,
-    {
-      field,
-      value: odd ?? text,
-      fix,
-    },
-  );
+  const problem = `${field} is no pin of a certificate: ${JSON.stringify(odd ?? text)}.`;
+  throw fixable("CONFIG_INVALID", problem, fix, { field, value: odd ?? text });
 }
 
 /** Empty where it is no name of a host: an address, a port or a pattern would be a pin that never holds. */
@@ -223,6 +216,6 @@ function pinOf({ raw }: PeerCertificate): string {
 
 function mismatch(host: string, shown: string): ArsenalError {
   const fix = `If the server's key was changed on purpose, add ${shown} to security.certificate_pins; otherwise somebody may be posing as it.`;
-  const message = `The request to ${host} was not sent: its certificate has the key ${shown}, which is not pinned. ${fix}`;
-  return new ArsenalError("TRANSPORT_FAILED", message, { field: "url", value: host, fix, beforeSend: true });
+  const problem = `The request to ${host} was not sent: its certificate has the key ${shown}, which is not pinned.`;
+  return fixable("TRANSPORT_FAILED", problem, fix, { field: "url", value: host, beforeSend: true });
 }

@@ -14,7 +14,7 @@ import {
   toRequestFailure,
 } from "./check-url.ts";
 import { boundOfSetting } from "./domain-bound.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 
 export type { ClientCertificate, Resolve } from "./check-url.ts";
 
@@ -240,7 +240,7 @@ function limited(maxBytes: number): Transform {
       count += chunk.length;
       if (count <= maxBytes) return done(null, chunk);
       const fix = "Ask for less, or raise the limit.";
-      done(new ArsenalError("PROTOCOL_ERROR", `The answer is longer than ${maxBytes} bytes. ${fix}`, { fix }));
+      done(fixable("PROTOCOL_ERROR", `The answer is longer than ${maxBytes} bytes.`, fix));
     },
   });
 }

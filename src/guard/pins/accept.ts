@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Principal } from "../principal.ts";
 import { currentOf, type PinMode, type PinRecord, stateOf } from "./pin-record.ts";
@@ -31,20 +31,19 @@ export function afterAccepting(
 export function refuseOthers(id: string, by: Principal): void {
   if (by.roles.includes("approver")) return;
   const fix = 'Give the role "approver" to the person who accepts, or let an approver do it.';
-  const message = `"${by.id}" lacks the role "approver" and cannot accept ${id}. ${fix}`;
-  throw new ArsenalError("PERMISSION_DENIED", message, { field: "id", value: id, fix });
+  const problem = `"${by.id}" lacks the role "approver" and cannot accept ${id}.`;
+  throw fixable("PERMISSION_DENIED", problem, fix, { field: "id", value: id });
 }
 
 function nothingWaits(id: string): ArsenalError {
   const fix = "Take an id from: toolarsenal pins list";
-  const message = `Nothing waits to be accepted as ${showValue(id)}. ${fix}`;
-  return new ArsenalError("INPUT_INVALID", message, { field: "ID", value: id, fix });
+  return fixable("INPUT_INVALID", `Nothing waits to be accepted as ${showValue(id)}.`, fix, { field: "ID", value: id });
 }
 
 function isAnother(id: string, hash: string, now: string): ArsenalError {
   const fix = "Look at it again with: toolarsenal pins list --diff";
-  const message = `${id} is no longer what ${showValue(hash)} stands for: it is ${now.slice(0, MIN_DIGITS)} now. ${fix}`;
-  return new ArsenalError("INPUT_INVALID", message, { field: "hash", value: hash, fix });
+  const problem = `${id} is no longer what ${showValue(hash)} stands for: it is ${now.slice(0, MIN_DIGITS)} now.`;
+  return fixable("INPUT_INVALID", problem, fix, { field: "hash", value: hash });
 }
 
 /** Notices what other processes accept, through the state they share. */

@@ -1,4 +1,4 @@
-import { showValue } from "../../errors/show-value.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import { assembleTool, isUnlisted, type Tool, type ToolSource } from "../../tool/tool.ts";
@@ -125,7 +125,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
   }
 
   function failed(ensemble: string, error: unknown): void {
-    const why = error instanceof Error ? error.message : showValue(error);
+    const why = messageOf(error);
     emit("pins-failed", {
       ensemble,
       message: `What ${ensemble} offers cannot be compared with what was accepted: ${why}`,
@@ -238,8 +238,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
       record = (await read(id))?.record;
       lost = record === undefined && (await wasLost());
     } catch (error) {
-      const why = error instanceof Error ? error.message : showValue(error);
-      return `${tool.id} cannot be compared with what was accepted, so it is not called: ${why}`;
+      return `${tool.id} cannot be compared with what was accepted, so it is not called: ${messageOf(error)}`;
     }
     if (lost) {
       void onAccepted?.(ensemble);

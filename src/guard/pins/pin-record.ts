@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { type Definition, definitionOf, hashOf, hashOfTool, instructionsDefinition } from "./definition.ts";
@@ -120,7 +120,7 @@ export function readRecord(id: string, value: unknown): PinRecord {
   const present = contents.filter((content) => content !== undefined);
   if (present.length > 0 && present.every(isContent)) return value as unknown as PinRecord;
   const fix = `Remove pin:${id} from the state, which makes it new again.`;
-  throw new ArsenalError("STORE_FAILED", `The pin of ${id} cannot be read. ${fix}`, { field: id, fix });
+  throw fixable("STORE_FAILED", `The pin of ${id} cannot be read.`, fix, { field: id });
 }
 
 function isContent(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { showValue } from "../../errors/show-value.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, mapTexts, READ_CHARACTERS } from "./texts/value-texts.ts";
@@ -181,11 +181,6 @@ export function refusal({ id }: Pick<Tool, "id">, where: Place, why: string): st
 /** The rules that found something, each once. */
 export function rulesOf(findings: ScanReport["findings"]): readonly string[] {
   return [...new Set(findings.map(({ rule }) => rule))];
-}
-
-/** What was thrown, in words. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : showValue(error);
 }
 
 function unread({ unread: left, total }: BoundedTexts): string {

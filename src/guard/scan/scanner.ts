@@ -1,5 +1,5 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { showValue } from "../../errors/show-value.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
+import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import { type Finding, type Place, reaches, SEVERITIES, type Severity, worst } from "./finding.ts";
 import { ruleScanner, scanText as searchText, type TextScan } from "./scan-text.ts";
@@ -79,7 +79,7 @@ export function createScanner(options: ScannerOptions): Scanner {
   }
 
   function failed(error: unknown): ScanReport {
-    const failure = `The scan failed: ${error instanceof Error ? error.message : showValue(error)}`;
+    const failure = `The scan failed: ${messageOf(error)}`;
     return { flagged: true, severity: null, findings: [], action: mode === "flag" ? "allow" : mode, failure };
   }
 
@@ -173,7 +173,7 @@ function checkOptions({ mode, flagAt = "medium", actAt = "high" }: ScannerOption
   const check = (field: string, value: string, known: readonly string[]): void => {
     if (known.includes(value)) return;
     const fix = `Write one of ${known.join(", ")}.`;
-    throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(value)}. ${fix}`, { field, value, fix });
+    throw fixable("CONFIG_INVALID", `${field} is ${showValue(value)}.`, fix, { field, value });
   };
   check("mode", mode, SCAN_MODES);
   check("flagAt", flagAt, SEVERITIES);

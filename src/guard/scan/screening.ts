@@ -1,9 +1,10 @@
+import { messageOf } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import { contentHash } from "../../tool/canonical-json.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";
-import { type InspectionSettings, messageOf, refusal, rulesOf, type ScanAction } from "./inspection.ts";
+import { type InspectionSettings, refusal, rulesOf, type ScanAction } from "./inspection.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";

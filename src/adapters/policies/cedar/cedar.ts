@@ -13,7 +13,7 @@ import {
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { toolView } from "../rules/tool-view.ts";
 import { createHash } from "node:crypto";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { remember } from "../../../tool/remember.ts";
 
 /** What Cedar policies can be given beside their text. */
@@ -265,5 +265,5 @@ function found<Found extends object>(answer: CedarAnswer<Found>, text: string, n
 }
 
 function invalid(at: string, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("CONFIG_INVALID", `${at} ${problem}. ${fix}`, { field: at, fix });
+  return fixable("CONFIG_INVALID", `${at} ${problem}.`, fix, { field: at });
 }

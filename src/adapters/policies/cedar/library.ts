@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 
 /** What of `@cedar-policy/cedar-wasm` is used. */
 export interface CedarLibrary {
@@ -70,6 +70,6 @@ export function loadCedar(): CedarLibrary {
     return createRequire(import.meta.url)("@cedar-policy/cedar-wasm/nodejs") as CedarLibrary;
   } catch (cause) {
     const fix = "npm install @cedar-policy/cedar-wasm";
-    throw new ArsenalError("LIBRARY_MISSING", `Cedar policies need a library: ${fix}`, { fix, cause });
+    throw fixable("LIBRARY_MISSING", "Cedar policies need a library:", fix, { cause });
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../errors/show-value.ts";
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import type { Redaction } from "../../../guard/policy.port.ts";
@@ -14,7 +15,7 @@ export function redactionProblem(text: string): string | undefined {
     const pattern = re2().compile(source);
     return pattern.test("") ? `${text} matches the empty text, so everything` : undefined;
   } catch (error) {
-    return `${text} is no pattern: ${error instanceof Error ? error.message : String(error)}`;
+    return `${text} is no pattern: ${messageOf(error)}`;
   }
 }
 

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import type { JavaScriptJob, Sandbox, SandboxJob, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { cancelled, readForeign, tookTooLong } from "../subprocess/run-process.ts";
 import { cannotGive } from "../subprocess/subprocess.ts";
@@ -112,7 +113,7 @@ async function answer(
     const value = JSON.stringify(await called(argument === undefined ? undefined : readForeign(argument), { signal }));
     return value === undefined ? { id } : { id, value };
   } catch (error) {
-    return { id, error: error instanceof Error ? error.message : String(error) };
+    return { id, error: messageOf(error) };
   }
 }
 
@@ -129,7 +130,7 @@ function toEnd({ status, result, reason }: FromThread & { readonly kind: "end" }
 
 function notLoaded(cause: unknown): ArsenalError {
   const fix = "npm install quickjs-emscripten-core @jitl/quickjs-wasmfile-release-sync";
-  return new ArsenalError("LIBRARY_MISSING", `The isolate needs its interpreter: ${fix}`, { fix, cause });
+  return fixable("LIBRARY_MISSING", "The isolate needs its interpreter:", fix, { cause });
 }
 
 export { isolateSandbox as create };

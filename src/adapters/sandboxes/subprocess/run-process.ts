@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { isGroupAlive, signalGroup } from "../../../system/process-group.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -136,8 +136,8 @@ function closed(child: ChildProcess): Promise<void> {
 
 function notStarted({ sandbox, argv }: ProcessJob, cause: Error): ArsenalError {
   const fix = `Check that ${argv[0]} is installed and may be run.`;
-  const message = `The sandbox "${sandbox}" could not start ${argv[0]}: ${cause.message}. ${fix}`;
-  return new ArsenalError("SANDBOX_FAILED", message, { field: "argv", value: argv[0], fix, cause, beforeSend: true });
+  const problem = `The sandbox "${sandbox}" could not start ${argv[0]}: ${cause.message}.`;
+  return fixable("SANDBOX_FAILED", problem, fix, { field: "argv", value: argv[0], cause, beforeSend: true });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { JavaScriptJob, Sandbox, SandboxJob, SandboxOutcome } from "../../../execute/sandbox.port.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { readForeign, runProcess, withLimits } from "./run-process.ts";
 import { randomUUID } from "node:crypto";
 
@@ -50,8 +50,8 @@ export function programOf(job: JavaScriptJob, sandbox: string): ReturnType<typeo
 
 /** What `run` rejects with where a job asks for something that the sandbox does not have. @internal */
 export function cannotGive(sandbox: string, field: string, fix: string): ArsenalError {
-  const message = `The sandbox "${sandbox}" cannot give a job ${field}. ${fix}`;
-  return new ArsenalError("SANDBOX_FAILED", message, { field, fix, beforeSend: true });
+  const problem = `The sandbox "${sandbox}" cannot give a job ${field}.`;
+  return fixable("SANDBOX_FAILED", problem, fix, { field, beforeSend: true });
 }
 
 export { subprocessSandbox as create };

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Checked, Problem } from "../../../execute/validator.port.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { unusableSchema } from "./problems.ts";
@@ -128,7 +128,7 @@ export function createCheckThread({ start, clock, timeLimitMs }: CheckThreadPart
     },
     async close() {
       const fix = "Create a new validator.";
-      closed ??= new ArsenalError("CLOSED", `The validator was closed. ${fix}`, { fix });
+      closed ??= fixable("CLOSED", "The validator was closed.", fix);
       const stopped = worker;
       worker = undefined;
       for (const job of queue.splice(0)) job.reject(closed);

@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import type { FromThread, ToThread } from "./check-thread.ts";
 import { compileSchema, type SchemaCheck, withinLimits } from "./compile-schema.ts";
@@ -33,7 +34,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     try {
       port.postMessage(answer(job), []);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       port.postMessage({ message, isToolInvalid: isArsenalError(error) } satisfies FromThread, []);
     }
   });

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { Problem } from "../../../execute/validator.port.ts";
 
@@ -58,18 +58,15 @@ export function brokenSchema(path: string, what: string, value: unknown): Arsena
   const field = path === "" ? "parameters" : `parameters.${path}`;
   const shown = show(value);
   const fix = "Fix the schema in the tool's source.";
-  const message = `The schema of the parameters is invalid: ${field} ${what}, but is ${shown}. ${fix}`;
-  return new ArsenalError("TOOL_INVALID", message, { field, value: shown, fix });
+  const problem = `The schema of the parameters is invalid: ${field} ${what}, but is ${shown}.`;
+  return fixable("TOOL_INVALID", problem, fix, { field, value: shown });
 }
 
 /** The error of a schema that is well-formed and still cannot be used. */
 export function unusableSchema(why: string, cause?: unknown): ArsenalError {
   const fix = "Fix the schema in the tool's source.";
-  return new ArsenalError("TOOL_INVALID", `Cannot use the schema of the parameters: ${why}. ${fix}`, {
-    field: "parameters",
-    fix,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  const problem = `Cannot use the schema of the parameters: ${why}.`;
+  return fixable("TOOL_INVALID", problem, fix, { field: "parameters", ...(cause === undefined ? {} : { cause }) });
 }
 
 /** `"a", "b" and 48 more` */

@@ -8,7 +8,7 @@ import { hasEnded, type SavedRun } from "../../../agent/saved-run.ts";
 import type { ToolArsenal } from "../../../arsenal.ts";
 import { llmType } from "../../../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { visibleText } from "../../../guard/visible-text.ts";
 import { MCP_CONFIG, openArsenal, readSettings, throughToolset, TOOLSET } from "../../arsenal/open-arsenal.ts";
@@ -91,7 +91,7 @@ function llmSettings(input: Input, configured: ResolvedConfig["llm"]): ResolvedC
 function noModel(): ArsenalError {
   const fix =
     "Add this to arsenal.yaml, or give --llm and --model:\n\n  llm:\n    type: openai\n    model: gpt-5-mini\n    api_key: env:OPENAI_API_KEY\n";
-  return new ArsenalError("CONFIG_INVALID", `No model is configured. ${fix}`, { field: "llm", fix });
+  return fixable("CONFIG_INVALID", "No model is configured.", fix, { field: "llm" });
 }
 
 function typesIn({ keyboard }: Terminal): Readable & { readonly isTTY?: boolean } {

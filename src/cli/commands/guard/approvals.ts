@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { count, showValue } from "../../../errors/show-value.ts";
 import type { Approvals, PendingApproval } from "../../../guard/aegis.ts";
 import { createApprovals } from "../../../guard/approvals/approvals.ts";
@@ -57,8 +57,7 @@ async function answer(
     if (answered.because !== "unknown") throw answered.error;
   }
   const fix = "List the calls that wait with: toolarsenal approvals list";
-  const message = `No call waits with the id ${showValue(id)}. ${fix}`;
-  throw new ArsenalError("APPROVAL_INVALID", message, { field: "ID", value: id, fix });
+  throw fixable("APPROVAL_INVALID", `No call waits with the id ${showValue(id)}.`, fix, { field: "ID", value: id });
 }
 
 function show(waiting: readonly PendingApproval[], json: boolean, terminal: Terminal): void {

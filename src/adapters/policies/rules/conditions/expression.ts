@@ -1,3 +1,4 @@
+import { messageOf } from "../../../../errors/show-value.ts";
 import { createRequire } from "node:module";
 import type * as Cel from "@bufbuild/cel";
 import type { RE2JS } from "re2js";
@@ -38,7 +39,7 @@ export function compileExpression(text: string): When | { readonly problem: Expr
         pattern(source);
         return undefined;
       } catch (error) {
-        return messageOf(error);
+        return shortMessage(error);
       }
     },
   });
@@ -55,10 +56,10 @@ export function compileExpression(text: string): When | { readonly problem: Expr
       try {
         value = run(variablesOf(facts));
       } catch (error) {
-        return { failed: messageOf(error) };
+        return { failed: shortMessage(error) };
       }
       if (typeof value === "boolean") return value;
-      return { failed: cel.isCelError(value) ? messageOf(value) : "it is neither true nor false" };
+      return { failed: cel.isCelError(value) ? shortMessage(value) : "it is neither true nor false" };
     },
   };
 }
@@ -115,7 +116,7 @@ function nestingOf(text: string): number {
 }
 
 function syntaxProblem(error: unknown): ExpressionProblem {
-  const message = messageOf(error).replace(/^<input>:\d+:\d+: /, "");
+  const message = shortMessage(error).replace(/^<input>:\d+:\d+: /, "");
   const { start } =
     (error as { readonly location?: { readonly start?: { line: number; column: number } } }).location ?? {};
   // The library goes on to list everything it would have taken.
@@ -130,8 +131,8 @@ function inPlace(message: string, text: string, offset: number | undefined): Exp
   return { message, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+function shortMessage(error: unknown): string {
+  const message = messageOf(error);
   return message.length <= 200 ? message : `${message.slice(0, 199)}…`;
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../../errors/show-value.ts";
 import { createRequire } from "node:module";
 import type * as Yaml from "yaml";
 import { documentInvalid, type Locate } from "./check-fields.ts";
@@ -33,7 +34,7 @@ export function readDocument(text: string, name: string): { readonly value: unkn
   } catch (cause) {
     if (cause instanceof Error && cause.name === "ArsenalError") throw cause;
     // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
-    const message = `the document cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const message = `the document cannot be read: ${messageOf(cause)}`;
     const fix = "Check its anchors and aliases, and write it with less nesting.";
     throw documentInvalid([{ path: ["yaml"], message, fix }], () => `${name}: `);
   }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../../errors/show-value.ts";
 import { checkInCall } from "../../../../guard/egress/check-url.ts";
 import type { Egress, EgressResponse } from "../../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
@@ -136,8 +137,8 @@ function toFailure(error: unknown, { title, method }: OperationPlan, signal: Abo
   if (signal.aborted) return new ArsenalError("CANCELLED", `${title} was cancelled`, { cause: error });
   // Any other error: the connection broke while the answer was read.
   if (isArsenalError(error) && (error.code !== "TRANSPORT_FAILED" || error.details.beforeSend === true)) return error;
-  const what = `${title} was sent, and its answer was lost: ${error instanceof Error ? error.message : String(error)}`;
+  const what = `${title} was sent, and its answer was lost: ${messageOf(error)}`;
   if (REPEATABLE.has(method)) return new ArsenalError("TRANSPORT_FAILED", what, { cause: error });
   const fix = "Check whether it took effect before you call it again.";
-  return new ArsenalError("OUTCOME_UNKNOWN", `${what}. It may have taken effect. ${fix}`, { fix, cause: error });
+  return fixable("OUTCOME_UNKNOWN", `${what}. It may have taken effect.`, fix, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { isJson } from "../read/read-body.ts";
 import type { Writing } from "../read/read-parameters.ts";
@@ -122,9 +122,5 @@ function isAbsent(value: unknown): boolean {
 /** An argument that cannot be written into a request. Nothing was sent. */
 export function wrongArgument(argument: string, problem: string): ArsenalError {
   const fix = `Call again with another value for ${argument}.`;
-  return new ArsenalError("ARGUMENTS_INVALID", `${argument} ${problem}. ${fix}`, {
-    field: argument,
-    fix,
-    beforeSend: true,
-  });
+  return fixable("ARGUMENTS_INVALID", `${argument} ${problem}.`, fix, { field: argument, beforeSend: true });
 }

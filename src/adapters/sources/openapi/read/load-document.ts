@@ -2,8 +2,8 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
-import { showValue } from "../../../../errors/show-value.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { messageOf, showValue } from "../../../../errors/show-value.ts";
 import type { Egress } from "../../../../guard/egress/egress.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Problem } from "./operations.ts";
@@ -125,14 +125,7 @@ function versionOf({ openapi, swagger }: Record<string, unknown>): string | unde
   return typeof version === "string" && /^3\.\d/.test(version) ? version : undefined;
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 function unusable(shown: string, why: string, fix: string, cause?: unknown): ArsenalError {
-  return new ArsenalError("CONFIG_INVALID", `${shown} cannot be used as an OpenAPI document: ${why}. ${fix}`, {
-    field: "document",
-    fix,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  const problem = `${shown} cannot be used as an OpenAPI document: ${why}.`;
+  return fixable("CONFIG_INVALID", problem, fix, { field: "document", ...(cause === undefined ? {} : { cause }) });
 }

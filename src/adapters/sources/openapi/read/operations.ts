@@ -1,3 +1,4 @@
+import { messageOf } from "../../../../errors/show-value.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { broken, type JsonObject, type References } from "./references.ts";
 import type { OperationFilter } from "../settings.ts";
@@ -47,7 +48,7 @@ export function listOperations(
         if (included(operation) && !excluded(operation)) operations.push(operation);
       }
     } catch (error) {
-      problems.push({ operation: path, reason: error instanceof Error ? error.message : String(error), skipped: true });
+      problems.push({ operation: path, reason: messageOf(error), skipped: true });
     }
   }
   return { operations, problems };

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../../errors/show-value.ts";
 import { layOut } from "../tool/arguments.ts";
 import { type CallParts, createHandler, type OperationPlan } from "../call/call-operation.ts";
 import type { LoadedDocument } from "./load-document.ts";
@@ -52,7 +53,7 @@ export function readDocument(
         problems.push({ operation: title, reason, skipped: false });
       }
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       problems.push({ operation: title, reason, skipped: true });
     }
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../../errors/show-value.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { METHODS, type Problem } from "./operations.ts";
 import type { JsonObject } from "./references.ts";
@@ -81,6 +82,6 @@ function failureOf(run: () => unknown): string | undefined {
     run();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
