@@ -1,4 +1,5 @@
 import type { Redactor } from "../../guard/redaction/redactor.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { State } from "../../state/state.port.ts";
 import { createBoundedQueue } from "../bounded-queue.ts";
 import type { Clock } from "../clock.ts";
@@ -188,10 +189,6 @@ export function createHistory(parts: HistoryParts): History {
       if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // Only counted higher than it is.
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function toChunk({ key, at, records }: { key: string; at: number; records: readonly unknown[] }): Chunk {
