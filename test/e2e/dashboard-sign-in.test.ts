@@ -129,11 +129,11 @@ describe.skipIf(program === undefined)("signing in to the dashboard at a real Op
   });
 
   it("takes a token of the configuration where it takes a key", async () => {
-    const token = "a-token-of-enough-letters";
-    const identity = bearerToken({ tokens: [{ token, principal: localOperator({ id: "max", local: false }) }] });
+    const text = "a-token-of-enough-letters";
+    const identity = bearerToken({ tokens: [{ token: text, principal: localOperator({ id: "max", local: false }) }] });
     const { url } = await openGateway({ identity });
     const { page } = await at(`${url}/ui`);
-    await page.getByLabel("API key").fill(token);
+    await page.getByLabel("API key").fill(text);
     await page.keyboard.press("Enter");
     await whoIs(page, "max");
   });
