@@ -15,7 +15,7 @@ export interface ChosenAdapter {
 
 /** Every adapter that a configuration names. */
 export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[] {
-  const { vectorStore, embedder, reranker, llm, state, telemetry, audit } = config;
+  const { vectorStore, embedder, reranker, llm, state, telemetry, audit, server } = config;
   const { replaces } = embedder;
   const { limits } = state;
   return [
@@ -28,6 +28,7 @@ export function chosenAdapters(config: ResolvedConfig): readonly ChosenAdapter[]
     chosen("limits", "state", limits && stateType(limits), ["state", "limits"], limits),
     chosen("telemetry", "sinks", telemetry.enabled === false ? undefined : telemetry.type, ["telemetry"], telemetry),
     chosen("audit", "audit", auditType(audit), ["audit"], audit),
+    chosen("sign-in", "identity", server.auth?.jwt && "jwt", ["server", "auth", "jwt"], server.auth?.jwt),
   ].flat();
 }
 

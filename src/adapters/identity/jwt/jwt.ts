@@ -1,3 +1,4 @@
+import type { Surroundings } from "../../surroundings.ts";
 import { choice, entry, type Filled, list, object, optional, text, texts } from "../../settings.ts";
 import type * as Jose from "jose";
 import type { errors, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey } from "jose";
@@ -11,7 +12,7 @@ import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import { type ClaimNames, toPrincipal } from "./claims.ts";
 import { createIssuer } from "./issuer.ts";
 import { createIssuerKeys, createKeySet } from "./issuer-keys.ts";
-import { createSignIn, reservedParameter, type SignInSettings } from "./sign-in.ts";
+import { checkSignIn, createSignIn, reservedParameter, type SignInSettings } from "./sign-in.ts";
 
 /** Which tokens are accepted, and which of their claims describe the caller. */
 export interface JwtOptions {
@@ -215,6 +216,13 @@ export function create(
   { egress, secrets }: Pick<JwtOptions, "egress" | "secrets"> = {},
 ): Identity {
   return jwtIdentity({ ...settings, ...(egress && { egress }), ...(secrets && { secrets }) });
+}
+
+export async function check(
+  { signIn, ...settings }: Filled<typeof config>,
+  { egress, secrets }: Pick<Surroundings, "egress" | "secrets">,
+): Promise<string | undefined> {
+  return signIn && checkSignIn(signIn, { issuer: createIssuer({ ...settings, egress }), secrets });
 }
 
 /** Claims that only the proof of a login has. */

@@ -1,5 +1,9 @@
 import { createHash } from "node:crypto";
-import { beforeEach, describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { runInMemory } from "../../../../test/e2e/terminal.ts";
 import { startTokenIssuer, type TokenIssuer } from "../../../../test/e2e/token-issuer.ts";
 import type { SignIn } from "../../../guard/identity.port.ts";
 import { anyIdentity } from "../../../guard/identity/any-identity.ts";
@@ -187,4 +191,35 @@ it("is the only way in, unless there are tokens or keys as well", () => {
   expect(anyIdentity([jwt]).signIn?.onlyWay).toBe(true);
   expect(anyIdentity([token, jwt]).signIn?.onlyWay).toBe(false);
   expect(anyIdentity([token]).signIn).toBe(undefined);
+});
+
+describe("doctor", () => {
+  async function check(sign_in?: object, environment: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const folder = mkdtempSync(join(tmpdir(), "toolarsenal-sign-in-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const jwt = { issuer: issuer.issuer, ...(sign_in && { sign_in }) };
+    writeFileSync(join(folder, "arsenal.yaml"), JSON.stringify({ server: { auth: { jwt } } }));
+    const { out } = await runInMemory(["doctor", "--json"], { folder, environment });
+    const { findings } = JSON.parse(out) as { readonly findings: readonly { readonly check: string }[] };
+    return findings.find((finding) => finding.check === "sign-in");
+  }
+
+  it("checks that people can sign in", async () => {
+    const sign_in = { client_id: "gateway", client_secret: "env:DASHBOARD_SECRET" };
+    expect(await check(sign_in, { DASHBOARD_SECRET: "long-enough" })).toMatchObject({
+      state: "ok",
+      message: `people sign in at ${new URL(issuer.issuer).host}`,
+    });
+    expect(await check(sign_in)).toMatchObject({ state: "failed", fix: "Set DASHBOARD_SECRET." });
+    publish({ token_endpoint: undefined });
+    expect(await check({ client_id: "gateway" })).toMatchObject({
+      state: "failed",
+      message: `Cannot use the issuer ${issuer.issuer}: its metadata has no usable token_endpoint.`,
+    });
+  });
+
+  it("does not ask the issuer if nobody signs in with a browser", async () => {
+    expect(await check()).toBe(undefined);
+    expect(issuer.requests).toEqual([]);
+  });
 });

@@ -41,16 +41,29 @@ export function reservedParameter({ parameters = {} }: SignInSettings): string |
   return Object.keys(parameters).find((name) => OWN_PARAMETERS.includes(name));
 }
 
+const SECRET_USE = { scope: "server.auth.jwt", field: "sign_in.client_secret" };
+
+/** Returns the address of an endpoint that signing in needs. */
+async function endpoint(issuer: Issuer, name: "authorization_endpoint" | "token_endpoint"): Promise<string> {
+  const address = issuer.address(await issuer.metadata(), name);
+  if (address === undefined) throw unusable(issuer.name, `its metadata has no usable ${name}`);
+  return address;
+}
+
+/** Checks that people could sign in: the issuer answers and has the endpoints, and the client's secret is there. */
+export async function checkSignIn(
+  { clientSecret }: SignInSettings,
+  { issuer, secrets }: Pick<SignInParts, "issuer" | "secrets">,
+): Promise<string> {
+  if (clientSecret !== undefined) await secrets.fill(clientSecret, SECRET_USE);
+  await endpoint(issuer, "authorization_endpoint");
+  await endpoint(issuer, "token_endpoint");
+  return `people sign in at ${new URL(issuer.name).host}`;
+}
+
 /** Signs people in with the authorization code flow of OAuth 2, with PKCE (RFC 7636) and for one resource (RFC 8707). */
 export function createSignIn({ clientId, clientSecret, scopes, parameters, issuer, secrets }: SignInParts): SignIn {
   const name = new URL(issuer.name).host;
-
-  /** The address of an endpoint that signing in cannot do without. */
-  async function endpoint(which: "authorization_endpoint" | "token_endpoint"): Promise<string> {
-    const address = issuer.address(await issuer.metadata(), which);
-    if (address === undefined) throw unusable(issuer.name, `its metadata has no usable ${which}`);
-    return address;
-  }
 
   const resourceOf = (resource: string): { readonly resource?: string } => {
     const { resource: chosen = resource } = parameters ?? {};
@@ -63,8 +76,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
     readonly form: Record<string, string>;
   }> {
     if (clientSecret === undefined) return { form: { client_id: clientId } };
-    const use = { scope: "server.auth.jwt", field: "sign_in.client_secret" };
-    const secret = await secrets.fill(clientSecret, use);
+    const secret = await secrets.fill(clientSecret, SECRET_USE);
     const { token_endpoint_auth_methods_supported: methods } = await issuer.metadata();
     if (Array.isArray(methods) && methods.includes("client_secret_post") && !methods.includes("client_secret_basic"))
       return { form: { client_id: clientId, client_secret: secret } };
@@ -83,7 +95,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
     onlyWay: true,
     async begin({ state, redirectUri, resource }) {
       const verifier = randomBytes(32).toString("base64url");
-      const url = new URL(await endpoint("authorization_endpoint"));
+      const url = new URL(await endpoint(issuer, "authorization_endpoint"));
       const { resource: _chosen, ...more } = parameters ?? {};
       const asked = {
         ...more,
@@ -105,7 +117,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
       if (answer["error"] !== undefined) throw refused(`${name} did not sign you in: ${reason(answer)}`);
       if (code === undefined) throw unusable(issuer.name, "it sent neither a code nor an error");
       const { headers = {}, form } = await proof();
-      const { status, body = {} } = await issuer.ask(await endpoint("token_endpoint"), {
+      const { status, body = {} } = await issuer.ask(await endpoint(issuer, "token_endpoint"), {
         method: "POST",
         headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
         body: new URLSearchParams({
