@@ -136,6 +136,7 @@ describe.skipIf(program === undefined)("signing in to the dashboard at a real Op
     await page.getByLabel("API key").fill(text);
     await page.keyboard.press("Enter");
     await whoIs(page, "max");
+    expect(await token(page)).toBe(text);
   });
 
   it("gives a person without the role what they may use, and says what they may not", async () => {

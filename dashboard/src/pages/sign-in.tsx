@@ -18,6 +18,7 @@ export function SignIn() {
           </a>
         </p>
       )}
+      {ways.issuer !== undefined && ways.keys && <p class="dim">or use an API key:</p>}
       {ways.keys && <KeyForm />}
     </main>
   );
@@ -37,7 +38,9 @@ function KeyForm() {
         API key
         <input name="key" type="password" autocomplete="current-password" required />
       </label>
-      <button type="submit">Sign in</button>
+      <button type="submit" class={ways.issuer === undefined ? "" : "quiet"}>
+        Sign in
+      </button>
       <p role="alert" class="bad">
         {problem}
       </p>
