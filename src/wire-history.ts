@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import { stateType } from "./config/load/state-type.ts";
+import { compilePatterns } from "./guard/pattern.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import type { Clock } from "./observe/clock.ts";
 import type { Events } from "./observe/emitter.ts";
@@ -11,7 +12,7 @@ import { createHistory, readHistory } from "./observe/history/history.ts";
 import type { CallRecord, HistoryRecord, RetrievalRecord, StoredRecord } from "./observe/history/record.ts";
 import type { ToolQuery } from "./retrieve/query.ts";
 import type { Explanation, RetrievalResult } from "./retrieve/result.ts";
-import type { HistoryAdministration, HistoryEntry } from "./serve/administration.ts";
+import type { HistoryAdministration, HistoryEntry, HistoryFilter } from "./serve/administration.ts";
 import type { State } from "./state/state.port.ts";
 
 /** The history of an arsenal, being written. */
@@ -73,14 +74,13 @@ export function createHistoryAdministration(parts: {
   flushHistory(): Promise<void>;
 }): HistoryAdministration {
   const { documents } = parts.guard.state;
-  const isOf = (tenant: string | undefined, record: { readonly tenant?: string }): boolean =>
-    tenant === undefined || record.tenant === tenant;
   return {
     currency: parts.config.telemetry.prices?.currency,
-    async list({ limit, before, tenant, signal }) {
+    async list(filter, { limit, before, signal }) {
       await parts.flushHistory();
+      const matches = toMatcher(filter);
       const wanted = (record: StoredRecord): boolean =>
-        isOf(tenant, record) && (before === undefined || record.at <= before.at);
+        matches(record) && (before === undefined || record.at <= before.at);
       const newest = (await readHistory(documents, wanted, { signal })).toReversed();
       const shown = newest.findIndex(({ at }) => at !== before?.at);
       const first = Math.min(before?.shown ?? 0, shown === -1 ? newest.length : shown);
@@ -112,6 +112,26 @@ export function createHistoryAdministration(parts: {
         by,
       );
     },
+  };
+}
+
+function isOf(tenant: string | undefined, record: { readonly tenant?: string }): boolean {
+  return tenant === undefined || record.tenant === tenant;
+}
+
+function toMatcher({ kind, tool, status, ensemble, tenant }: HistoryFilter): (record: StoredRecord) => boolean {
+  const named = tool === undefined ? undefined : compilePatterns([tool], { field: "tool" });
+  const isAny = named === undefined && status === undefined && ensemble === undefined;
+  return (record) => {
+    if (!isOf(tenant, record) || (kind !== undefined && record.kind !== kind)) return false;
+    if (record.kind === "retrieval") return isAny;
+    const { toolId: id } = record;
+    const name = id.slice(id.lastIndexOf(".") + 1);
+    return (
+      (status === undefined || record.status === status) &&
+      (ensemble === undefined || record.ensemble === ensemble) &&
+      (named === undefined || named({ id, name, sourceName: name }) !== undefined)
+    );
   };
 }
 
@@ -153,7 +173,7 @@ function toRecord(
 }
 
 function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
-  const { toolId, traceId, spanId, parentSpanId, toolset, status, code, message, cached } = data;
+  const { toolId, ensemble, traceId, spanId, parentSpanId, toolset, status, code, message, cached } = data;
   const { attempts, queuedMs, latencyMs, principal, tenant, cost, startedAt, durationMs, steps } = data;
   const record: { -readonly [Key in keyof CallRecord]: CallRecord[Key] } = {
     kind: "call",
@@ -172,6 +192,7 @@ function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
   };
   // One record a call: spreading each of these would cost more than all the rest.
   if (parentSpanId !== undefined) record.parentSpanId = parentSpanId;
+  if (ensemble !== undefined) record.ensemble = ensemble;
   if (toolset !== undefined) record.toolset = toolset;
   if (code !== undefined) record.code = code;
   if (message !== undefined) record.message = message;

@@ -6,6 +6,7 @@ import type {
   EnsembleStatus,
   GatewayOverview,
   HistoryEntry,
+  HistoryFilter,
   PolicyAnswer,
   TraceHistory,
 } from "../serve/administration.ts";
@@ -55,7 +56,9 @@ export interface RemoteOperations {
   stats(): Promise<GatewayOverview>;
   readonly history: {
     /** Past searches and calls, newest first. `next` of a page is the `cursor` of the one after it. */
-    list(page?: { readonly limit?: number; readonly cursor?: string }): Promise<HistoryPage>;
+    list(
+      asked?: Omit<HistoryFilter, "tenant"> & { readonly limit?: number; readonly cursor?: string },
+    ): Promise<HistoryPage>;
     /** What is kept of one trace: searches with every signal, calls with every step. Rejects with INPUT_INVALID if nothing is. */
     trace(traceId: string): Promise<TraceHistory>;
     /** What calls cost, by tool and for the last 30 days by default. */
@@ -127,7 +130,7 @@ export function operations(http: Http): RemoteOperations {
     },
     stats: () => http.json({ path: "/stats" }),
     history: {
-      list: (page = {}) => http.json({ path: "/history", query: { ...page } }),
+      list: (asked = {}) => http.json({ path: "/history", query: { ...asked } }),
       trace: (traceId) => http.json({ path: `/history/${encodeURIComponent(traceId)}` }),
       costs: async (asked = {}) =>
         (await http.json<{ readonly costs: readonly CostSum[] }>({ path: "/costs", query: { ...asked } })).costs,

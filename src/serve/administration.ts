@@ -1,6 +1,7 @@
 import type { A2aAgentSettings } from "../adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
+import type { ExecutionStatus } from "../execute/result.ts";
 import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audit.port.ts";
 import type { AegisPreview } from "../guard/aegis.ts";
 import type { PolicyRequest, PolicyRule } from "../guard/policy.port.ts";
@@ -41,6 +42,16 @@ export type HistoryEntry =
   | (Omit<RetrievalRecord, "explanation"> & { readonly toolIds: readonly string[] })
   | CallRecord;
 
+/** Which records are meant. All conditions hold; all but `kind` and `tenant` leave calls only. */
+export interface HistoryFilter {
+  readonly kind?: HistoryEntry["kind"] | undefined;
+  /** A tool's id, or a pattern: `shop.*`. */
+  readonly tool?: string | undefined;
+  readonly status?: ExecutionStatus | undefined;
+  readonly ensemble?: string | undefined;
+  readonly tenant?: string | undefined;
+}
+
 /** Everything that is kept of one trace, oldest first. */
 export interface TraceHistory {
   readonly traceId: string;
@@ -60,12 +71,10 @@ export interface HistoryAdministration {
   /** The currency of costs, as ISO 4217 writes it. Undefined if none is configured. */
   readonly currency: string | undefined;
   /** Newest first. `next` is where an older page begins. */
-  list(page: {
-    readonly limit: number;
-    readonly before?: HistoryPlace | undefined;
-    readonly tenant?: string | undefined;
-    readonly signal: AbortSignal;
-  }): Promise<{ readonly records: readonly HistoryEntry[]; readonly next?: HistoryPlace }>;
+  list(
+    filter: HistoryFilter,
+    page: { readonly limit: number; readonly before?: HistoryPlace | undefined; readonly signal: AbortSignal },
+  ): Promise<{ readonly records: readonly HistoryEntry[]; readonly next?: HistoryPlace }>;
   /** Both lists are empty if nothing is kept of it. */
   trace(
     traceId: string,

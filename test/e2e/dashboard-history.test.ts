@@ -40,6 +40,8 @@ describe.skipIf(program === undefined)("what the dashboard shows of the past", (
     };
   }
 
+  /** Waits until the page gets the gateway's events. */
+  const live = (page: Page): Promise<unknown> => page.locator("html[data-live]").waitFor({ state: "attached" });
   const tile = (page: Page, title: string) => page.locator(".tile").filter({ hasText: title });
 
   it("tells on the overview what the saved tokens would have cost, and what calls cost", async () => {
@@ -70,11 +72,85 @@ describe.skipIf(program === undefined)("what the dashboard shows of the past", (
     await steps.first().waitFor();
     expect(await steps.allTextContents()).toEqual([
       "search: show me an invoice",
-      ...["understand", "filter", "lexical", "dense", "fuse", "fit"],
+      "understand",
+      "filter",
+      "lexical",
+      "dense",
+      "fuse",
+      "fit",
       "billing.get_invoice",
-      ...["policy", "queue", "attempt 1"],
+      "policy",
+      "queue",
+      "attempt 1",
     ]);
     expect(await barriers(page)).toEqual([]);
+  });
+
+  it("shows how a tool's calls went before the page was opened, and goes on live", async () => {
+    const { arsenal, see } = await open();
+    await arsenal.execute({ toolName: "shop.break" });
+    await arsenal.execute({ toolName: "shop.ship" });
+    const page = await see("catalog/shop.break");
+    const latest = (calls: string) => page.getByRole("img", { name: new RegExp(`^Latest calls: ${calls} did not`) });
+    await latest("1, of which 1").waitFor();
+    await live(page);
+    await arsenal.execute({ toolName: "shop.break" });
+    await latest("2, of which 2").waitFor();
+    await page.reload();
+    await latest("2, of which 2").waitFor();
+    expect(await barriers(page)).toEqual([]);
+  });
+
+  it("lists calls by tool, status and server, says which are live, and reads older ones page by page", async () => {
+    const { arsenal, see } = await open();
+    await arsenal.execute({ toolName: "shop.break" });
+    for (let call = 0; call < 60; call++) await arsenal.execute({ toolName: "shop.ship" });
+    const page = await see("calls");
+    const [now, past] = ["Live", "History"].map((name) =>
+      page.getByRole("region", { name, exact: true }).locator("tbody tr"),
+    );
+    await past?.nth(49).waitFor();
+    expect(await past?.count()).toBe(50);
+    await page.getByText("No calls since you opened this page.").waitFor();
+    await live(page);
+    await arsenal.execute({ toolName: "billing.list_invoices" });
+    await now?.filter({ hasText: "billing.list_invoices" }).waitFor();
+    await page.getByRole("button", { name: "Older" }).click();
+    await past?.nth(60).waitFor();
+    expect(await past?.count()).toBe(61);
+    await page.getByText("These are all.").waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await page.getByLabel("Tool").fill("break");
+    await past?.filter({ hasText: "shop.ship" }).first().waitFor({ state: "detached" });
+    expect([await now?.count(), await past?.count()]).toEqual([0, 1]);
+    await page.getByLabel("Status").selectOption("success");
+    await page.getByText("No calls match.").waitFor();
+    expect(new URL(page.url()).search).toBe("?tool=break&status=success");
+    await page.reload();
+    await page.getByText("No calls match.").waitFor();
+  });
+
+  it("asks before it runs a call again, unless the tool only reads", async () => {
+    const { arsenal, see } = await open();
+    const { traceId } = await arsenal.execute({ toolName: "shop.ship" });
+    const page = await see(`calls/${traceId}`);
+    await page.getByRole("button", { name: "Replay" }).click();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page
+      .getByRole("alertdialog")
+      .getByText(/may change something/)
+      .waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole("button", { name: "Don't run" }).click();
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.getByLabel("Result").getByText("shipped").waitFor();
+    const { traceId: read } = await arsenal.execute({ toolName: "billing.list_invoices" });
+    const other = await see(`calls/${read}`);
+    await other.getByRole("button", { name: "Replay" }).click();
+    await other.getByRole("button", { name: "Run", exact: true }).click();
+    await other.getByLabel("Result").waitFor();
   });
 
   it("says on the overview how to see money, if no price is configured", async () => {

@@ -1,59 +1,153 @@
-import { useMemo } from "preact/hooks";
-import type { ArsenalEvent, HistoryEntry } from "../../../src/client/index.ts";
+import { EXECUTION_STATUSES } from "../../../src/execute/result.ts";
 import { gateway } from "../gateway.ts";
 import { events, eventsProblem } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
+import { type Call, type CallFilter, isShown, liveCalls, usePastCalls } from "../parts/past-calls.ts";
+import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { place, to } from "../router.ts";
+import { go, place, to } from "../router.ts";
 import { Trace } from "./trace.tsx";
 
-type Call = Extract<HistoryEntry, { readonly kind: "call" }>;
-
-/** Calls as they end, or the trace that the address names. */
+/** Calls as they end and those of the past, or the trace that the address names. */
 export function Calls() {
   const [traceId] = place.value.rest;
   return traceId === undefined ? <AllCalls /> : <Trace key={traceId} traceId={traceId} />;
 }
 
 function AllCalls() {
-  // A gateway without a history shows what has happened since the page was opened.
-  const kept = useAsk(async (): Promise<{ readonly records: readonly HistoryEntry[] }> => {
-    const { keeps } = await gateway().stats();
-    return keeps.history ? gateway().history.list({ limit: 200 }) : { records: [] };
-  }, []);
+  const { query } = place.value;
+  const filter: CallFilter = {
+    tool: query.get("tool") ?? "",
+    status: query.get("status") ?? "",
+    ensemble: query.get("server") ?? "",
+  };
   const live = liveCalls(events.value);
-  const rows = useMemo(() => {
-    const seen = new Set(live.map(({ spanId }) => spanId));
-    const past = (kept.answer?.records ?? []).filter((record): record is Call => record.kind === "call");
-    return [...live, ...past.filter(({ spanId }) => !seen.has(spanId))];
-  }, [events.value, kept.answer]);
+  const shown = live.filter((call) => isShown(filter, call));
+  const { asked, older } = usePastCalls(filter);
+  const heard = new Set(live.map(({ spanId }) => spanId));
   return (
     <>
       <h1>Calls</h1>
+      <Filters filter={filter} />
+      <h2>
+        Live <LiveBadge />
+      </h2>
       {eventsProblem.value !== "" && <p class="bad">{eventsProblem.value}</p>}
-      <Table
-        caption="Calls, newest first"
-        rows={rows}
-        keyOf={({ spanId }) => spanId}
-        empty="No calls yet. They appear here as they end."
-        columns={[
-          { title: "When", cell: ({ at }) => <Time at={at} /> },
-          { title: "Tool", cell: ({ toolId }) => <a href={to("catalog", [toolId])}>{toolId}</a> },
-          { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-          { title: "Who", cell: ({ principal }) => principal },
-          { title: "Took", cell: ({ latencyMs }) => `${Math.round(latencyMs)} ms` },
-          { title: "Trace", cell: ({ traceId }) => <a href={to("calls", [traceId])}>{traceId.slice(0, 12)}</a> },
-        ]}
+      <CallTable
+        caption="Live"
+        calls={shown}
+        empty={
+          live.length === 0
+            ? "No calls since you opened this page."
+            : "None of the calls since you opened this page match."
+        }
       />
+      <h2>History</h2>
+      <Shown asked={asked}>
+        {(past) =>
+          past === undefined ? (
+            <p class="dim">
+              This gateway keeps no history. Set <code>state.file</code>, or <code>telemetry.history.enabled</code>, to
+              see earlier calls here.
+            </p>
+          ) : (
+            <>
+              <CallTable
+                caption="History"
+                calls={past.calls.filter(({ spanId }) => !heard.has(spanId))}
+                empty={Object.values(filter).some((each) => each !== "") ? "No calls match." : "No earlier calls."}
+              />
+              {past.calls.length > 0 && (
+                <div class="actions">
+                  {past.more ? (
+                    <button type="button" class="quiet" disabled={asked.loading} onClick={older}>
+                      Older
+                    </button>
+                  ) : (
+                    <span class="dim">These are all.</span>
+                  )}
+                </div>
+              )}
+            </>
+          )
+        }
+      </Shown>
     </>
   );
 }
 
-/** The calls among events, as the history has them. */
-export function liveCalls(all: readonly ArsenalEvent[]): readonly Call[] {
-  return all
-    .filter((event): event is ArsenalEvent<"call-finished"> => event.name === "call-finished")
-    .map(({ at, data }) => ({ kind: "call", at, ...data }));
+/** Says whether calls appear by themselves. */
+function LiveBadge() {
+  return eventsProblem.value === "" ? (
+    <span class="badge good">calls appear as they end</span>
+  ) : (
+    <span class="badge bad">interrupted</span>
+  );
+}
+
+/** The filters, which are part of the address, so that it can be shared. */
+function Filters({ filter }: { readonly filter: CallFilter }) {
+  const servers = useAsk(async () => (await gateway().stats()).ensembles ?? [], []);
+  const change = (changed: Partial<CallFilter>): void => {
+    const { tool, status, ensemble } = { ...filter, ...changed };
+    const query = { ...(tool && { tool }), ...(status && { status }), ...(ensemble && { server: ensemble }) };
+    go(to("calls", [], query), { replace: true });
+  };
+  const names = [...new Set([...(servers.answer ?? []).map(({ name }) => name), filter.ensemble])].filter(Boolean);
+  return (
+    <div class="filters">
+      <label class="field">
+        Tool
+        <input
+          type="search"
+          value={filter.tool}
+          placeholder="any part of its id"
+          onInput={({ currentTarget }) => change({ tool: currentTarget.value.trim() })}
+        />
+      </label>
+      <label class="field">
+        Status
+        <select value={filter.status} onChange={({ currentTarget }) => change({ status: currentTarget.value })}>
+          <option value="">all</option>
+          {EXECUTION_STATUSES.map((status) => (
+            <option key={status} value={status}>
+              {status.replaceAll("_", " ")}
+            </option>
+          ))}
+        </select>
+      </label>
+      {names.length > 0 && (
+        <label class="field">
+          Server
+          <select value={filter.ensemble} onChange={({ currentTarget }) => change({ ensemble: currentTarget.value })}>
+            <option value="">all</option>
+            {names.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      )}
+    </div>
+  );
+}
+
+function CallTable(props: { readonly caption: string; readonly calls: readonly Call[]; readonly empty: string }) {
+  return (
+    <Table
+      caption={props.caption}
+      rows={props.calls}
+      keyOf={({ spanId }) => spanId}
+      empty={props.empty}
+      columns={[
+        { title: "When", cell: ({ at }) => <Time at={at} /> },
+        { title: "Tool", cell: ({ toolId }) => <a href={to("catalog", [toolId])}>{toolId}</a> },
+        { title: "Status", cell: ({ status }) => <Badge state={status} /> },
+        { title: "Who", cell: ({ principal }) => principal },
+        { title: "Took", cell: ({ latencyMs }) => `${Math.round(latencyMs)} ms` },
+        { title: "Trace", cell: ({ traceId }) => <a href={to("calls", [traceId])}>{traceId.slice(0, 12)}</a> },
+      ]}
+    />
+  );
 }

@@ -1,19 +1,18 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ArsenalEvent, Pin, Tool } from "../../../src/client/index.ts";
+import type { Pin, Tool } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { events } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Definition } from "../parts/definition.tsx";
-import { HealthInWords } from "../parts/health.tsx";
+import { HealthInWords, SHOWN_CALLS } from "../parts/health.tsx";
+import { type Call, liveCalls } from "../parts/past-calls.ts";
 import { RunTool } from "../parts/run-tool.tsx";
 import { SchemaView } from "../parts/schema-view.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { place, to } from "../router.ts";
-
-type Finished = ArsenalEvent<"call-finished">;
 
 const SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;
 
@@ -136,8 +135,12 @@ function OneTool({ id }: { readonly id: string }) {
     ]);
     return { tool, health, pin: pins.find((pin) => pin.id === id) };
   }, [id]);
+  const past = useAsk(() => pastCalls(id), [id]);
   const about = events.value.filter(({ data }) => "toolId" in data && data.toolId === id);
   useEffect(() => void (about[0] && asked.again()), [about[0]]);
+  const live = liveCalls(about);
+  const heard = new Set(live.map(({ spanId }) => spanId));
+  const calls = [...live, ...(past.answer ?? []).filter(({ spanId }) => !heard.has(spanId))];
   return (
     <>
       <p>
@@ -157,10 +160,7 @@ function OneTool({ id }: { readonly id: string }) {
                 </p>
                 <p>{tool.description}</p>
                 <h2>Health</h2>
-                <HealthInWords
-                  health={health}
-                  calls={about.filter((event): event is Finished => event.name === "call-finished")}
-                />
+                <HealthInWords health={health} calls={calls} />
                 {pin && <PinInWords pin={pin} />}
                 <h2>Parameters</h2>
                 <SchemaView schema={tool.parameters} />
@@ -176,6 +176,14 @@ function OneTool({ id }: { readonly id: string }) {
       </Shown>
     </>
   );
+}
+
+/** The latest calls of a tool, newest first. None if no history is kept, or for readers who may not see it. */
+async function pastCalls(tool: string): Promise<readonly Call[]> {
+  const { keeps } = await gateway().stats();
+  if (!keeps.history) return [];
+  const { records } = await gateway().history.list({ kind: "call", tool, limit: SHOWN_CALLS });
+  return records.filter((record) => record.kind === "call");
 }
 
 function PinInWords({ pin: { state, acceptedBy, seenAt, hash } }: { readonly pin: Pin }) {

@@ -7,11 +7,11 @@ import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { RunTool } from "../parts/run-tool.tsx";
+import { liveCalls } from "../parts/past-calls.ts";
 import { Shown } from "../parts/shown.tsx";
 import { SignalBar } from "../parts/signal-bar.tsx";
 import { Time } from "../parts/time.tsx";
 import { to } from "../router.ts";
-import { liveCalls } from "./calls.tsx";
 
 type Call = TraceHistory["calls"][number];
 type Retrieval = TraceHistory["retrievals"][number];
@@ -167,7 +167,13 @@ function Replay({ toolId }: { readonly toolId: string }) {
     <>
       <p class="dim">The arguments of past calls are not kept. Fill them in again.</p>
       <Shown asked={asked}>
-        {({ tool }) => (tool === undefined ? <p>There is no tool "{toolId}" any more.</p> : <RunTool tool={tool} />)}
+        {({ tool }) =>
+          tool === undefined ? (
+            <p>There is no tool "{toolId}" any more.</p>
+          ) : (
+            <RunTool tool={tool} asksFirst={!(tool.annotations.readOnly === true && tool.annotations.confirmed)} />
+          )
+        }
       </Shown>
     </>
   );

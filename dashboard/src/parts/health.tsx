@@ -1,16 +1,23 @@
-import type { ArsenalEvent, Health } from "../../../src/client/index.ts";
+import type { Health } from "../../../src/client/index.ts";
 import { Badge } from "./badge.tsx";
+import type { Call } from "./past-calls.ts";
 import { Time } from "./time.tsx";
 
 /** How a tool has fared, in words, with its latest calls as a line of bars. */
 export function HealthInWords(props: {
   readonly health: Health;
   /** Newest first. */
-  readonly calls: readonly ArsenalEvent<"call-finished">[];
+  readonly calls: readonly Call[];
 }) {
   const { successRate, averageLatencyMs, totalCalls, consecutiveFailures, circuitOpen } = props.health;
   const { lastSuccess, lastFailure } = props.health;
-  if (totalCalls === 0 && !circuitOpen) return <p class="dim">Not called yet.</p>;
+  if (totalCalls === 0 && !circuitOpen)
+    return (
+      <>
+        <p class="dim">{props.calls.length === 0 ? "Not called yet." : "Not called since the gateway started."}</p>
+        <Sparkline calls={props.calls} />
+      </>
+    );
   const failing = consecutiveFailures > 0;
   return (
     <>
@@ -38,22 +45,30 @@ export function HealthInWords(props: {
   );
 }
 
-const SHOWN = 40;
+/** How many of the latest calls the line of bars shows. */
+export const SHOWN_CALLS = 40;
 
 /** One bar for each of the latest calls: as high as it took long, in the colour of how it ended. */
-function Sparkline({ calls }: { readonly calls: readonly ArsenalEvent<"call-finished">[] }) {
-  if (calls.length === 0) return null;
-  const shown = calls.slice(0, SHOWN).toReversed();
-  const slowest = Math.max(1, ...shown.map(({ data }) => data.latencyMs));
-  const failed = shown.filter(({ data }) => data.status !== "success").length;
-  const label = `Latest calls since this page was opened: ${shown.length}, of which ${failed} did not succeed; the slowest took ${Math.round(slowest)} ms`;
+function Sparkline({ calls }: { readonly calls: readonly Call[] }) {
+  const shown = calls.slice(0, SHOWN_CALLS).toReversed();
+  const [first] = shown;
+  if (first === undefined) return null;
+  const slowest = Math.max(1, ...shown.map(({ latencyMs }) => latencyMs));
+  const failed = shown.filter(({ status }) => status !== "success").length;
+  const label = `Latest calls: ${shown.length}, of which ${failed} did not succeed; the slowest took ${Math.round(slowest)} ms`;
   return (
-    <svg class="sparkline" viewBox={`0 0 ${SHOWN * 4} 24`} role="img" aria-label={label}>
-      {shown.map(({ data }, index) => {
-        const height = Math.max(3, (data.latencyMs / slowest) * 24);
-        const tone = data.status === "success" ? "good" : "bad";
-        return <rect key={data.spanId} class={tone} x={index * 4} y={24 - height} width="3" height={height} />;
-      })}
-    </svg>
+    <figure class="sparkline">
+      <svg viewBox={`0 0 ${SHOWN_CALLS * 4} 24`} preserveAspectRatio="none" role="img" aria-label={label}>
+        {shown.map(({ spanId, status, latencyMs }, index) => {
+          const height = Math.max(3, (latencyMs / slowest) * 24);
+          const tone = status === "success" ? "good" : "bad";
+          return <rect key={spanId} class={tone} x={index * 4} y={24 - height} width="3" height={height} />;
+        })}
+      </svg>
+      <figcaption class="dim">
+        {shown.length === 1 ? "1 call" : `The latest ${shown.length} calls`} since <Time at={first.at} />, the slowest{" "}
+        {Math.round(slowest)} ms
+      </figcaption>
+    </figure>
   );
 }

@@ -10,10 +10,14 @@ import { SchemaForm } from "./schema-form.tsx";
 export function RunTool({
   tool,
   given = {},
+  asksFirst = false,
 }: {
   readonly tool: Tool;
   readonly given?: Readonly<Record<string, unknown>>;
+  /** Whether the person must confirm each run. */
+  readonly asksFirst?: boolean;
 }) {
+  const [asks, setAsks] = useState(false);
   const [args, setArgs] = useState(given);
   const [running, setRunning] = useState<AbortController>();
   const [progress, setProgress] = useState("");
@@ -45,12 +49,13 @@ export function RunTool({
       class="run"
       onSubmit={(event) => {
         event.preventDefault();
-        void run();
+        if (asksFirst) setAsks(true);
+        else void run();
       }}
     >
       <SchemaForm schema={tool.parameters} value={args} onChange={setArgs} />
       <div class="actions">
-        <button type="submit" disabled={running !== undefined}>
+        <button type="submit" disabled={running !== undefined || asks}>
           Run
         </button>
         {running && (
@@ -62,6 +67,28 @@ export function RunTool({
           {running && (progress === "" ? "Running…" : progress)}
         </span>
       </div>
+      {asks && (
+        <div class="asks" role="alertdialog" aria-label="Run it again?">
+          <p>
+            <b>Run it again?</b> <code>{tool.id}</code> may change something: nobody confirmed that it only reads.
+          </p>
+          <div class="actions">
+            <button
+              type="button"
+              class="danger"
+              onClick={() => {
+                setAsks(false);
+                void run();
+              }}
+            >
+              Run again
+            </button>
+            <button type="button" class="quiet" onClick={() => setAsks(false)}>
+              Don't run
+            </button>
+          </div>
+        </div>
+      )}
       <div aria-live="polite">
         {outcome.error !== undefined && <Failure error={outcome.error} />}
         {outcome.result && <Result result={outcome.result} />}

@@ -32,6 +32,8 @@ export interface CallRecord {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly toolId: string;
+  /** The ensemble of the tool, such as its MCP server. */
+  readonly ensemble?: string;
   readonly toolset?: string;
   readonly status: ExecutionStatus;
   readonly code?: ErrorCode;

@@ -15,7 +15,7 @@ const article = (page: Page): Promise<void> => page.locator("article").first().w
 
 /** Every page of the dashboard, once `useSampleGateway` has left something to see. */
 export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
-  { name: "overview", path: "", ready: (page) => page.getByRole("heading", { level: 1 }).waitFor() },
+  { name: "overview", path: "", ready: row },
   {
     name: "playground",
     path: "playground?q=read%20a%20file%20and%20add%20it%20to%20the%20knowledge%20graph",
@@ -28,15 +28,15 @@ export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
   {
     name: "tool",
     path: "catalog/payments.charge_card",
-    ready: (page) => page.getByRole("heading", { name: "Health" }).waitFor(),
+    ready: (page) => page.locator(".sparkline").waitFor(),
   },
-  { name: "calls", path: "calls", ready: (page) => page.getByRole("heading", { level: 1 }).waitFor() },
+  { name: "calls", path: "calls", ready: row },
   {
     name: "trace",
     path: "calls",
     async ready(page) {
-      await page.locator("tr", { hasText: "shop.ship" }).getByRole("link").last().click();
-      await page.getByRole("heading", { name: "Search: ship a parcel" }).waitFor();
+      await page.locator("tbody tr").filter({ hasText: "billing.get_invoice" }).locator("a").last().click();
+      await page.getByRole("region", { name: "Waterfall" }).waitFor();
     },
   },
   { name: "approvals", path: "approvals", ready: article },
@@ -58,14 +58,13 @@ export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
 
 /** Makes calls that succeed, fail, open a circuit and wait for a person, and changes a pinned tool. */
 export async function useSampleGateway({ arsenal, changePin }: SampleGateway): Promise<void> {
-  for (const query of ["list the invoices of a customer", "add two numbers"])
-    await arsenal.retrieve({ context: { query } });
-  await arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1041" } });
+  for (const query of ["add two numbers", "ship a parcel"]) await arsenal.retrieve({ context: { query } });
+  const { traceId } = await arsenal.retrieve({ context: { query: "show me an invoice of a customer" } });
+  await arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1041" }, traceId });
   await arsenal.execute({ toolName: "everything.get_sum", arguments: { a: 40, b: 2 } });
   await arsenal.execute({ toolName: "everything.echo", arguments: { message: "hello" } });
   await arsenal.execute({ toolName: "memory.read_graph" });
-  const { traceId } = await arsenal.retrieve({ context: { query: "ship a parcel" } });
-  await arsenal.execute({ toolName: "shop.ship", traceId });
+  await arsenal.execute({ toolName: "shop.ship" });
   for (let call = 0; call < 3; call++) await arsenal.execute({ toolName: "payments.charge_card" });
   await arsenal.execute({
     principal: localOperator({ id: "ada" }),

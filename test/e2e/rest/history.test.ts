@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
 import { CAPABILITIES, type Principal, type ToolArsenal } from "../../../src/index.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
+import { startLegacyServer } from "../../mcp/upstream-server.ts";
 import { openGateway } from "../../serve/rest-gateway.ts";
 import { operate, type OperatedGateway } from "./operated-gateway.ts";
 
@@ -128,6 +129,28 @@ describe("GET /history", () => {
     expect(seen.slice(0, 3).toSorted()).toEqual(["call cy", "call di", "call ed"]);
     expect(seen.slice(3)).toEqual(["call bo", "call ann", "call ann", "retrieval ann"]);
     expect((await gateway.ask("olga", "GET", "/history?cursor=nonsense")).body).toMatchObject({ field: "cursor" });
+  });
+
+  it("lists the calls of a tool, of a status or of a server", async () => {
+    const gateway = await after();
+    const { arsenal } = gateway;
+    const server = await startLegacyServer();
+    onTestFinished(() => server.close());
+    await arsenal.addMcpServer({ name: "notes", transport: { kind: "http", url: server.url } });
+    await arsenal.execute({ toolName: "notes.echo", arguments: { text: "hi" }, principal: caller("ann") });
+    const tools = async (query: string, who: "olga" | "nora" = "olga"): Promise<string[]> => {
+      const { body } = await gateway.ask(who, "GET", `/history?${query}`);
+      return body.records.map((each: { kind: string; toolId?: string }) => each.toolId ?? each.kind);
+    };
+    expect(await tools("tool=default.fail")).toEqual(["default.fail"]);
+    expect(await tools("tool=default.*&limit=2")).toEqual(["default.greet", "default.greet"]);
+    expect(await tools("tool=default.*", "nora")).toEqual(["default.greet"]);
+    expect(await tools("status=failure")).toEqual(["default.fail"]);
+    expect(await tools("ensemble=notes")).toEqual(["notes.echo"]);
+    expect(await tools("ensemble=notes&status=failure")).toEqual([]);
+    expect(await tools("kind=retrieval")).toEqual(["retrieval"]);
+    expect(await tools("kind=call")).toHaveLength(5);
+    expect((await gateway.ask("olga", "GET", "/history?status=fine")).status).toBe(400);
   });
 
   it("shows an operator of a tenant what that tenant did", async () => {

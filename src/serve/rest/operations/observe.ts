@@ -1,4 +1,5 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { EXECUTION_STATUSES } from "../../../execute/result.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { HistoryAdministration, HistoryPlace } from "../../administration.ts";
 import { type Operation, operation, type RestContext } from "../operation.ts";
@@ -54,6 +55,7 @@ const CALL = {
     spanId: text("Its span."),
     parentSpanId: text("The span that it is part of."),
     toolId: text("The tool."),
+    ensemble: text("The ensemble of the tool, such as its MCP server."),
     status: text("How it ended."),
     code: text("The code of its error."),
     message: text("Why it failed. Omitted if no text is kept."),
@@ -154,6 +156,14 @@ export const observeOperations: readonly Operation[] = [
     description:
       "The history holds as much as `telemetry.history` says, from all processes on the same state. An operator who belongs to a tenant sees that tenant's.",
     query: object("", {
+      kind: choice(["retrieval", "call"], "Only searches, or only calls."),
+      tool: {
+        ...text("Only calls of this tool: its id, or a pattern such as `shop.*`."),
+        minLength: 1,
+        maxLength: 512,
+      },
+      status: choice(EXECUTION_STATUSES, "Only calls that ended like this."),
+      ensemble: text("Only calls of the tools of this ensemble, such as an MCP server."),
       limit: { type: "integer", minimum: 1, maximum: 500, description: "Records on a page. Default 50." },
       cursor: { ...text("`next` of the page before."), maxLength: 1_024 },
     }),
@@ -172,11 +182,11 @@ export const observeOperations: readonly Operation[] = [
     },
     problems: ["CONFIG_INVALID"],
     statuses: [404],
-    async run({ query: { limit = 50, cursor }, principal: { tenant }, signal }, context) {
+    async run({ query: { limit = 50, cursor, ...filter }, principal: { tenant }, signal }, context) {
       const history = historyOf(context);
       if ("refused" in history) return history;
       const before = cursor === undefined ? undefined : placeOf(cursor);
-      const { records, next } = await history.list({ limit, before, tenant, signal });
+      const { records, next } = await history.list({ ...filter, tenant }, { limit, before, signal });
       return { body: { records, ...(next && { next: cursorOf(next) }) } };
     },
   }),

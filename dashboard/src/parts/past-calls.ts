@@ -1,0 +1,75 @@
+import { useRef, useState } from "preact/hooks";
+import type { ArsenalEvent, HistoryEntry } from "../../../src/client/index.ts";
+import { gateway } from "../gateway.ts";
+import { type Asked, useAsk } from "./ask.ts";
+
+/** A call as the history has it. */
+export type Call = Extract<HistoryEntry, { readonly kind: "call" }>;
+
+/** Which calls are shown; an empty text means all. */
+export interface CallFilter {
+  readonly tool: string;
+  readonly status: string;
+  readonly ensemble: string;
+}
+
+/** The calls among events, as the history has them. */
+export function liveCalls(all: readonly ArsenalEvent[]): readonly Call[] {
+  return all
+    .filter((event): event is ArsenalEvent<"call-finished"> => event.name === "call-finished")
+    .map(({ at, data }) => ({ kind: "call", at, ...data }));
+}
+
+/** Whether a call is among those that are shown. `tool` is any part of an id. */
+export function isShown({ tool, status, ensemble }: CallFilter, call: Call): boolean {
+  return (
+    call.toolId.toLowerCase().includes(tool.toLowerCase()) &&
+    (status === "" || call.status === status) &&
+    (ensemble === "" || call.ensemble === ensemble)
+  );
+}
+
+/** Past calls, newest first. Undefined if the gateway keeps none. */
+export type PastCalls = { readonly calls: readonly Call[]; readonly more: boolean } | undefined;
+
+interface Listing {
+  readonly key: string;
+  readonly calls: Call[];
+  pages: number;
+  next: string | undefined;
+}
+
+const PAGE = 50;
+
+/** Reads past calls page by page. */
+export function usePastCalls(filter: CallFilter): { readonly asked: Asked<PastCalls>; older(): void } {
+  const { tool, status, ensemble } = filter;
+  const key = JSON.stringify([tool, status, ensemble]);
+  const [wanted, setWanted] = useState({ key, pages: 1 });
+  const pages = wanted.key === key ? wanted.pages : 1;
+  const listing = useRef<Listing | undefined>(undefined);
+  const asked = useAsk(
+    async (): Promise<PastCalls> => {
+      if (!(await gateway().stats()).keeps.history) return undefined;
+      const own = listing.current?.key === key ? listing.current : { key, calls: [], pages: 0, next: undefined };
+      listing.current = own;
+      while (own.pages === 0 || (own.pages < pages && own.next !== undefined)) {
+        const page = await gateway().history.list({
+          kind: "call",
+          limit: PAGE,
+          ...(tool !== "" && { tool: `*${tool}*` }),
+          ...(status !== "" && { status: status as Call["status"] }),
+          ...(ensemble !== "" && { ensemble }),
+          ...(own.next !== undefined && { cursor: own.next }),
+        });
+        own.calls.push(...page.records.filter((record): record is Call => record.kind === "call"));
+        own.next = page.next;
+        own.pages++;
+      }
+      return { calls: [...own.calls], more: own.next !== undefined };
+    },
+    [key, pages],
+    { delayMs: 150 },
+  );
+  return { asked, older: () => setWanted({ key, pages: pages + 1 }) };
+}
