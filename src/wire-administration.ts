@@ -63,6 +63,7 @@ export function createAdministration(parts: AdministrationParts): Administration
     policy: createPolicyAdministration(parts),
     events: parts.feed,
     audit,
+    recorder: parts.guard.audit,
     history,
     async overview() {
       const openBreakers = parts.health.openCircuits();
@@ -130,12 +131,13 @@ function createAuditAdministration(log: AuditLog | undefined): AuditAdministrati
 }
 
 function matches(record: KeptRecord, query: AuditQuery): boolean {
-  const { kind, at, toolId, traceId, tenant, principal, by, status, outcome } = record;
+  const { kind, at, toolId, targets, action, traceId, tenant, principal, by, status, outcome } = record;
   const is = (wanted: string | undefined, ...found: readonly unknown[]): boolean =>
     wanted === undefined || found.includes(wanted);
   return (
     is(query.kind, kind) &&
-    is(query.toolId, toolId) &&
+    is(query.toolId, toolId, ...(Array.isArray(targets) ? targets : [])) &&
+    is(query.action, action) &&
     is(query.principal, principal, by) &&
     is(query.traceId, traceId) &&
     is(query.status, status, outcome) &&

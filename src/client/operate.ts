@@ -78,7 +78,10 @@ export interface PolicyQuestion {
 /** Which records are meant. All conditions hold. */
 export interface RemoteAuditQuery {
   readonly kind?: string;
+  /** A tool, or what else an operator changed. */
   readonly tool?: string;
+  /** What an operator did: `addMcpServer`. */
+  readonly action?: string;
   readonly principal?: string;
   readonly trace?: string;
   readonly status?: string;

@@ -71,6 +71,7 @@ export type AuditRecord =
   | ApprovalRecord
   | PinAcceptedRecord
   | ScanFailedRecord
+  | OperatorActionRecord
   /** Records that could not be kept while the log failed. */
   | { readonly kind: "gap"; readonly records: number };
 
@@ -136,6 +137,24 @@ export interface PinAcceptedRecord {
   readonly contentHash: string;
   readonly previousContentHash?: string;
   readonly by: string;
+}
+
+/** An operator changed the gateway, or tried to. */
+export interface OperatorActionRecord {
+  readonly kind: "operator-action";
+  /** The operation of the REST API: `addMcpServer`, `deleteTool`, … */
+  readonly action: string;
+  /** What it changed: ids of tools, or the name of an ensemble. Empty for the gateway itself. At most 100. */
+  readonly targets: readonly string[];
+  /** How many targets are left out. */
+  readonly more?: number;
+  readonly by: string;
+  readonly tenant?: string;
+  readonly outcome: "done" | "denied" | "failed";
+  readonly code?: ErrorCode;
+  /** What was sent with it, without values. Omitted if there was nothing, or the caller lacks the role. */
+  readonly arguments?: AuditedArguments;
+  readonly traceId?: string;
 }
 
 /** Something could not be scanned, or not to its end. */

@@ -3,6 +3,7 @@ import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
 import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audit.port.ts";
+import type { CallAudit } from "../guard/audit/call-audit.ts";
 import type { AegisPreview } from "../guard/aegis.ts";
 import type { PolicyRequest, PolicyRule } from "../guard/policy.port.ts";
 import type { CallRecord, RetrievalRecord } from "../observe/history/record.ts";
@@ -22,6 +23,8 @@ export interface Administration {
   readonly events: Pick<EventFeed, "follow">;
   /** Undefined if calls are not audited, or the log cannot be read back. */
   readonly audit: AuditAdministration | undefined;
+  /** Records what operators do. Undefined if nothing is audited. */
+  readonly recorder: CallAudit | undefined;
   /** Undefined if no history is kept. */
   readonly history: HistoryAdministration | undefined;
   /** The state of this process. */
@@ -173,11 +176,14 @@ export interface PolicyAdministration {
 /** Which records are meant; all conditions hold. */
 export interface AuditQuery {
   readonly kind?: string;
+  /** A tool, or what else an operator changed. */
   readonly toolId?: string;
-  /** Who called, or who asked for, answered or accepted something. */
+  /** Who called, asked for, answered, accepted or changed something. */
   readonly principal?: string;
+  /** What an operator did: `addMcpServer`. */
+  readonly action?: string;
   readonly traceId?: string;
-  /** How a call ended, or what became of an approval. */
+  /** How a call or an operator's action ended, or what became of an approval. */
   readonly status?: string;
   /** Milliseconds since the epoch; not before the first, and before the second. */
   readonly from?: number;

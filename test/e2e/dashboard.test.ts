@@ -197,6 +197,17 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     expect(await page.locator(".actions [aria-live]").textContent()).toMatch(/intact \d+ records/);
   });
 
+  it("finds what operators did in the audit log", async () => {
+    const { url } = gateway;
+    await fetch(`${url}/api/v1/tools/shop.nothing`, { method: "DELETE" });
+    const page = await open("audit");
+    await page.getByLabel("Kind").fill("operator-action");
+    const row = page.locator("tbody tr").filter({ hasText: "deleteTool shop.nothing" }).first();
+    await row.waitFor();
+    expect(await row.textContent()).toMatch(/operator-action.*failed/);
+    expect(await page.locator("tbody tr").filter({ hasText: "checkpoint" }).count()).toBe(0);
+  });
+
   it("lists the toolsets in words", async () => {
     const page = await open("toolsets");
     await page.getByText("What the support desk works with.").waitFor();

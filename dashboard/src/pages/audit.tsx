@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Verification } from "../../../src/guard/audit.port.ts";
+import type { KeptRecord, Verification } from "../../../src/guard/audit.port.ts";
 import { gateway } from "../gateway.ts";
 import { Action } from "../parts/action.tsx";
 import { useAsk } from "../parts/ask.ts";
@@ -9,13 +9,22 @@ import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 const FILTERS = [
+  ["kind", "Kind"],
   ["tool", "Tool"],
   ["principal", "Who"],
   ["status", "Status"],
   ["trace", "Trace"],
 ] as const;
 
-/** The record of every call, which nobody can change unnoticed. */
+/** What can be looked for by kind. */
+const KINDS = ["call", "approval", "pin-accepted", "operator-action", "scan-failed", "gap", "checkpoint"] as const;
+
+/** What a record is about: a tool, or what an operator did to what. */
+function subjectOf({ toolId, action, targets }: KeptRecord): string {
+  return String(toolId ?? [action ?? [], targets ?? []].flat(2).join(" "));
+}
+
+/** The record of every call and of what operators did. Nobody can change it unnoticed. */
 export function Audit() {
   const [filter, setFilter] = useState<Readonly<Record<string, string>>>({});
   const [cursors, setCursors] = useState<readonly string[]>([]);
@@ -42,6 +51,7 @@ export function Audit() {
           <label key={key} class="field">
             {title}
             <input
+              list={key === "kind" ? "kinds" : undefined}
               value={filter[key] ?? ""}
               onInput={({ currentTarget: { value } }) => {
                 const { [key]: _old, ...others } = filter;
@@ -51,6 +61,11 @@ export function Audit() {
             />
           </label>
         ))}
+        <datalist id="kinds">
+          {KINDS.map((kind) => (
+            <option key={kind} value={kind} />
+          ))}
+        </datalist>
       </div>
       <Shown asked={asked}>
         {({ records, next }) => (
@@ -64,7 +79,7 @@ export function Audit() {
                 { title: "#", cell: ({ seq }) => seq },
                 { title: "When", cell: ({ at }) => <Time at={at} /> },
                 { title: "Kind", cell: ({ kind }) => kind },
-                { title: "Tool", cell: (record) => <code>{String(record["toolId"] ?? "")}</code> },
+                { title: "What", cell: (record) => <code>{subjectOf(record)}</code> },
                 { title: "Who", cell: (record) => String(record["principal"] ?? record["by"] ?? "") },
                 {
                   title: "Status",

@@ -97,10 +97,10 @@ describe("datadogSink", () => {
     const sink = datadogSink({ port }, { clock, metrics: async () => registry });
     up.set(1);
     await clock.advance(10_000);
-    await linesUntil("toolarsenal.upstream_up:1");
+    expect(await linesUntil("toolarsenal.upstream_up:1")).toEqual(["toolarsenal.upstream_up:1|g"]);
     up.set(0);
     await clock.advance(10_000);
-    await linesUntil("toolarsenal.upstream_up:0");
+    expect(await linesUntil("toolarsenal.upstream_up:0")).toContain("toolarsenal.upstream_up:0|g");
     await sink.close?.();
   });
 

@@ -43,6 +43,9 @@ describe("the audit of calls", () => {
       { ...record, by: "ann-[redacted]" },
       { kind: "gap", records: 2 },
     ]);
+    const act = { kind: "operator-action", action: "deleteTool", by: "ann", outcome: "done" } as const;
+    await audit.record({ ...act, targets: ["mail.s3cr3t", "mail.send"] });
+    expect(kept.at(-1)).toEqual({ ...act, targets: ["mail.[redacted]", "mail.send"] });
     expect(record.by).toBe("ann-s3cr3t");
   });
 
@@ -62,6 +65,10 @@ describe("the audit of calls", () => {
       { value: { text: "[redacted]" } },
       { value: { text: "s3cr3t" } },
     ]);
+    expect(setUp({ arguments: "full" }).audit.describe({ text: "s3cr3t" }, "shape")).toEqual({
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      shape: { text: "string" },
+    });
   });
 
   it("gives nothing to wait for where it is not strict, and never rejects", async () => {

@@ -4,8 +4,8 @@ import { describeArguments } from "./describe-arguments.ts";
 
 /** The audit as calls see it: what becomes of a call whose record cannot be kept is decided here. */
 export interface CallAudit {
-  /** What the audit keeps of a call's arguments. To be asked before the tool can change them. */
-  describe(args: Readonly<Record<string, unknown>>): AuditedArguments;
+  /** What the audit keeps of a call's arguments, as configured unless `as` is given. Ask before the tool can change them. */
+  describe(args: Readonly<Record<string, unknown>>, as?: "shape"): AuditedArguments;
   /**
    * Why no call may run now; undefined if it may. Returns undefined at once unless the call must be recorded (the audit is strict, or the
    * toolset that the call goes through demands it) and the log is not known to work.
@@ -89,7 +89,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
   }
 
   return {
-    describe: (args) => describeArguments(args, mode, redact),
+    describe: (args, as) => describeArguments(args, as ?? mode, redact),
     refusal: (toolset) => (!works && isNeeded(toolset) ? tryLog() : undefined),
     record(record) {
       const kept = keep(withRedactedTexts(record, redact));
@@ -123,7 +123,7 @@ export function withAudit(emit: Emit, audit: CallAudit): Emit {
 function withRedactedTexts(record: AuditRecord, redact: (text: string) => string): AuditRecord {
   const members = Object.entries(record).map(([name, member]: [string, unknown]) => [
     name,
-    typeof member === "string" ? redact(member) : member,
+    typeof member === "string" ? redact(member) : name === "targets" ? (member as string[]).map(redact) : member,
   ]);
   return Object.fromEntries(members) as AuditRecord;
 }

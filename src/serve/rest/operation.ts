@@ -49,6 +49,11 @@ export interface Operation<
   readonly statusOf?: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Statuses of its problems that do not follow from their codes. */
   readonly statuses?: readonly number[];
+  /**
+   * What it changes, for the audit log: ids of tools, names of ensembles, nothing for the gateway itself. `body` is that of a good answer, and
+   * undefined if the operation failed. Every operation of operators that changes something has it.
+   */
+  targets?(asked: Pick<Asked<Params, Query, Body>, "params" | "body">, body: unknown): readonly string[];
   run(asked: Asked<Params, Query, Body>, context: RestContext): Promise<Answer>;
 }
 

@@ -12,6 +12,7 @@ import { pageRefusal, pageTokenMeta } from "../http/page-token.ts";
 import { requestIdOf } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 import { retryAfter, shuttingDown } from "../work.ts";
+import { recordDenied, runRecorded } from "./audit-operation.ts";
 import { DOCS_HEADERS, docsPage } from "./docs-page.ts";
 import { createDocument } from "./document.ts";
 import type { Answer, Asked, Operation } from "./operation.ts";
@@ -97,8 +98,10 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     if (work.draining) return writer.problem(shuttingDown(), { headers: retryAfter(work) });
     const { request, response, principal } = exchange;
     const { role, needsTools, endless } = operation;
-    if (role !== undefined && !hasRole(principal, role, context.administration))
+    if (role !== undefined && !hasRole(principal, role, context.administration)) {
+      recordDenied(operation, { params, body: undefined, principal, trace: exchange.trace } as never, context);
       throw lacksRole(principal.id, role === "operator" ? (context.administration?.operatorRole ?? role) : role);
+    }
     const given = await read(exchange, params);
     if ("refused" in given) return writer.problem(given.refused, given);
 
@@ -117,7 +120,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
         trace: exchange.trace,
         signal,
       };
-      const answered = await operation.run(asked as Asked<never, never, never>, context);
+      const answered = await runRecorded(operation, asked as Asked<never, never, never>, context);
       if ("refused" in answered) writer.problem(answered.refused, answered);
       else if (!("events" in answered)) answerJson(answered, request.headers["if-none-match"], writer);
       else await writer.events(answered.events, signal);

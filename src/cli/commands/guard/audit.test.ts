@@ -124,6 +124,16 @@ describe("toolarsenal audit tail", () => {
     ]);
   });
 
+  it("shows what operators did, and to what", async () => {
+    const log = fileAudit({ file, clock: createManualClock(Date.UTC(2026, 0, 31)) });
+    const act = { kind: "operator-action", action: "addMcpServer", targets: ["files"], by: "ann" } as const;
+    await log.append({ ...act, outcome: "denied", code: "PERMISSION_DENIED" });
+    await log.close();
+    expect((await run("tail", "--lines", "3")).out).toMatch(
+      /operator-action +denied +addMcpServer files +ann +PERMISSION_DENIED/,
+    );
+  });
+
   it("prints the lines as they are with --json", async () => {
     expect((await run("tail", "--json")).out).toBe(readFileSync(file, "utf8"));
     expect((await run("tail", "--json", "--lines", "1")).out.split("\n")).toHaveLength(2);

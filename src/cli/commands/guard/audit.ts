@@ -185,8 +185,9 @@ async function lastLines(file: string, wanted: number): Promise<readonly string[
 function toRow(line: string): readonly (string | number)[] {
   try {
     const record = JSON.parse(line) as Record<string, unknown>;
-    const { seq, at, kind, toolId = "", status, outcome, code = "", principal, by, toolset } = record;
+    const { seq, at, kind, action, targets = [], status, outcome, code = "", principal, by, toolset } = record;
     const time = new Date(Number(at)).toISOString();
+    const { toolId = [action ?? [], targets].flat(2).join(" ") } = record;
     const words = [kind, status ?? outcome ?? "", toolId, principal ?? by ?? "", code, toolset ?? ""];
     return [Number(seq), time, ...words.map((word) => clip(String(word), 60))];
   } catch {

@@ -34,11 +34,12 @@ export const auditOperations: readonly Operation[] = [
     query: {
       type: "object",
       properties: {
-        kind: text("`call`, `approval`, `pin-accepted`, `scan-failed`, `gap`, `checkpoint`, …"),
-        tool: text("A tool's id."),
-        principal: text("The id of who called, asked, answered or accepted."),
+        kind: text("`call`, `approval`, `pin-accepted`, `operator-action`, `scan-failed`, `gap`, `checkpoint`, …"),
+        tool: text("A tool's id, or what else an operator changed."),
+        action: text("What an operator did: `addMcpServer`, `deleteTool`, …"),
+        principal: text("The id of who called, asked, answered, accepted or changed something."),
         trace: text("A trace id."),
-        status: text("How a call ended, or what became of an approval."),
+        status: text("How a call or an operator's action ended, or what became of an approval."),
         from: text("Not before this time: 2026-05-04T12:00:00Z."),
         to: text("Before this time."),
         limit: { type: "integer", minimum: 1, maximum: 1_000, description: "Records on a page. Default 50." },
@@ -74,11 +75,12 @@ export const auditOperations: readonly Operation[] = [
     async run({ query, principal: { tenant }, signal }, context) {
       const audit = auditOf(context);
       if ("refused" in audit) return audit;
-      const { kind, tool, principal, trace, status, from, to, limit = 50, cursor } = query;
+      const { kind, tool, action, principal, trace, status, from, to, limit = 50, cursor } = query;
       const { records, next } = await audit.query(
         {
           ...(kind !== undefined && { kind }),
           ...(tool !== undefined && { toolId: tool }),
+          ...(action !== undefined && { action }),
           ...(principal !== undefined && { principal }),
           ...(trace !== undefined && { traceId: trace }),
           ...(status !== undefined && { status }),

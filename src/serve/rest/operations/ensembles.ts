@@ -132,6 +132,7 @@ export const ensembleOperations: readonly Operation[] = [
     params,
     answers: one,
     problems,
+    targets: ofName,
     async run({ params: { name = "" }, signal }, context) {
       return { body: await administrationOf(context).ensembles.connect(name, { signal }) };
     },
@@ -146,6 +147,7 @@ export const ensembleOperations: readonly Operation[] = [
     params,
     answers: one,
     problems,
+    targets: ofName,
     async run({ params: { name = "" } }, context) {
       return { body: await administrationOf(context).ensembles.disconnect(name) };
     },
@@ -160,6 +162,7 @@ export const ensembleOperations: readonly Operation[] = [
     params,
     answers: one,
     problems,
+    targets: ofName,
     async run({ params: { name = "" }, signal }, context) {
       return { body: await administrationOf(context).ensembles.reload(name, { signal }) };
     },
@@ -175,6 +178,7 @@ export const ensembleOperations: readonly Operation[] = [
     params,
     answers: one,
     problems,
+    targets: ofName,
     async run({ params: { name = "" }, signal }, context) {
       return { body: await administrationOf(context).ensembles.restart(name, { signal }) };
     },
@@ -192,6 +196,7 @@ export const ensembleOperations: readonly Operation[] = [
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,
     statusOf: { SOURCE_UNAVAILABLE: 422 },
+    targets: ofSettings,
     async run({ body, principal, signal }, context) {
       const settings = body as unknown as McpServerSettings;
       const tools = await administrationOf(context).ensembles.addMcpServer(settings, principal, { signal });
@@ -224,6 +229,7 @@ export const ensembleOperations: readonly Operation[] = [
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,
     statusOf: { SOURCE_UNAVAILABLE: 422 },
+    targets: ofSettings,
     async run({ body, principal, signal }, context) {
       const settings = body as unknown as OpenApiSettings;
       return added(
@@ -245,6 +251,7 @@ export const ensembleOperations: readonly Operation[] = [
     answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
     problems: ADD_PROBLEMS,
     statusOf: { SOURCE_UNAVAILABLE: 422 },
+    targets: ofSettings,
     async run({ body, principal, signal }, context) {
       const settings = body as unknown as A2aAgentSettings;
       return added(
@@ -263,6 +270,7 @@ export const ensembleOperations: readonly Operation[] = [
     params,
     answers: { 204: { description: "It is gone. If the configuration names it, it comes back with the next start." } },
     problems,
+    targets: ofName,
     async run({ params: { name = "" } }, context) {
       await administrationOf(context).ensembles.remove(name);
       return { status: 204 };
@@ -275,6 +283,15 @@ function otherTenants(): ArsenalError {
   const fix = "Ask an operator of the whole gateway.";
   const message = `Operators of one tenant cannot read the log of a server: it may be about the calls of other tenants. ${fix}`;
   return new ArsenalError("PERMISSION_DENIED", message, { fix });
+}
+
+function ofName({ params: { name = "" } }: { readonly params: { readonly name?: string } }): readonly string[] {
+  return [name];
+}
+
+/** Callers without the role are refused before their settings are read. */
+function ofSettings({ body }: { readonly body: unknown }): readonly string[] {
+  return body === undefined ? [] : [(body as { readonly name: string }).name];
 }
 
 function added(name: string, tools: number): Answer {

@@ -115,6 +115,7 @@ export const gatewayOperations: readonly Operation[] = [
       },
     },
     problems: ["STORE_FAILED"],
+    targets: () => [],
     run: async ({ signal }, { arsenal }) => ({ body: { synced: await arsenal.sync({ signal }) } }),
   }),
 ];

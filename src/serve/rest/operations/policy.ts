@@ -202,6 +202,7 @@ export const policyOperations: readonly Operation[] = [
     summary: "Read the policy file again, in every process on the same state",
     answers: { 204: { description: "Calls follow the file from now on." } },
     problems: ["CONFIG_INVALID"],
+    targets: () => [],
     async run(_asked, context) {
       administrationOf(context).policy.reload();
       return { status: 204 };

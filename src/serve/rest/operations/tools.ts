@@ -109,6 +109,7 @@ export const toolOperations: readonly Operation[] = [
       201: { description: "The tool as it was registered.", schema: TOOL, headers: { Location: "Where the tool is." } },
     },
     problems: ["TOOL_INVALID"],
+    targets: (asked, body) => [(body as Tool | undefined)?.id ?? asked.body?.name ?? []].flat(),
     async run({ body }, { arsenal }) {
       const tool = await arsenal.addTool(body as ToolDraft);
       return { status: 201, body: tool, headers: { location: `/api/v1/tools/${encodeURIComponent(tool.id)}` } };
@@ -137,6 +138,7 @@ export const toolOperations: readonly Operation[] = [
     ),
     examples: { tools: { tools: [EXAMPLE] } },
     answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
+    targets: (_asked, body) => registeredIn(body),
     async run({ body: { tools } }, { arsenal }) {
       const batch = tools.map((tool) => ({ tool: tool as unknown as ToolDraft }));
       return { body: told(await arsenal.addTools(batch)) };
@@ -173,6 +175,7 @@ export const toolOperations: readonly Operation[] = [
     },
     answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
     problems: ["QUERY_INVALID", "TOOL_INVALID"],
+    targets: (_asked, body) => registeredIn(body),
     async run({ body: { format, tools, namespace } }, { arsenal }) {
       return { body: told(await arsenal.importTools(format, tools, namespace === undefined ? {} : { namespace })) };
     },
@@ -187,6 +190,7 @@ export const toolOperations: readonly Operation[] = [
     params,
     answers: { 204: { description: "The tool is gone." } },
     problems: ["TOOL_NOT_FOUND"],
+    targets: ({ params: { id } }) => [id],
     async run({ params: { id }, principal }, { arsenal }) {
       if (!(await arsenal.deleteTool(...split(id), { principal }))) throw notFound(id);
       return { status: 204 };
@@ -209,6 +213,11 @@ export const toolOperations: readonly Operation[] = [
     },
   }),
 ];
+
+/** The ids of the tools that a batch registered. */
+function registeredIn(body: unknown): readonly string[] {
+  return (body as Pick<RegisteredBatch, "registered"> | undefined)?.registered.map(({ id }) => id) ?? [];
+}
 
 /** A namespace may have dots; a name has none. */
 function split(id: string): [name: string, namespace: string] {

@@ -1,0 +1,86 @@
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import type { ErrorCode } from "../../errors/codes.ts";
+import type { OperatorActionRecord } from "../../guard/audit.port.ts";
+import type { Principal } from "../../guard/principal.ts";
+import type { TraceContext } from "../../observe/trace-context.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
+import type { RestContext, Answer, Asked, Operation } from "./operation.ts";
+
+/** What a record needs of a request. */
+type Recorded = Pick<Asked<never, never, never>, "params" | "body"> & {
+  readonly principal: Principal;
+  readonly trace: TraceContext | undefined;
+};
+
+/** Targets that one record names. */
+const MAX_TARGETS = 100;
+
+/**
+ * Runs an operation. If it changes something, the audit log gets who did what, to what, and the outcome. Rejects with AUDIT_FAILED, before
+ * anything is done, if the audit is strict and the log cannot be written.
+ */
+export async function runRecorded(
+  operation: Operation,
+  asked: Asked<never, never, never>,
+  context: RestContext,
+): Promise<Answer> {
+  const recorder = context.administration?.recorder;
+  if (operation.targets === undefined || recorder === undefined) return operation.run(asked, context);
+  const problem = await recorder.refusal();
+  if (problem !== undefined) throw notRecorded(`${operation.id} was refused: it cannot be recorded`, problem);
+  const sent: unknown = asked.body;
+  // Settings may contain passwords, so their values are not kept, whatever is configured for calls.
+  const given = isPlainObject(sent) ? { arguments: recorder.describe(sent, "shape") } : {};
+  const record = (outcome: Outcome): Promise<string | undefined> | undefined =>
+    recorder.record({ ...recordOf(operation, asked, outcome), ...given });
+  let answer: Answer;
+  try {
+    answer = await operation.run(asked, context);
+  } catch (error) {
+    await record(failed(isArsenalError(error) ? error.code : "INTERNAL_ERROR"));
+    throw error;
+  }
+  const lost = await record(outcomeOf(answer));
+  if (lost !== undefined) throw notRecorded(`${operation.id} was done, but could not be recorded`, lost);
+  return answer;
+}
+
+/** Records that a caller without the role asked for an operation. */
+export function recordDenied(operation: Operation, asked: Recorded, { administration }: RestContext): void {
+  if (operation.targets !== undefined)
+    void administration?.recorder?.record(recordOf(operation, asked, failed("PERMISSION_DENIED")));
+}
+
+type Outcome = Pick<OperatorActionRecord, "outcome" | "code"> & { readonly body?: unknown };
+
+function failed(code: ErrorCode): Outcome {
+  return { outcome: code === "PERMISSION_DENIED" ? "denied" : "failed", code };
+}
+
+function outcomeOf(answer: Answer): Outcome {
+  if ("refused" in answer) return failed(answer.refused.code);
+  const body = "body" in answer ? answer.body : undefined;
+  // An ensemble that could not be connected is a good answer, and says so.
+  return { outcome: isPlainObject(body) && body["state"] === "failed" ? "failed" : "done", body };
+}
+
+function recordOf(operation: Operation, asked: Recorded, { body, ...outcome }: Outcome): OperatorActionRecord {
+  const { principal, trace } = asked;
+  const targets = operation.targets?.(asked, body) ?? [];
+  const more = targets.length - MAX_TARGETS;
+  return {
+    kind: "operator-action",
+    action: operation.id,
+    targets: targets.slice(0, MAX_TARGETS),
+    ...(more > 0 && { more }),
+    by: principal.id,
+    ...(principal.tenant !== undefined && { tenant: principal.tenant }),
+    ...outcome,
+    ...(trace !== undefined && { traceId: trace.traceId }),
+  };
+}
+
+function notRecorded(what: string, problem: string): ArsenalError {
+  const fix = "Make the audit log writable.";
+  return new ArsenalError("AUDIT_FAILED", `${what}: ${problem}. ${fix}`, { fix });
+}
