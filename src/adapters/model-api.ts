@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { text as textOf } from "node:stream/consumers";
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, isArsenalError, withFix } from "../errors/arsenal-error.ts";
 import { harmless } from "../errors/show-value.ts";
 import { createEgress, type EgressResponse } from "../guard/egress/egress.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
@@ -27,7 +27,7 @@ export interface ModelApi {
 }
 
 export interface PostOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** True if nobody waits: the pauses between attempts do not keep the process alive. */
   readonly background?: boolean;
   /** Bytes of the answer that are read. Defaults to 1 MiB. */
@@ -55,13 +55,13 @@ export interface ModelApiOptions {
   readonly section: "embedder" | "reranker" | "llm";
   readonly url: string;
   /** The address for streamed answers. Defaults to `url`. */
-  readonly streamUrl?: string;
+  readonly streamUrl?: string | undefined;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A reference to the key, or the key. Looked up for each request; omitted if the API takes none. */
   readonly apiKey?: string | undefined;
   /** Defaults to `authorization: Bearer KEY`. */
-  readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
+  readonly keyHeaders?: ((key: string) => Readonly<Record<string, string>>) | undefined;
   /** How often a failed request is repeated. */
   readonly maxRetries: number;
   /** Time one attempt may take, in milliseconds. For a streamed answer: the longest silence. */
@@ -103,8 +103,7 @@ const PASSING_ERRORS = /overloaded|rate_limit|server_error|api_error|timeout|una
 export function createModelApi(options: ModelApiOptions, surroundings: ModelApiSurroundings = {}): ModelApi {
   const { provider, section, apiKey, keyHeaders = bearer, headers: ownHeaders = {}, maxRetries, timeoutMs } = options;
   const { clock = systemClock, secrets = createSecrets(), random = Math.random } = surroundings;
-  const ownEgress = surroundings.egress === undefined ? createEgress() : undefined;
-  const egress = surroundings.egress ?? ownEgress ?? createEgress();
+  const { egress = createEgress() } = surroundings;
   const url = readUrl(options.url, section);
   const streamUrl = readUrl(options.streamUrl ?? options.url, section);
   /** When the provider wants to be asked again: a limit that one request met holds for all. */
@@ -123,7 +122,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
       cancelTimeout = clock.after(timeoutMs, () => late.abort());
     };
     try {
-      const use = { scope: section, field: `${section}.api_key`, ...(signal ? { signal } : {}) };
+      const use = { scope: section, field: `${section}.api_key`, signal };
       const key = apiKey === undefined ? undefined : await secrets.fill(apiKey, use);
       if (key !== undefined) secrets.redactor.add(key);
       const response = await egress.request(fold ? streamUrl : url, {
@@ -152,8 +151,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
       if (late.signal.aborted) {
         const fix = `Raise ${section}.timeout_ms if the model is slow.`;
         const what = fold?.isShown === true ? "sent nothing for" : "did not answer within";
-        const message = `${provider} ${what} ${timeoutMs} ms. ${fix}`;
-        return { error: new ArsenalError("TIMEOUT", message, { fix }), passing: true };
+        return { error: withFix("TIMEOUT", `${provider} ${what} ${timeoutMs} ms.`, fix), passing: true };
       }
       if (isArsenalError(error)) {
         const passing = error.code === "TRANSPORT_FAILED";
@@ -174,7 +172,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     if (headers["content-type"]?.includes("text/event-stream") !== true) {
       body.destroy();
       const fix = `Check ${section}.api_base: the server must support streamed answers.`;
-      throw new ArsenalError("PROTOCOL_ERROR", `${provider} did not answer with a stream of events. ${fix}`, { fix });
+      throw withFix("PROTOCOL_ERROR", `${provider} did not answer with a stream of events.`, fix);
     }
     let isEnded = false;
     let failure: Outcome | undefined;
@@ -202,14 +200,12 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
 
   function unreachable(cause: ArsenalError): ArsenalError {
     const fix = `Check that it is running and that ${section}.api_base is right.`;
-    const message = `Cannot reach ${provider}: ${asSentence(cause.message)} ${fix}`;
-    return new ArsenalError(cause.code, message, { ...cause.details, fix, cause });
+    const problem = `Cannot reach ${provider}: ${asSentence(cause.message)}`;
+    return withFix(cause.code, problem, fix, { ...cause.details, cause });
   }
 
   function lost(why: string, cause?: unknown): ArsenalError {
-    const fix = "Ask again.";
-    const message = `The answer of ${provider} was lost: ${why}. ${fix}`;
-    return new ArsenalError("TRANSPORT_FAILED", message, { fix, ...(cause === undefined ? {} : { cause }) });
+    return withFix("TRANSPORT_FAILED", `The answer of ${provider} was lost: ${why}.`, "Ask again.", { cause });
   }
 
   /** An answer, or the error that a provider wrote in place of one after a status that promised it. */
@@ -233,8 +229,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      const fix = `Check ${section}.api_base.`;
-      throw new ArsenalError("PROTOCOL_ERROR", `${provider} did not answer with JSON. ${fix}`, { fix });
+      throw withFix("PROTOCOL_ERROR", `${provider} did not answer with JSON.`, `Check ${section}.api_base.`);
     }
   }
 
@@ -279,7 +274,9 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     async stream(body, { fold, maxBytes = MAX_STREAM_BYTES, ...asked }) {
       await repeat(body, { ...asked, maxBytes }, fold);
     },
-    close: () => ownEgress?.close(),
+    close() {
+      if (surroundings.egress === undefined) egress.close();
+    },
   };
 }
 
@@ -332,15 +329,22 @@ function readUrl(given: string, section: string): URL {
   const url = URL.parse(given);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;
   const field = `${section}.api_base`;
-  const fix = `Write ${field}: https://HOST/PATH.`;
-  throw new ArsenalError("CONFIG_INVALID", `${field} is not an http or https address. ${fix}`, { field, fix });
+  throw withFix("CONFIG_INVALID", `${field} is not an http or https address.`, `Write ${field}: https://HOST/PATH.`, {
+    field,
+  });
+}
+
+/** The error for a setting that an adapter cannot do without. */
+export function neededSetting(field: string, type: string, fix: string): ArsenalError {
+  return withFix("CONFIG_INVALID", `${field} is needed for ${type}.`, fix, { field });
 }
 
 /** An endpoint below an address: slashes meet once, and a query of the address is kept. */
-export function endpoint(base: string, path: string): string {
+export function endpoint(base: string, path: string, query: Readonly<Record<string, string>> = {}): string {
   const url = URL.parse(base);
   if (url === null) return base; // reported by createModelApi
   url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`;
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   return url.href;
 }
 

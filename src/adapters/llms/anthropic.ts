@@ -1,18 +1,18 @@
 import type { Llm } from "../../agent/llm.port.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { withFix } from "../../errors/arsenal-error.ts";
 import { anthropicDialect, type AnthropicResults, type AnthropicTool } from "../dialects/anthropic.ts";
 import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
-import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import type { ModelApiSurroundings } from "../model-api.ts";
 import {
   type AnswerCollector,
   type Asked,
-  checkLlm,
+  checkOf,
   createRemoteLlm,
+  type LlmApi,
   needs,
-  notAnAnswer,
   type ReadAnswer,
   type RemoteLlmSettings,
-  titleAt,
+  textIn,
   tokens,
 } from "./remote-llm.ts";
 import type { SentTurn } from "./sent-turns.ts";
@@ -40,31 +40,30 @@ const VERSION = "2026-10-21";
 /** The API has no default. */
 const MAX_TOKENS = 8192;
 
+const DIALECT = anthropicDialect();
+
+const API: LlmApi<AnthropicTool> = {
+  name: "anthropic",
+  title: "Anthropic",
+  base: "https://api.anthropic.com",
+  key: "env:ANTHROPIC_API_KEY",
+  path: "/v1/messages",
+  keyHeaders: (key) => ({ "x-api-key": key }),
+  headers: { "anthropic-version": VERSION },
+  dialect: DIALECT,
+  toBody,
+  read,
+  collect,
+};
+
 /** A model behind Anthropic's Messages API. */
 export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
-  const { apiBase } = settings;
-  const { apiKey = apiBase === undefined ? "env:ANTHROPIC_API_KEY" : undefined } = settings;
-  const title = titleAt("Anthropic", apiBase);
-  if (settings.temperature !== undefined) throw noTemperature();
-  const api = {
-    name: "anthropic",
-    title,
-    url: endpoint(apiBase ?? "https://api.anthropic.com", "/v1/messages"),
-    apiKey,
-    keyHeaders: (key: string) => ({ "x-api-key": key }),
-    headers: { "anthropic-version": VERSION },
-    dialect: anthropicDialect(),
-    toBody,
-    read: (answer: unknown) => read(answer, title),
-    collect,
-  };
-  return createRemoteLlm(api, settings, surroundings);
-}
-
-function noTemperature(): ArsenalError {
-  const [field, fix] = ["llm.temperature", "Remove it."];
-  const message = `${field} is set, and Anthropic's API takes no temperature. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field, fix });
+  const field = "llm.temperature";
+  if (settings.temperature !== undefined)
+    throw withFix("CONFIG_INVALID", `${field} is set, and Anthropic's API takes no temperature.`, "Remove it.", {
+      field,
+    });
+  return createRemoteLlm(API, settings, surroundings);
 }
 
 function toBody(asked: Asked<AnthropicTool>): MessagesBody {
@@ -109,19 +108,17 @@ function write(turn: SentTurn): AnthropicMessage[] {
         },
       ];
     case "results":
-      return anthropicDialect().writeResults(turn.results);
+      return DIALECT.writeResults(turn.results);
   }
 }
 
-function read(answer: unknown, title: string): ReadAnswer {
+function read(answer: unknown): ReadAnswer | undefined {
   const { content, stop_reason, usage } = asRecord(answer);
-  if (!Array.isArray(content)) throw notAnAnswer(title);
+  if (!Array.isArray(content)) return undefined;
   const isCut = stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
   const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = asRecord(usage);
   return {
-    text: asRecords(content)
-      .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : ""))
-      .join(""),
+    text: textIn(content),
     content,
     stop: stop_reason === "refusal" ? "refused" : isCut ? "length" : "answer",
     usage: {
@@ -132,29 +129,20 @@ function read(answer: unknown, title: string): ReadAnswer {
 }
 
 function collect(): AnswerCollector {
-  const stream = anthropicDialect().readStream();
+  const stream = DIALECT.readStream();
   const blocks = new Map<unknown, Record<string, unknown>>();
   let message: Readonly<Record<string, unknown>> = {};
   let isComplete = false;
 
   /** Adds a delta to its block. Returns the text in it. */
   function add(block: Record<string, unknown>, delta: Readonly<Record<string, unknown>>): string {
-    switch (delta["type"]) {
-      case "text_delta":
-        block["text"] = `${String(block["text"] ?? "")}${String(delta["text"] ?? "")}`;
-        return String(delta["text"] ?? "");
-      case "thinking_delta":
-        block["thinking"] = `${String(block["thinking"] ?? "")}${String(delta["thinking"] ?? "")}`;
-        return "";
-      case "signature_delta":
-        block["signature"] = `${String(block["signature"] ?? "")}${String(delta["signature"] ?? "")}`;
-        return "";
-      case "citations_delta":
-        block["citations"] = [...asRecords(block["citations"]), delta["citation"]];
-        return "";
-      default:
-        return "";
-    }
+    const { type } = delta;
+    const [, member] = /^(text|thinking|signature)_delta$/.exec(String(type)) ?? [];
+    if (type === "citations_delta") block["citations"] = [...asRecords(block["citations"]), delta["citation"]];
+    if (member === undefined) return "";
+    const piece = String(delta[member] ?? "");
+    block[member] = `${String(block[member] ?? "")}${piece}`;
+    return member === "text" ? piece : "";
   }
 
   return {
@@ -196,6 +184,4 @@ function counted(usage: unknown): Record<string, unknown> {
 
 export { anthropicLlm as create, needs };
 
-export function check(settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkLlm(anthropicLlm(settings, surroundings));
-}
+export const check = checkOf(anthropicLlm);

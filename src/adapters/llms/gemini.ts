@@ -1,18 +1,16 @@
 import type { Llm } from "../../agent/llm.port.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { withFix } from "../../errors/arsenal-error.ts";
 import { geminiDialect, type GeminiResults, type GeminiTool } from "../dialects/gemini/gemini.ts";
 import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
-import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import type { ModelApiSurroundings } from "../model-api.ts";
 import {
   type AnswerCollector,
   type Asked,
-  checkLlm,
+  checkOf,
   createRemoteLlm,
   needs,
-  notAnAnswer,
   type ReadAnswer,
   type RemoteLlmSettings,
-  titleAt,
   tokens,
 } from "./remote-llm.ts";
 import type { SentTurn } from "./sent-turns.ts";
@@ -38,23 +36,21 @@ const UNSIGNED = "skip_thought_signature_validator";
 
 /** A model behind Google's Gemini API. */
 export function geminiLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
-  const { apiBase = "https://generativelanguage.googleapis.com/v1beta", model = "" } = settings;
-  const { apiKey = settings.apiBase === undefined ? "env:GEMINI_API_KEY" : undefined } = settings;
-  const title = titleAt("Gemini", settings.apiBase);
+  const { model = "" } = settings;
   // A name with a slash is a path of its own: a tuned model, or one on Vertex AI.
   const path = `/${model.includes("/") ? model : `models/${model}`}`;
-  const streamUrl = URL.parse(endpoint(apiBase, `${path}:streamGenerateContent`));
-  streamUrl?.searchParams.set("alt", "sse");
   const api = {
     name: "gemini",
-    title,
-    url: endpoint(apiBase, `${path}:generateContent`),
-    streamUrl: streamUrl?.href ?? apiBase,
-    apiKey,
+    title: "Gemini",
+    base: "https://generativelanguage.googleapis.com/v1beta",
+    key: "env:GEMINI_API_KEY",
+    path: `${path}:generateContent`,
+    streamPath: `${path}:streamGenerateContent`,
+    streamQuery: { alt: "sse" },
     keyHeaders: (key: string) => ({ "x-goog-api-key": key }),
     dialect: geminiDialect(),
     toBody,
-    read: (answer: unknown) => read(answer, title),
+    read,
     collect,
   };
   return createRemoteLlm(api, settings, surroundings);
@@ -97,11 +93,11 @@ function write(turn: SentTurn): GeminiContent[] {
 /** Reasons to stop that are the model's own fault. The conversation cannot continue from such a turn. */
 const BROKEN = /MALFORMED|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE/;
 
-function read(answer: unknown, title: string): ReadAnswer {
+function read(answer: unknown, title: string): ReadAnswer | undefined {
   const { candidates, promptFeedback, usageMetadata } = asRecord(answer);
   const [candidate] = asRecords(candidates);
   const blocked = asRecord(promptFeedback)["blockReason"];
-  if (candidate === undefined && blocked === undefined) throw notAnAnswer(title);
+  if (candidate === undefined && blocked === undefined) return undefined;
   const { content, finishReason, finishMessage } = candidate ?? {};
   const { role = "model", ...rest } = asRecord(content);
   const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount, toolUsePromptTokenCount } =
@@ -123,10 +119,9 @@ function stopOf(reason: unknown, message: unknown, title: string): ReadAnswer["s
   if (reason === undefined || reason === "STOP" || reason === "FINISH_REASON_UNSPECIFIED") return "answer";
   if (reason === "MAX_TOKENS") return "length";
   if (!BROKEN.test(String(reason))) return "refused";
-  const fix = "Ask again, or offer fewer tools.";
   const said = typeof message === "string" ? ` (${message.slice(0, 300)})` : "";
-  const text = `${title} could not write a call that it wanted to make: ${String(reason)}${said}. ${fix}`;
-  throw new ArsenalError("EXECUTION_FAILED", text, { fix, answered: true });
+  const problem = `${title} could not write a call that it wanted to make: ${String(reason)}${said}.`;
+  throw withFix("EXECUTION_FAILED", problem, "Ask again, or offer fewer tools.", { answered: true });
 }
 
 function collect(): AnswerCollector {
@@ -173,6 +168,4 @@ function isPlainText(part: Readonly<Record<string, unknown>>): boolean {
 
 export { geminiLlm as create, needs };
 
-export function check(settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkLlm(geminiLlm(settings, surroundings));
-}
+export const check = checkOf(geminiLlm);

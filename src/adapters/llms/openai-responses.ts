@@ -5,15 +5,14 @@ import {
   type ResponsesToolOutput,
 } from "../dialects/openai/openai-responses.ts";
 import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
-import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
-import { OPENAI_BASE, openaiPlace } from "./openai.ts";
+import type { ModelApiSurroundings } from "../model-api.ts";
+import { openaiPlace } from "./openai.ts";
 import {
   type AnswerCollector,
   type Asked,
-  checkLlm,
+  checkOf,
   createRemoteLlm,
   needs,
-  notAnAnswer,
   type ReadAnswer,
   type RemoteLlmSettings,
   tokens,
@@ -43,18 +42,9 @@ const WITHOUT_REASONING = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt|gpt-5[^/]*-chat)/;
 
 /** A model behind OpenAI's Responses API. Nothing is stored there: reasoning travels encrypted with the conversation. */
 export function openaiResponsesLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
-  const { title, apiKey, keyHeaders } = openaiPlace(settings);
-  const api = {
-    name: "openai_responses",
-    title,
-    url: endpoint(settings.apiBase ?? OPENAI_BASE, "/responses"),
-    apiKey,
-    keyHeaders,
-    dialect: openaiResponsesDialect(),
-    toBody,
-    read: (answer: unknown) => read(answer, title),
-    collect,
-  };
+  const place = openaiPlace(settings);
+  const dialect = openaiResponsesDialect();
+  const api = { ...place, name: "openai_responses", path: "/responses", dialect, toBody, read, collect };
   return createRemoteLlm(api, settings, surroundings);
 }
 
@@ -94,9 +84,9 @@ function write(turn: SentTurn): ResponsesItem[] {
   }
 }
 
-function read(answer: unknown, title: string): ReadAnswer {
+function read(answer: unknown): ReadAnswer | undefined {
   const { output, status, incomplete_details, usage } = asRecord(answer);
-  if (!Array.isArray(output)) throw notAnAnswer(title);
+  if (!Array.isArray(output)) return undefined;
   const parts = asRecords(output).flatMap(({ type, content }) => (type === "message" ? asRecords(content) : []));
   const reason = status === "incomplete" ? (asRecord(incomplete_details)["reason"] ?? "max_output_tokens") : undefined;
   const isRefused = reason === "content_filter" || parts.some(({ type }) => type === "refusal");
@@ -130,6 +120,4 @@ function collect(): AnswerCollector {
 
 export { openaiResponsesLlm as create, needs };
 
-export function check(settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkLlm(openaiResponsesLlm(settings, surroundings));
-}
+export const check = checkOf(openaiResponsesLlm);

@@ -3,17 +3,16 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { ReadCall } from "../../transcode/dialect.port.ts";
 import { openaiDialect, type OpenAiTool, type OpenAiToolMessage } from "../dialects/openai/openai.ts";
 import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
-import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import type { ModelApiSurroundings } from "../model-api.ts";
 import {
   type AnswerCollector,
   type Asked,
-  checkLlm,
+  checkOf,
   createRemoteLlm,
   needs,
-  notAnAnswer,
   type ReadAnswer,
   type RemoteLlmSettings,
-  titleAt,
+  textIn,
   tokens,
 } from "./remote-llm.ts";
 import type { SentTurn } from "./sent-turns.ts";
@@ -39,42 +38,31 @@ type ChatCall = { id: string; type: "function"; function: { name: string; argume
 
 /** A model behind OpenAI's Chat Completions API, or behind any server that speaks it: Ollama, vLLM, LM Studio, Azure OpenAI. */
 export function openaiLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
-  const { apiBase } = settings;
-  const { title, apiKey, keyHeaders, isOpenAi } = openaiPlace(settings);
+  const place = openaiPlace(settings);
   const api = {
+    ...place,
     name: "openai",
-    title,
-    url: endpoint(apiBase ?? OPENAI_BASE, "/chat/completions"),
-    apiKey,
-    keyHeaders,
+    path: "/chat/completions",
     dialect: openaiDialect(),
-    toBody: (asked: Asked<OpenAiTool>) => toBody(asked, isOpenAi),
-    read: (answer: unknown) => read(answer, title),
+    toBody: (asked: Asked<OpenAiTool>) => toBody(asked, place.isOpenAi),
+    read,
     collect,
   };
   return createRemoteLlm(api, settings, surroundings);
 }
 
-/** @internal */
-export const OPENAI_BASE = "https://api.openai.com/v1";
-
-/** Whose server it is, and how it takes the key. @internal */
-export function openaiPlace({
-  apiBase,
-  apiKey = apiBase === undefined ? "env:OPENAI_API_KEY" : undefined,
-}: RemoteLlmSettings): {
-  readonly title: string;
-  readonly apiKey: string | undefined;
-  readonly keyHeaders: (key: string) => Readonly<Record<string, string>>;
-  /** OpenAI's own API, also on Azure. Others are asked with the members that every server knows. */
-  readonly isOpenAi: boolean;
-} {
-  const host = URL.parse(apiBase ?? OPENAI_BASE)?.hostname ?? "";
+/** OpenAI's address, and how the server at the configured one takes the key. @internal */
+export function openaiPlace({ apiBase }: RemoteLlmSettings) {
+  const base = "https://api.openai.com/v1";
+  const host = URL.parse(apiBase ?? base)?.hostname ?? "";
   const isAzure = host.endsWith(".azure.com");
   return {
-    title: titleAt("OpenAI", apiBase),
-    apiKey,
-    keyHeaders: (key) => (isAzure ? { "api-key": key } : { authorization: `Bearer ${key}` }),
+    title: "OpenAI",
+    base,
+    key: "env:OPENAI_API_KEY",
+    keyHeaders: (key: string): Record<string, string> =>
+      isAzure ? { "api-key": key } : { authorization: `Bearer ${key}` },
+    /** OpenAI's own API, also on Azure. Others are asked with the members that every server knows. */
     isOpenAi: isAzure || host === "api.openai.com",
   };
 }
@@ -120,10 +108,10 @@ function toChatCall(id: string, name: string, args: string): ChatCall {
   return { id, type: "function", function: { name, arguments: args } };
 }
 
-function read(answer: unknown, title: string): ReadAnswer {
+function read(answer: unknown): ReadAnswer | undefined {
   const { choices, usage } = asRecord(answer);
   const [choice] = asRecords(choices);
-  if (!isPlainObject(choice?.["message"])) throw notAnAnswer(title);
+  if (!isPlainObject(choice?.["message"])) return undefined;
   const { finish_reason, message } = choice;
   const { content, refusal } = message;
   const isRefused = finish_reason === "content_filter" || (typeof refusal === "string" && refusal !== "");
@@ -134,14 +122,6 @@ function read(answer: unknown, title: string): ReadAnswer {
     stop: isRefused ? "refused" : finish_reason === "length" ? "length" : "answer",
     usage: { inputTokens: tokens(prompt_tokens), outputTokens: tokens(completion_tokens) },
   };
-}
-
-/** The text of a message's content: a text, or parts, as some servers answer. */
-function textIn(content: unknown): string {
-  if (typeof content === "string") return content;
-  return asRecords(content)
-    .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : ""))
-    .join("");
 }
 
 /** Members that say nothing (`refusal: null`, `annotations: []`) are not streamed, and some servers do not take them back. */
@@ -202,6 +182,4 @@ function joined(before: unknown, piece: unknown): unknown {
 
 export { openaiLlm as create, needs };
 
-export function check(settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkLlm(openaiLlm(settings, surroundings));
-}
+export const check = checkOf(openaiLlm);

@@ -1,9 +1,17 @@
 import type { Llm, LlmRequest, LlmTurn, TokenUsage } from "../../agent/llm.port.ts";
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, isArsenalError, withFix } from "../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { convertSet } from "../../transcode/convert-set.ts";
 import type { StreamingDialect } from "../../transcode/dialect.port.ts";
-import { createModelApi, type Diagnosis, type ModelApi, type ModelApiSurroundings } from "../model-api.ts";
+import { asRecords } from "../dialects/parts/read-call.ts";
+import {
+  createModelApi,
+  type Diagnosis,
+  endpoint,
+  type ModelApi,
+  type ModelApiSurroundings,
+  neededSetting,
+} from "../model-api.ts";
 import { type SentTurn, toTurns } from "./sent-turns.ts";
 
 /** What every remote model takes. */
@@ -32,16 +40,20 @@ export interface LlmApi<Definition extends object = object> {
   readonly name: string;
   /** For messages: `Anthropic`. */
   readonly title: string;
-  readonly url: string;
-  /** Defaults to `url`. */
-  readonly streamUrl?: string;
-  readonly apiKey: string | undefined;
+  /** The provider's own address, and the key that it takes unless another one is set. */
+  readonly base: string;
+  readonly key: string;
+  /** What the address ends with. */
+  readonly path: string;
+  /** Defaults to `path`. */
+  readonly streamPath?: string;
+  readonly streamQuery?: Readonly<Record<string, string>>;
   readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: StreamingDialect<Definition>;
   toBody(asked: Asked<Definition>): object;
-  /** Reads a whole answer. */
-  read(answer: unknown): ReadAnswer;
+  /** Reads a whole answer. Undefined if it is not one of this API. `title` is for messages. */
+  read(answer: unknown, title: string): ReadAnswer | undefined;
   /** Puts a streamed answer together: the same answer as if it had not been streamed. */
   collect(): AnswerCollector;
 }
@@ -85,36 +97,27 @@ export function createRemoteLlm<Definition extends object>(
   settings: RemoteLlmSettings,
   surroundings?: ModelApiSurroundings,
 ): Llm {
-  const { dialect, title } = api;
+  const { dialect, base, path, streamPath = path, streamQuery, keyHeaders, headers } = api;
   const { model, apiBase, strict = false, maxRetries = 2, timeoutMs = 120_000, extraBody = {} } = settings;
-  if (model === undefined) throw needed("model", api.name);
+  const { apiKey = apiBase === undefined ? api.key : undefined } = settings;
+  if (model === undefined) throw neededSetting("llm.model", api.name, needs.model);
+  const host = apiBase === undefined ? undefined : URL.parse(apiBase)?.host;
+  const title = apiBase === undefined ? api.title : `The model at ${host ?? "llm.api_base"}`;
   // Another server cannot read what this one signed or encrypted.
-  const provider = apiBase === undefined ? api.name : `${api.name}@${URL.parse(apiBase)?.host ?? apiBase}`;
+  const provider = apiBase === undefined ? api.name : `${api.name}@${host ?? apiBase}`;
   let connection: ModelApi | undefined;
 
   function connect(): ModelApi {
-    const { url, streamUrl = url, apiKey, keyHeaders, headers } = api;
-    return createModelApi(
-      {
-        provider: title,
-        section: "llm",
-        url,
-        streamUrl,
-        apiKey,
-        maxRetries,
-        timeoutMs,
-        diagnose,
-        ...(keyHeaders ? { keyHeaders } : {}),
-        ...(headers ? { headers } : {}),
-      },
-      surroundings,
-    );
+    const url = endpoint(apiBase ?? base, path);
+    const streamUrl = endpoint(apiBase ?? base, streamPath, streamQuery);
+    const connecting = { url, streamUrl, apiKey, keyHeaders, headers, maxRetries, timeoutMs, diagnose };
+    return createModelApi({ provider: title, section: "llm", ...connecting }, surroundings);
   }
 
   function toBody(request: LlmRequest): object {
     const { system, messages, tools, maxTokens = settings.maxTokens, onText } = request;
+    const { limits } = dialect;
     refuseTooMany(tools.length);
-    const limits = dialect.limits;
     const converted = convertSet(tools, dialect, { strict, ...(limits ? { limits } : {}) });
     const asked = {
       model: model ?? "",
@@ -131,9 +134,8 @@ export function createRemoteLlm<Definition extends object>(
   function refuseTooMany(count: number): void {
     const most = dialect.limits?.maxTools ?? Infinity;
     if (count <= most) return;
-    const fix = "Offer fewer tools at once.";
-    const message = `${title} takes at most ${most} tools in a request, and ${count} were given. ${fix}`;
-    throw new ArsenalError("INPUT_INVALID", message, { field: "tools", value: count, fix });
+    const problem = `${title} takes at most ${most} tools in a request, and ${count} were given.`;
+    throw withFix("INPUT_INVALID", problem, "Offer fewer tools at once.", { field: "tools", value: count });
   }
 
   async function stream(body: object, onText: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
@@ -164,7 +166,7 @@ export function createRemoteLlm<Definition extends object>(
     };
     try {
       connection ??= connect();
-      await connection.stream(body, { fold, maxBytes: MAX_BYTES, ...(signal ? { signal } : {}) });
+      await connection.stream(body, { fold, maxBytes: MAX_BYTES, signal });
     } catch (error) {
       if (thrown !== undefined) throw thrown.error;
       if (shown === "" || !isArsenalError(error)) throw error;
@@ -183,9 +185,12 @@ export function createRemoteLlm<Definition extends object>(
       try {
         const answer =
           onText === undefined
-            ? await connection.post(body, { maxBytes: MAX_BYTES, ...(signal ? { signal } : {}) })
+            ? await connection.post(body, { maxBytes: MAX_BYTES, signal })
             : await stream(body, onText, signal);
-        return toTurn(api.read(answer));
+        const read = api.read(answer, title);
+        if (read !== undefined) return toTurn(read);
+        const problem = `${title} answered in a form that its API does not have.`;
+        throw withFix("PROTOCOL_ERROR", problem, "Check llm.type and llm.api_base.");
       } catch (error) {
         if (isArsenalError(error) && error.details.value === FILTERED) return BLOCKED;
         throw error;
@@ -238,26 +243,15 @@ function diagnose(status: number, text: string): Diagnosis | undefined {
   return undefined;
 }
 
-/** An answer that is not one of this API. */
-export function notAnAnswer(title: string): ArsenalError {
-  const fix = "Check llm.type and llm.api_base.";
-  return new ArsenalError("PROTOCOL_ERROR", `${title} answered in a form that its API does not have. ${fix}`, { fix });
-}
-
-const NEEDS = { model: "Set it to the name of a model that can call tools." };
-
 /** The settings that no remote model can do without. */
-export { NEEDS as needs };
+export const needs = { model: "Set it to the name of a model that can call tools." };
 
-function needed(setting: keyof typeof NEEDS, type: string): ArsenalError {
-  const field = `llm.${setting}`;
-  const fix = NEEDS[setting];
-  return new ArsenalError("CONFIG_INVALID", `${field} is needed for ${type}. ${fix}`, { field, fix });
-}
-
-/** The provider at an address, for messages. */
-export function titleAt(title: string, apiBase: string | undefined): string {
-  return apiBase === undefined ? title : `The model at ${URL.parse(apiBase)?.host ?? "llm.api_base"}`;
+/** The text of a message's content: a text, or blocks. */
+export function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  return asRecords(content)
+    .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : ""))
+    .join("");
 }
 
 /** A count of tokens; 0 if there is none. */
@@ -265,12 +259,15 @@ export function tokens(...counts: readonly unknown[]): number {
   return counts.reduce<number>((sum, count) => sum + (typeof count === "number" && count > 0 ? count : 0), 0);
 }
 
-/** Tries a model for `toolarsenal doctor`: says that it answers, or rejects with what is wrong. */
-export async function checkLlm(llm: Llm): Promise<string> {
-  try {
-    await llm.next({ messages: [{ role: "user", text: "Answer with OK." }], tools: [] });
-    return `${llm.name} answers`;
-  } finally {
-    llm.close();
-  }
+/** Returns an adapter's `check`: it says that the model answers, or rejects with what is wrong. */
+export function checkOf(create: (settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings) => Llm) {
+  return async (settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> => {
+    const llm = create(settings, surroundings);
+    try {
+      await llm.next({ messages: [{ role: "user", text: "Answer with OK." }], tools: [] });
+      return `${llm.name} answers`;
+    } finally {
+      llm.close();
+    }
+  };
 }

@@ -1,7 +1,7 @@
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
-import { checkReranker, createRemoteReranker, readRanks, type RemoteRerankerSettings } from "./remote-reranker.ts";
+import { checkOf, createRemoteReranker, readRanks, type RemoteRerankerSettings } from "./remote-reranker.ts";
 
 /** The body of a request to `/v2/rerank`. @internal */
 export interface CohereRerankBody {
@@ -29,6 +29,4 @@ export function cohereReranker(settings: RemoteRerankerSettings = {}, surroundin
 
 export { cohereReranker as create };
 
-export function check(settings: RemoteRerankerSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkReranker(cohereReranker(settings, surroundings));
-}
+export const check = checkOf(cohereReranker);

@@ -1,11 +1,10 @@
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import { endpoint, type ModelApiSurroundings, neededSetting } from "../model-api.ts";
 import { choice, object } from "../settings.ts";
 import {
-  checkReranker,
+  checkOf,
   createRemoteReranker,
-  needed,
   readRanks,
   type RemoteRerankerSettings,
   type RemoteReranking,
@@ -28,7 +27,7 @@ export interface TeiRerankBody {
 /** Reranks with a cross-encoder behind any `/rerank` address. */
 export function crossEncoderReranker(settings: CrossEncoderSettings, surroundings?: ModelApiSurroundings): Reranker {
   const { apiBase, apiKey, model } = settings;
-  if (apiBase === undefined) throw needed("api_base", "cross_encoder", needs.apiBase);
+  if (apiBase === undefined) throw neededSetting("reranker.api_base", "cross_encoder", needs.apiBase);
   const { format = /\/v1\/*$/.test(apiBase) ? "jina" : "tei" } = settings;
   const title = `The reranker at ${URL.parse(apiBase)?.host ?? "reranker.api_base"}`;
   const connection = { title, url: endpoint(apiBase, "/rerank"), apiKey };
@@ -52,8 +51,8 @@ function tei(title: string, model = "tei"): Format {
 }
 
 function jina(title: string, model?: string): Format {
-  if (model === undefined)
-    throw needed("model", "cross_encoder at a /v1 address", "Set it to a model that the server has.");
+  const fix = "Set it to a model that the server has.";
+  if (model === undefined) throw neededSetting("reranker.model", "cross_encoder at a /v1 address", fix);
   let isLogit = false;
   return {
     model: `cross_encoder/${model}`,
@@ -79,6 +78,4 @@ export const needs = { apiBase: "Set it to the address before /rerank: http://HO
 
 export { crossEncoderReranker as create };
 
-export function check(settings: CrossEncoderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkReranker(crossEncoderReranker(settings, surroundings));
-}
+export const check = checkOf(crossEncoderReranker);

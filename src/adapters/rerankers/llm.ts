@@ -1,9 +1,9 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import { endpoint, type ModelApiSurroundings, neededSetting } from "../model-api.ts";
 import { object, schema } from "../settings.ts";
-import { checkReranker, createRemoteReranker, needed, type RemoteRerankerSettings } from "./remote-reranker.ts";
+import { checkOf, createRemoteReranker, type RemoteRerankerSettings } from "./remote-reranker.ts";
 
 /** What the LLM reranker takes. */
 export interface LlmRerankerSettings extends RemoteRerankerSettings {
@@ -35,7 +35,7 @@ Answer with one JSON object that has every key of "tools" and its grade.`;
 export function llmReranker(settings: LlmRerankerSettings, surroundings?: ModelApiSurroundings): Reranker {
   const { model, apiBase, temperature } = settings;
   const { apiKey = apiBase === undefined ? "env:OPENAI_API_KEY" : undefined } = settings;
-  if (model === undefined) throw needed("model", "llm", needs.model);
+  if (model === undefined) throw neededSetting("reranker.model", "llm", needs.model);
   const title = apiBase === undefined ? "OpenAI" : `The model at ${URL.parse(apiBase)?.host ?? "reranker.api_base"}`;
   const provider = {
     title,
@@ -70,24 +70,21 @@ export function llmReranker(settings: LlmRerankerSettings, surroundings?: ModelA
 }
 
 /** A model reads tools in the order they stand in. With one order for each set of tools, it gives the same grades however they come. */
-function inOneOrder(reranker: Reranker): Reranker {
+function inOneOrder({ model, rerank }: Reranker): Reranker {
   return {
-    model: reranker.model,
+    model,
     async rerank(query, tools, options) {
-      const order = tools
-        .map((_, at) => at)
-        .sort((one, other) => compare(tools[one]?.id ?? "", tools[other]?.id ?? ""));
-      const sorted = order.flatMap((at) => tools[at] ?? []);
-      const scores = await reranker.rerank(query, sorted, options);
+      const order = [...tools.keys()].sort((a, b) => ((tools[a]?.id ?? "") < (tools[b]?.id ?? "") ? -1 : 1));
+      const scores = await rerank(
+        query,
+        order.flatMap((at) => tools[at] ?? []),
+        options,
+      );
       const inPlace: number[] = [];
       for (const [place, at] of order.entries()) inPlace[at] = scores[place] ?? 0;
       return inPlace;
     },
   };
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 function keyOf(at: number): string {
@@ -138,6 +135,4 @@ export const needs = { model: "Set it to a chat model with structured output." }
 
 export { llmReranker as create };
 
-export function check(settings: LlmRerankerSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkReranker(llmReranker(settings, surroundings));
-}
+export const check = checkOf(llmReranker);

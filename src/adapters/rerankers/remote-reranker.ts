@@ -95,19 +95,12 @@ export function readRanks(
   throw new ArsenalError("PROTOCOL_ERROR", `${title} did not return one score for each of ${count} texts.`);
 }
 
-/** A setting that the provider cannot do without. */
-export function needed(setting: string, type: string, fix: string): ArsenalError {
-  const field = `reranker.${setting}`;
-  return new ArsenalError("CONFIG_INVALID", `${field} is needed for ${type}. ${fix}`, { field, fix });
-}
-
-/** Tries a reranker for `toolarsenal doctor`: says that it answers, or rejects with what is wrong. */
-export async function checkReranker(reranker: Reranker): Promise<string> {
-  const tool = defineTool({
-    name: "send_email",
-    description: "Sends an email message.",
-    parameters: { type: "object", properties: {} },
-  });
-  await reranker.rerank("send an email", [tool]);
-  return `${reranker.model} answers`;
+/** Returns an adapter's `check`: it says that the reranker answers, or rejects with what is wrong. */
+export function checkOf<Settings>(create: (settings: Settings, surroundings?: ModelApiSurroundings) => Reranker) {
+  return async (settings: Settings, surroundings?: ModelApiSurroundings): Promise<string> => {
+    const reranker = create(settings, surroundings);
+    const tool = defineTool({ name: "send_email", description: "Sends an email message." });
+    await reranker.rerank("send an email", [tool]);
+    return `${reranker.model} answers`;
+  };
 }

@@ -1,15 +1,8 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
-import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { endpoint, type ModelApiSurroundings, neededSetting } from "../../model-api.ts";
 import { object, text } from "../../settings.ts";
 import { OPENAI_DIMENSIONS, openAiProvider } from "./openai.ts";
-import {
-  checkEmbedder,
-  createRemoteEmbedder,
-  dimensionOf,
-  needed,
-  REMOTE_SETTINGS,
-  type RemoteEmbedderSettings,
-} from "./remote-embedder.ts";
+import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 
 /** What the Azure embedder takes. */
 export interface AzureEmbedderSettings extends RemoteEmbedderSettings {
@@ -23,15 +16,15 @@ export interface AzureEmbedderSettings extends RemoteEmbedderSettings {
 export function azureEmbedder(settings: AzureEmbedderSettings, surroundings?: ModelApiSurroundings): Embedder {
   const { model = "text-embedding-3-small", apiKey = "env:AZURE_OPENAI_API_KEY", apiBase } = settings;
   const { deployment = model, apiVersion = "2024-10-21" } = settings;
-  if (apiBase === undefined)
-    throw needed("api_base", "for azure", "Set it to the resource's endpoint: https://NAME.openai.azure.com.");
+  if (apiBase === undefined) throw neededSetting("embedder.api_base", "azure", needs.apiBase);
   const path = `/openai/deployments/${encodeURIComponent(deployment)}/embeddings`;
   const provider = {
-    ...openAiProvider(model, dimensionOf(model, settings, OPENAI_DIMENSIONS)),
+    ...openAiProvider(model),
+    dimensions: OPENAI_DIMENSIONS,
     title: "Azure OpenAI",
     // The same models with the same weights: their vectors compare.
     name: "openai",
-    url: `${endpoint(apiBase, path)}?api-version=${encodeURIComponent(apiVersion)}`,
+    url: endpoint(apiBase, path, { "api-version": apiVersion }),
     apiKey,
     keyHeaders: (key: string) => ({ "api-key": key }),
   };
@@ -48,6 +41,4 @@ export const config = object("A deployment of Azure OpenAI.", {
 
 export { azureEmbedder as create };
 
-export function check(settings: AzureEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkEmbedder(azureEmbedder(settings, surroundings));
-}
+export const check = checkOf(azureEmbedder);

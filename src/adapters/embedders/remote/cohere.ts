@@ -1,11 +1,9 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
 import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
 import { object } from "../../settings.ts";
 import {
-  checkEmbedder,
+  checkOf,
   createRemoteEmbedder,
-  dimensionOf,
   REMOTE_SETTINGS,
   type RemoteEmbedderSettings,
   type RemoteProvider,
@@ -32,29 +30,24 @@ export interface CohereEmbedBody {
 /** Embeds with Cohere's API. */
 export function cohereEmbedder(settings: RemoteEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
   const { model = "embed-v4.0", apiKey = "env:COHERE_API_KEY", apiBase = "https://api.cohere.com" } = settings;
-  const { dimension, shortened } = dimensionOf(model, settings, DIMENSIONS);
   const provider: RemoteProvider = {
     title: "Cohere",
     name: "cohere",
     model,
-    dimension,
+    dimensions: DIMENSIONS,
     url: endpoint(apiBase, "/v2/embed"),
     apiKey,
     maxTexts: 96,
     maxBytes: 1_000_000,
-    toBody: (texts, kind): CohereEmbedBody => ({
+    toBody: (texts, { kind, shorter }): CohereEmbedBody => ({
       model,
-      texts: [...texts],
+      texts,
       input_type: kind === "query" ? "search_query" : "search_document",
       embedding_types: ["float"],
       truncate: "END",
-      ...(shortened ? { output_dimension: dimension } : {}),
+      ...(shorter && { output_dimension: shorter }),
     }),
-    toVectors(answer) {
-      const embeddings = isPlainObject(answer) ? answer["embeddings"] : undefined;
-      const vectors = isPlainObject(embeddings) ? embeddings["float"] : undefined;
-      return Array.isArray(vectors) ? vectors : undefined;
-    },
+    toVectors: (answer) => (answer as { readonly embeddings?: { readonly float?: unknown } } | null)?.embeddings?.float,
   };
   return createRemoteEmbedder(provider, settings, surroundings);
 }
@@ -63,6 +56,4 @@ export const config = object("Cohere's API.", REMOTE_SETTINGS);
 
 export { cohereEmbedder as create };
 
-export function check(settings: RemoteEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkEmbedder(cohereEmbedder(settings, surroundings));
-}
+export const check = checkOf(cohereEmbedder);

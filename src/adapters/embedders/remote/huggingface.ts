@@ -1,12 +1,10 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
-import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { endpoint, type ModelApiSurroundings, neededSetting } from "../../model-api.ts";
 import { object } from "../../settings.ts";
 import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";
 import {
-  checkEmbedder,
+  checkOf,
   createRemoteEmbedder,
-  dimensionOf,
-  needed,
   REMOTE_SETTINGS,
   type RemoteEmbedderSettings,
   type RemoteProvider,
@@ -30,22 +28,21 @@ export function huggingfaceEmbedder(
   surroundings?: ModelApiSurroundings,
 ): Embedder {
   const { model, apiBase, apiKey = apiBase === undefined ? "env:HF_TOKEN" : undefined } = settings;
-  if (model === undefined)
-    throw needed("model", "for huggingface", "Set it to the model's id: BAAI/bge-small-en-v1.5.");
+  if (model === undefined) throw neededSetting("embedder.model", "huggingface", needs.model);
   const hosted = `/models/${model.split("/").map(encodeURIComponent).join("/")}/pipeline/feature-extraction`;
   const provider: RemoteProvider = {
     title: "Hugging Face",
     name: "huggingface",
     model,
-    dimension: dimensionOf(model, settings, DIMENSIONS).dimension,
+    dimensions: DIMENSIONS,
     url: apiBase === undefined ? endpoint(ROUTER, hosted) : endpoint(apiBase, "/embed"),
     apiKey,
     // The default limit of Text Embeddings Inference.
     maxTexts: 32,
     maxBytes: 1_000_000,
     prefixes: prefixesOf(model, settings),
-    toBody: (texts): FeatureExtractionBody => ({ inputs: [...texts], normalize: true, truncate: true }),
-    toVectors: (answer) => (Array.isArray(answer) ? answer : undefined),
+    toBody: (inputs): FeatureExtractionBody => ({ inputs, normalize: true, truncate: true }),
+    toVectors: (answer) => answer,
   };
   return createRemoteEmbedder(provider, settings, surroundings);
 }
@@ -71,6 +68,4 @@ export const config = object("Hugging Face's inference API, or a server of Text 
 
 export { huggingfaceEmbedder as create };
 
-export function check(settings: HuggingfaceEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkEmbedder(huggingfaceEmbedder(settings, surroundings));
-}
+export const check = checkOf(huggingfaceEmbedder);

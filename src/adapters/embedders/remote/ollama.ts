@@ -1,12 +1,10 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
 import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
 import { object } from "../../settings.ts";
 import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";
 import {
-  checkEmbedder,
+  checkOf,
   createRemoteEmbedder,
-  dimensionOf,
   REMOTE_SETTINGS,
   type RemoteEmbedderSettings,
   type RemoteProvider,
@@ -34,27 +32,23 @@ export interface OllamaEmbedBody {
 /** Embeds with a server of Ollama. */
 export function ollamaEmbedder(settings: OllamaEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
   const { model = "nomic-embed-text", apiKey, apiBase = "http://127.0.0.1:11434" } = settings;
-  const { dimension, shortened } = dimensionOf(model, settings, DIMENSIONS);
   const provider: RemoteProvider = {
     title: "Ollama",
     name: "ollama",
     model,
-    dimension,
+    dimensions: DIMENSIONS,
     url: endpoint(apiBase, "/api/embed"),
     apiKey,
     maxTexts: 256,
     maxBytes: 1_000_000,
     prefixes: prefixesOf(model, settings),
-    toBody: (texts): OllamaEmbedBody => ({
+    toBody: (input, { shorter }): OllamaEmbedBody => ({
       model,
-      input: [...texts],
+      input,
       truncate: true,
-      ...(shortened ? { dimensions: dimension } : {}),
+      ...(shorter && { dimensions: shorter }),
     }),
-    toVectors(answer) {
-      const vectors = isPlainObject(answer) ? answer["embeddings"] : undefined;
-      return Array.isArray(vectors) ? vectors : undefined;
-    },
+    toVectors: (answer) => (answer as { readonly embeddings?: unknown } | null)?.embeddings,
   };
   return createRemoteEmbedder(provider, settings, surroundings);
 }
@@ -63,6 +57,4 @@ export const config = object("A server of Ollama.", { ...REMOTE_SETTINGS, ...PRE
 
 export { ollamaEmbedder as create };
 
-export function check(settings: OllamaEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkEmbedder(ollamaEmbedder(settings, surroundings));
-}
+export const check = checkOf(ollamaEmbedder);

@@ -1,16 +1,9 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
-import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { endpoint, type ModelApiSurroundings, neededSetting } from "../../model-api.ts";
 import { object } from "../../settings.ts";
 import { openAiProvider } from "./openai.ts";
 import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";
-import {
-  checkEmbedder,
-  createRemoteEmbedder,
-  dimensionOf,
-  needed,
-  REMOTE_SETTINGS,
-  type RemoteEmbedderSettings,
-} from "./remote-embedder.ts";
+import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 
 /** What the embedder for OpenAI-compatible servers takes. */
 export type OpenaiCompatibleEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
@@ -21,11 +14,11 @@ export function openaiCompatibleEmbedder(
   surroundings?: ModelApiSurroundings,
 ): Embedder {
   const { model, apiKey, apiBase } = settings;
-  if (apiBase === undefined)
-    throw needed("api_base", "for openai_compatible", "Set it to the address before /embeddings: http://HOST:8000/v1.");
-  if (model === undefined) throw needed("model", "for openai_compatible", "Set it to a model that the server has.");
+  if (apiBase === undefined) throw neededSetting("embedder.api_base", "openai_compatible", needs.apiBase);
+  if (model === undefined) throw neededSetting("embedder.model", "openai_compatible", needs.model);
   const provider = {
-    ...openAiProvider(model, dimensionOf(model, settings, {})),
+    ...openAiProvider(model),
+    dimensions: {},
     title: `The embedder at ${URL.parse(apiBase)?.host ?? "embedder.api_base"}`,
     name: "openai_compatible",
     url: endpoint(apiBase, "/embeddings"),
@@ -44,9 +37,4 @@ export const config = object("Any server with OpenAI's embeddings API.", { ...RE
 
 export { openaiCompatibleEmbedder as create };
 
-export function check(
-  settings: OpenaiCompatibleEmbedderSettings,
-  surroundings?: ModelApiSurroundings,
-): Promise<string> {
-  return checkEmbedder(openaiCompatibleEmbedder(settings, surroundings));
-}
+export const check = checkOf(openaiCompatibleEmbedder);

@@ -3,9 +3,8 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
 import { object } from "../../settings.ts";
 import {
-  checkEmbedder,
+  checkOf,
   createRemoteEmbedder,
-  dimensionOf,
   REMOTE_SETTINGS,
   type RemoteEmbedderSettings,
   type RemoteProvider,
@@ -20,9 +19,6 @@ export const OPENAI_DIMENSIONS: Readonly<Record<string, number>> = {
   "text-embedding-ada-002": 1536,
 };
 
-/** Texts and bytes that one request may have: the API takes 2,048 texts and 300,000 tokens, and a token is at least a byte. @internal */
-export const OPENAI_LIMITS = { maxTexts: 2048, maxBytes: 300_000 };
-
 /** The body of a request to `/embeddings`. @internal */
 export interface OpenAiEmbeddingBody {
   readonly model: string;
@@ -31,8 +27,26 @@ export interface OpenAiEmbeddingBody {
   readonly dimensions?: number;
 }
 
-/** The vectors in an answer of `/embeddings`, in the order of the texts. @internal */
-export function openAiVectors(answer: unknown): readonly unknown[] | undefined {
+/** What OpenAI, Azure and compatible servers have in common: the API takes 2,048 texts and 300,000 tokens, and a token is at least a byte. @internal */
+export function openAiProvider(
+  model: string,
+): Pick<RemoteProvider, "model" | "maxTexts" | "maxBytes" | "toBody" | "toVectors"> {
+  return {
+    model,
+    maxTexts: 2048,
+    maxBytes: 300_000,
+    toBody: (input, { shorter }): OpenAiEmbeddingBody => ({
+      model,
+      input,
+      encoding_format: "float",
+      ...(shorter && { dimensions: shorter }),
+    }),
+    toVectors: openAiVectors,
+  };
+}
+
+/** The vectors in an answer of `/embeddings`, in the order of the texts. */
+function openAiVectors(answer: unknown): readonly unknown[] | undefined {
   const data = isPlainObject(answer) ? answer["data"] : undefined;
   if (!Array.isArray(data)) return undefined;
   const vectors: unknown[] = [];
@@ -45,32 +59,12 @@ export function openAiVectors(answer: unknown): readonly unknown[] | undefined {
   return vectors;
 }
 
-/** What OpenAI, Azure and compatible servers have in common. @internal */
-export function openAiProvider(
-  model: string,
-  { dimension, shortened }: ReturnType<typeof dimensionOf>,
-): Pick<RemoteProvider, "model" | "dimension" | "maxTexts" | "maxBytes" | "toVectors"> & {
-  toBody(texts: readonly string[]): OpenAiEmbeddingBody;
-} {
-  return {
-    model,
-    dimension,
-    ...OPENAI_LIMITS,
-    toBody: (texts) => ({
-      model,
-      input: [...texts],
-      encoding_format: "float",
-      ...(shortened ? { dimensions: dimension } : {}),
-    }),
-    toVectors: openAiVectors,
-  };
-}
-
 /** Embeds with OpenAI's API. */
 export function openaiEmbedder(settings: RemoteEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
   const { model = "text-embedding-3-small", apiKey = "env:OPENAI_API_KEY", apiBase = OPENAI } = settings;
   const provider = {
-    ...openAiProvider(model, dimensionOf(model, settings, OPENAI_DIMENSIONS)),
+    ...openAiProvider(model),
+    dimensions: OPENAI_DIMENSIONS,
     title: "OpenAI",
     name: "openai",
     url: endpoint(apiBase, "/embeddings"),
@@ -83,6 +77,4 @@ export const config = object("OpenAI's API.", REMOTE_SETTINGS);
 
 export { openaiEmbedder as create };
 
-export function check(settings: RemoteEmbedderSettings, surroundings?: ModelApiSurroundings): Promise<string> {
-  return checkEmbedder(openaiEmbedder(settings, surroundings));
-}
+export const check = checkOf(openaiEmbedder);

@@ -1,4 +1,4 @@
-import { schema } from "../../settings.ts";
+import { type GivenAll, schema } from "../../settings.ts";
 import type { Prefixes } from "./remote-embedder.ts";
 
 /** Settings of providers that send a text as it is: some models were trained with a word before it. */
@@ -14,12 +14,7 @@ export const PREFIX_SETTINGS = {
 };
 
 /** What a provider that sends a text as it is also takes. */
-export interface PrefixSettings {
-  /** Put before a request. Defaults to what the model was trained with, if that is known. */
-  readonly queryPrefix?: string;
-  /** Put before a tool's text. Defaults to what the model was trained with, if that is known. */
-  readonly toolPrefix?: string;
-}
+export type PrefixSettings = GivenAll<typeof PREFIX_SETTINGS>;
 
 const PASSAGE_SEARCH = "Represent this sentence for searching relevant passages: ";
 

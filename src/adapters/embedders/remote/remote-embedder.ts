@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { Embedder, EmbedOptions } from "../../../catalog/embedder.port.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, withFix } from "../../../errors/arsenal-error.ts";
 import { systemClock } from "../../../observe/clock.ts";
-import { createModelApi, cutText, type ModelApiSurroundings } from "../../model-api.ts";
-import { whole } from "../../settings.ts";
+import { createModelApi, cutText, type ModelApiSurroundings, neededSetting } from "../../model-api.ts";
+import { type GivenAll, whole } from "../../settings.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createSelfCalibration } from "./self-calibration.ts";
 
@@ -20,7 +20,7 @@ export const REMOTE_SETTINGS = {
 };
 
 /** What a remote embedder takes. */
-export interface RemoteEmbedderSettings {
+export interface RemoteEmbedderSettings extends GivenAll<typeof REMOTE_SETTINGS> {
   readonly model?: string;
   /** A reference to the key (`env:NAME`, `file:PATH`), or the key itself. */
   readonly apiKey?: string;
@@ -29,14 +29,6 @@ export interface RemoteEmbedderSettings {
   readonly batchSize?: number;
   /** How often a failed request is repeated. Defaults to 3. */
   readonly maxRetries?: number;
-  /** Length of the vectors. Needed for a model whose length is not known. */
-  readonly dimension?: number;
-  /** Requests under way at once. Defaults to 4. */
-  readonly maxConcurrent?: number;
-  /** Time one attempt may take. Defaults to 30 seconds. */
-  readonly timeoutMs?: number;
-  /** Bytes of a text that are sent; the rest is cut off. Defaults to 8,000. */
-  readonly maxInputBytes?: number;
 }
 
 /** What one provider adds: where to ask, what to send, and how to read the answer. */
@@ -46,7 +38,8 @@ export interface RemoteProvider {
   /** The first part of the model's name: `openai`. */
   readonly name: string;
   readonly model: string;
-  readonly dimension: number;
+  /** Lengths of the vectors of known models. */
+  readonly dimensions: Readonly<Record<string, number>>;
   readonly url: string;
   readonly apiKey?: string | undefined;
   readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
@@ -55,9 +48,10 @@ export interface RemoteProvider {
   readonly maxBytes: number;
   /** What is put before a tool's text and before a request, for models that were trained with it. */
   readonly prefixes?: Prefixes;
-  toBody(texts: readonly string[], kind: EmbedOptions["kind"]): object;
-  /** The vectors in an answer, in the order of the texts; undefined if it holds none. */
-  toVectors(answer: unknown): readonly unknown[] | undefined;
+  /** `shorter` is a length to ask for, if it is not the model's own. */
+  toBody(texts: string[], asked: { readonly kind: EmbedOptions["kind"]; readonly shorter: number | undefined }): object;
+  /** The list of vectors in an answer, in the order of the texts; anything else if it holds none. */
+  toVectors(answer: unknown): unknown;
 }
 
 export interface Prefixes {
@@ -78,11 +72,14 @@ export function createRemoteEmbedder(
   settings: RemoteEmbedderSettings,
   surroundings: ModelApiSurroundings = {},
 ): Embedder {
-  const { title, dimension, url, apiKey, keyHeaders, prefixes } = provider;
+  const { title, name, model, url, apiKey, keyHeaders, prefixes } = provider;
+  const own = Object.hasOwn(provider.dimensions, model) ? provider.dimensions[model] : undefined;
+  const dimension = settings.dimension ?? own ?? lacking(model);
+  const shorter = own === undefined || own === dimension ? undefined : dimension;
   const { batchSize = 100, maxRetries = 3, maxConcurrent = 4, timeoutMs = 30_000, maxInputBytes = 8000 } = settings;
   const { clock = systemClock } = surroundings;
   const api = createModelApi(
-    { provider: title, section: "embedder", url, apiKey, ...(keyHeaders ? { keyHeaders } : {}), maxRetries, timeoutMs },
+    { provider: title, section: "embedder", url, apiKey, keyHeaders, maxRetries, timeoutMs },
     surroundings,
   );
   const queue = createRequestQueue(maxConcurrent);
@@ -91,16 +88,16 @@ export function createRemoteEmbedder(
   const closing = new AbortController();
   let workedAt = Number.NEGATIVE_INFINITY;
 
-  async function request(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
+  async function request(texts: string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
     const maxBytes = (texts.length * dimension + 1024) * NUMBER_BYTES;
-    const answer = await api.post(provider.toBody(texts, options.kind), { ...options, maxBytes });
+    const answer = await api.post(provider.toBody(texts, { kind: options.kind, shorter }), { ...options, maxBytes });
     const vectors = provider.toVectors(answer);
-    if (vectors?.length !== texts.length) {
-      const given = vectors === undefined ? "no vectors" : `${vectors.length} vectors`;
+    if (!Array.isArray(vectors) || vectors.length !== texts.length) {
+      const given = Array.isArray(vectors) ? `${vectors.length} vectors` : "no vectors";
       throw new ArsenalError("PROTOCOL_ERROR", `${title} returned ${given} for ${texts.length} texts.`);
     }
     workedAt = clock.now();
-    return vectors.map((vector) => toUnit(vector, provider));
+    return vectors.map((vector) => toUnit(vector, provider, dimension));
   }
 
   /** Sends texts in batches and returns their vectors in order. One that fails cancels the others. */
@@ -150,7 +147,7 @@ export function createRemoteEmbedder(
   }
 
   return {
-    model: modelName(provider),
+    model: modelName(provider, dimension),
     dimension,
     embed,
     calibrate: (cosine) => calibration.calibrate(cosine),
@@ -162,14 +159,19 @@ export function createRemoteEmbedder(
       );
     },
     async close() {
-      closing.abort(new ArsenalError("CLOSED", `The embedder ${provider.name} was closed. Create a new one.`));
+      closing.abort(new ArsenalError("CLOSED", `The embedder ${name} was closed. Create a new one.`));
       api.close();
     },
   };
 }
 
+function lacking(model: string): never {
+  const fix = "Set it to the length of the model's vectors, as its documentation gives it.";
+  throw neededSetting("embedder.dimension", model, fix);
+}
+
 /** Provider, model and dimension, and a mark of what is put before a tool's text: everything that makes two vectors comparable. */
-function modelName({ name, model, dimension, prefixes }: RemoteProvider): string {
+function modelName({ name, model, prefixes }: RemoteProvider, dimension: number): string {
   const mark = prefixes === undefined || prefixes.tool === "" ? "" : `/${hash("sha256", prefixes.tool).slice(0, 8)}`;
   return `${name}/${model}/${dimension}${mark}`;
 }
@@ -196,15 +198,15 @@ function toBatches(
   return batches;
 }
 
-function toUnit(vector: unknown, { title, model, dimension }: RemoteProvider): Float32Array {
+function toUnit(vector: unknown, { title, model }: RemoteProvider, dimension: number): Float32Array {
   const numbers = Array.isArray(vector) ? vector : [];
   if (numbers.length !== dimension) {
     const isPooled = !Array.isArray(numbers[0]);
     const fix = isPooled
       ? `Set embedder.dimension to ${numbers.length}, or choose a model with ${dimension}.`
       : "Choose a sentence embedding model: this one returns a vector for each token.";
-    const message = `The vectors of ${model} have ${numbers.length} dimensions, not ${dimension}. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field: "embedder.dimension", value: dimension, fix });
+    const problem = `The vectors of ${model} have ${numbers.length} dimensions, not ${dimension}.`;
+    throw withFix("CONFIG_INVALID", problem, fix, { field: "embedder.dimension", value: dimension });
   }
   const values = Float32Array.from(numbers as readonly number[]);
   let squares = 0;
@@ -216,37 +218,15 @@ function toUnit(vector: unknown, { title, model, dimension }: RemoteProvider): F
   return values;
 }
 
-/** The dimension to use: the configured one, or the known one of the model. Throws CONFIG_INVALID if there is neither. */
-export function dimensionOf(
-  model: string,
-  { dimension }: Pick<RemoteEmbedderSettings, "dimension">,
-  known: Readonly<Record<string, number>>,
-): {
-  readonly dimension: number;
-  /** True if the API must be asked for shorter vectors than the model's own. */ readonly shortened: boolean;
-} {
-  const own = Object.hasOwn(known, model) ? known[model] : undefined;
-  const used = dimension ?? own;
-  if (used !== undefined) return { dimension: used, shortened: own !== undefined && used !== own };
-  throw needed(
-    "dimension",
-    `for ${model}`,
-    "Set it to the length of the model's vectors, as its documentation gives it.",
-  );
-}
-
-/** A setting that the provider cannot do without. */
-export function needed(setting: string, why: string, fix: string): ArsenalError {
-  const field = `embedder.${setting}`;
-  return new ArsenalError("CONFIG_INVALID", `${field} is needed ${why}. ${fix}`, { field, fix });
-}
-
-/** Tries an embedder for `toolarsenal doctor`: says that it answers, or rejects with what is wrong. */
-export async function checkEmbedder(embedder: Embedder): Promise<string> {
-  try {
-    await embedder.embed(["ready"], { kind: "query" });
-    return `${embedder.model} answers`;
-  } finally {
-    await embedder.close?.();
-  }
+/** Returns an adapter's `check`: it says that the embedder answers, or rejects with what is wrong. */
+export function checkOf<Settings>(create: (settings: Settings, surroundings?: ModelApiSurroundings) => Embedder) {
+  return async (settings: Settings, surroundings?: ModelApiSurroundings): Promise<string> => {
+    const embedder = create(settings, surroundings);
+    try {
+      await embedder.embed(["ready"], { kind: "query" });
+      return `${embedder.model} answers`;
+    } finally {
+      await embedder.close?.();
+    }
+  };
 }
