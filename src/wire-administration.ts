@@ -63,7 +63,7 @@ export function createAdministration(parts: AdministrationParts): Administration
     policy: createPolicyAdministration(parts),
     events: parts.feed,
     audit,
-    recorder: parts.guard.audit,
+    recorder: async () => (await parts.guard.load()).audit,
     history,
     async overview() {
       const openBreakers = parts.health.openCircuits();

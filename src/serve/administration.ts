@@ -23,8 +23,8 @@ export interface Administration {
   readonly events: Pick<EventFeed, "follow">;
   /** Undefined if calls are not audited, or the log cannot be read back. */
   readonly audit: AuditAdministration | undefined;
-  /** Records what operators do. Undefined if nothing is audited. */
-  readonly recorder: CallAudit | undefined;
+  /** Returns what records the actions of operators. Undefined if nothing is audited. */
+  recorder(): Promise<CallAudit | undefined>;
   /** Undefined if no history is kept. */
   readonly history: HistoryAdministration | undefined;
   /** The state of this process. */

@@ -24,8 +24,8 @@ export async function runRecorded(
   asked: Asked<never, never, never>,
   context: RestContext,
 ): Promise<Answer> {
-  const recorder = context.administration?.recorder;
-  if (operation.targets === undefined || recorder === undefined) return operation.run(asked, context);
+  const recorder = operation.targets && (await context.administration?.recorder());
+  if (recorder === undefined) return operation.run(asked, context);
   const problem = await recorder.refusal();
   if (problem !== undefined) throw notRecorded(`${operation.id} was refused: it cannot be recorded`, problem);
   const sent: unknown = asked.body;
@@ -46,9 +46,14 @@ export async function runRecorded(
 }
 
 /** Records that a caller without the role asked for an operation. */
-export function recordDenied(operation: Operation, asked: Recorded, { administration }: RestContext): void {
-  if (operation.targets !== undefined)
-    void administration?.recorder?.record(recordOf(operation, asked, failed("PERMISSION_DENIED")));
+export async function recordDenied(
+  operation: Operation,
+  asked: Recorded,
+  { administration }: RestContext,
+): Promise<void> {
+  if (operation.targets === undefined) return;
+  const recorder = await administration?.recorder();
+  await recorder?.record(recordOf(operation, asked, failed("PERMISSION_DENIED")));
 }
 
 type Outcome = Pick<OperatorActionRecord, "outcome" | "code"> & { readonly body?: unknown };

@@ -99,7 +99,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     const { request, response, principal } = exchange;
     const { role, needsTools, endless } = operation;
     if (role !== undefined && !hasRole(principal, role, context.administration)) {
-      recordDenied(operation, { params, body: undefined, principal, trace: exchange.trace } as never, context);
+      await recordDenied(operation, { params, body: undefined, principal, trace: exchange.trace } as never, context);
       throw lacksRole(principal.id, role === "operator" ? (context.administration?.operatorRole ?? role) : role);
     }
     const given = await read(exchange, params);
