@@ -332,6 +332,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
         redactor,
         emit,
         dependencies,
+        dialects,
         administration,
         state: guard.state,
         metrics: await metrics(),

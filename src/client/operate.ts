@@ -16,6 +16,8 @@ import type { Asked, Http } from "./http.ts";
 /** What a gateway says of itself and of the caller. */
 export interface GatewayInfo {
   readonly version: string;
+  /** The formats that tools can be exported in. */
+  readonly dialects: readonly string[];
   readonly caller: Pick<Principal, "id" | "roles" | "tenant">;
 }
 

@@ -81,6 +81,8 @@ export interface ServeMcpParts {
   readonly emit: Emit;
   readonly metrics: MetricRegistry;
   readonly dependencies: Dependencies;
+  /** Dialects that were added to the built-in ones, by name. */
+  readonly dialects: ReadonlyMap<string, unknown>;
   readonly administration: Administration;
   /** Shared with other processes that serve the same clients. */
   readonly state: ReplicaState;
@@ -93,7 +95,7 @@ const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor, emit, metrics, state, dependencies, administration, outside }: ServeMcpParts,
+  { config, redactor, emit, metrics, state, dependencies, dialects, administration, outside }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server, telemetry } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
@@ -119,6 +121,7 @@ export async function serveMcp(
     redactor,
     metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
     dependencies,
+    dialects,
     ...(config.a2a && outside && { a2a: toA2aServing(config.a2a, outside) }),
   };
   const serving = toolset === undefined ? { ...everything, administration } : servedToolset(everything, toolset);

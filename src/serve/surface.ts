@@ -80,6 +80,8 @@ export interface Serving {
   readonly replica: Replica;
   /** How the arsenal is served as an A2A agent. Undefined: with the defaults, and without push notifications. */
   readonly a2a?: A2aServing;
+  /** Dialects that were added to the built-in ones, by name. */
+  readonly dialects?: ReadonlyMap<string, unknown>;
   /** What operators may do. Undefined if only one toolset is served. */
   readonly administration?: Administration;
   /** What `/metrics` shows. */

@@ -160,11 +160,11 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     const server = await startLegacyServer();
     onTestFinished(() => server.close());
     const page = await open("servers");
-    await page.getByLabel("Name").fill("late");
-    await page.getByLabel("Address or command").fill(server.url);
+    await page.getByLabel("Name", { exact: true }).fill("late");
+    await page.getByLabel("Address").fill(server.url);
     await page.getByRole("button", { name: "Add" }).click();
-    await page.getByText("late brought 5 tools.").waitFor();
-    const row = page.locator("tbody tr").filter({ hasText: "late" }).first();
+    await page.getByText("late was added with 5 tools.").waitFor();
+    const row = page.getByRole("article", { name: "late" });
     await row.getByText("connected", { exact: true }).waitFor();
     await row.getByRole("button", { name: "Disconnect" }).click();
     await row.getByText("disconnected", { exact: true }).waitFor();

@@ -1,16 +1,18 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
+import type { ArsenalEvent, EnsembleStatus } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { events } from "../live.ts";
 import { Action } from "../parts/action.tsx";
+import { AddServer } from "../parts/add-server.tsx";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Failure } from "../parts/failure.tsx";
+import { Log } from "../parts/log.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { to } from "../router.ts";
 
-/** The ensembles, their state, and a form to add one. */
+/** The ensembles, their state and their logs, and a form to add one. */
 export function Servers() {
   const asked = useAsk(() => gateway().ensembles.list(), []);
   const about = events.value.filter(({ name }) => name.startsWith("ensemble-"));
@@ -19,114 +21,103 @@ export function Servers() {
     <>
       <h1>Servers</h1>
       <Shown asked={asked}>
-        {(ensembles) => (
-          <Table
-            caption="Servers"
-            rows={ensembles}
-            keyOf={({ name }) => name}
-            empty="Nothing is connected yet."
-            columns={[
-              { title: "Name", cell: ({ name }) => <b>{name}</b> },
-              { title: "Source", cell: ({ source }) => source },
-              {
-                title: "State",
-                cell: ({ state, problem }) => (
-                  <>
-                    <Badge state={state} /> {problem !== undefined && <small class="bad">{problem}</small>}
-                  </>
-                ),
-              },
-              { title: "Tools", cell: ({ tools }) => tools },
-              {
-                title: "",
-                cell: ({ name, state }) => (
-                  <div class="actions">
-                    {state === "disconnected" || state === "failed" ? (
-                      <Action label="Connect" run={() => gateway().ensembles.connect(name)} onDone={asked.again} />
-                    ) : (
-                      <Action
-                        label="Disconnect"
-                        tone="quiet"
-                        run={() => gateway().ensembles.disconnect(name)}
-                        onDone={asked.again}
-                      />
-                    )}
-                    <Action
-                      label="Reload"
-                      tone="quiet"
-                      run={() => gateway().ensembles.reload(name)}
-                      onDone={asked.again}
-                    />
-                  </div>
-                ),
-              },
-            ]}
-          />
-        )}
+        {(ensembles) =>
+          ensembles.length === 0 ? (
+            <p class="dim">Nothing is connected yet. Add a server below.</p>
+          ) : (
+            ensembles.map((each) => <Server key={each.name} ensemble={each} onChange={asked.again} />)
+          )
+        }
       </Shown>
       <AddServer onAdded={asked.again} />
-      <h2>Log</h2>
+      <p class="dim">
+        Servers that you add here last until the gateway restarts. Write them into the configuration to keep them. New
+        tools may wait at <a href={to("pins")}>Pins</a>.
+      </p>
+      <h2>Recent events</h2>
       <Table
         caption="What servers did"
-        rows={about.slice(0, 50)}
+        rows={about.slice(0, 20)}
         keyOf={(event) => `${event.at} ${event.name} ${JSON.stringify(event.data)}`}
         empty="Nothing happened since this page was opened."
         columns={[
           { title: "When", cell: ({ at }) => <Time at={at} /> },
-          { title: "What", cell: ({ name }) => name.replace("ensemble-", "") },
-          { title: "Details", cell: ({ data }) => <code>{JSON.stringify(data)}</code> },
+          { title: "Server", cell: ({ data }) => ("ensemble" in data ? String(data.ensemble) : "") },
+          { title: "What", cell: ({ name }) => <Badge state={name.replace("ensemble-", "")} /> },
+          { title: "Details", cell: detailsOf },
         ]}
       />
-      <p class="dim">
-        Servers that are added here last until the gateway restarts. Write them into the configuration to keep them. New
-        tools may wait at <a href={to("pins")}>Pins</a>.
-      </p>
     </>
   );
 }
 
-function AddServer({ onAdded }: { onAdded(): void }) {
-  const [said, setSaid] = useState<{ readonly error?: unknown; readonly done?: string }>({});
-  async function add(form: HTMLFormElement): Promise<void> {
-    const data = new FormData(form);
-    const [name, address] = [String(data.get("name")).trim(), String(data.get("address")).trim()];
-    const [command = "", ...args] = address.split(/\s+/);
-    const transport = /^https?:/.test(address)
-      ? ({ kind: "http", url: address } as const)
-      : ({ kind: "stdio", command, args } as const);
-    try {
-      const tools = await gateway().addMcpServer({ name, transport });
-      setSaid({ done: `${name} brought ${tools} tools.` });
-      form.reset();
-      onAdded();
-    } catch (error) {
-      setSaid({ error });
-    }
-  }
+function detailsOf({ data }: ArsenalEvent): string {
+  if ("message" in data) return String(data.message);
+  return "tools" in data ? count(Number(data.tools)) : "";
+}
+
+const SOURCES: Readonly<Record<EnsembleStatus["source"], string>> = {
+  function: "functions",
+  mcp: "MCP server",
+  openapi: "OpenAPI document",
+  a2a: "A2A agent",
+  descriptor: "descriptor",
+  builtin: "built-in tools",
+};
+
+function Server({ ensemble, onChange }: { readonly ensemble: EnsembleStatus; onChange(): void }) {
+  const { name, source, state, problem, tools, persisted } = ensemble;
+  const [showsLog, setShowsLog] = useState(false);
+  const id = useId();
+  const { ensembles, removeEnsemble } = gateway();
+  const isAway = state === "disconnected" || state === "failed";
   return (
-    <form
-      class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add(event.currentTarget);
-      }}
-    >
-      <h2>Add an MCP server</h2>
-      <div class="filters">
-        <label class="field">
-          Name
-          <input name="name" required pattern="[A-Za-z][A-Za-z0-9_\-]*" />
-        </label>
-        <label class="field">
-          Address or command
-          <input name="address" required placeholder="https://mcp.example.com/mcp" />
-        </label>
+    <article class="card server" aria-labelledby={id}>
+      <div class="head">
+        <h2 id={id}>{name}</h2>
+        <Badge state={state} />
+        <span class="dim">
+          {SOURCES[source]}, {count(tools)}
+          {!persisted && ", until the gateway restarts"}
+        </span>
+        <div class="actions">
+          {isAway ? (
+            <Action key="connect" label="Connect" run={() => ensembles.connect(name)} onDone={onChange} />
+          ) : (
+            <Action key="restart" label="Restart" tone="quiet" run={() => ensembles.restart(name)} onDone={onChange} />
+          )}
+          {!isAway && <Action label="Reload" tone="quiet" run={() => ensembles.reload(name)} onDone={onChange} />}
+          {state !== "disconnected" && (
+            <Action label="Disconnect" tone="quiet" run={() => ensembles.disconnect(name)} onDone={onChange} />
+          )}
+          {!persisted && (
+            <Action
+              label="Remove"
+              tone="quiet"
+              confirm={{ yes: "Yes, remove", no: "Keep" }}
+              run={() => removeEnsemble(name)}
+              onDone={onChange}
+            />
+          )}
+          {source === "mcp" && (
+            <button
+              type="button"
+              class="quiet"
+              aria-expanded={showsLog}
+              aria-controls={`${id}-log`}
+              onClick={() => setShowsLog(!showsLog)}
+            >
+              Log
+            </button>
+          )}
+        </div>
       </div>
-      <button type="submit">Add</button>
-      <div aria-live="polite">
-        {said.error !== undefined && <Failure error={said.error} />}
-        {said.done !== undefined && <p class="good">{said.done}</p>}
-      </div>
-    </form>
+      {problem !== undefined && <p class="bad">{problem}</p>}
+      <div id={`${id}-log`}>{showsLog && <Log name={name} />}</div>
+    </article>
   );
+}
+
+function count(tools: number): string {
+  return tools === 1 ? "1 tool" : `${tools} tools`;
 }

@@ -1,9 +1,11 @@
-import type { Toolset } from "../../../src/client/index.ts";
+import { useId, useRef, useState } from "preact/hooks";
+import type { Tool, Toolset } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { useAsk } from "../parts/ask.ts";
-import { Json } from "../parts/json.tsx";
+import { filterInWords } from "../parts/filter-words.ts";
 import { Shown } from "../parts/shown.tsx";
 import { Time } from "../parts/time.tsx";
+import { to } from "../router.ts";
 
 /** Curated views over the catalog. */
 export function Toolsets() {
@@ -18,25 +20,81 @@ export function Toolsets() {
               There are no toolsets. Declare them under <code>toolsets</code> in the configuration.
             </p>
           ) : (
-            toolsets.map(({ name, description, filter, view, policy, updatedAt }) => (
-              <article key={name} class="card">
-                <h2>{name}</h2>
-                <p>{description}</p>
-                <p class="dim">
-                  MCP clients use it at <code>/mcp/toolsets/{name}</code>
-                </p>
-                <p>
-                  {view === "live" ? "Live: tools that match later join it." : "Frozen: its tools do not change."}{" "}
-                  {inWords(policy)} Last changed <Time at={updatedAt} />.
-                </p>
-                <p>Tools that match:</p>
-                <Json value={filter} label={`Filter of ${name}`} />
-              </article>
-            ))
+            toolsets.map((toolset) => <OneToolset key={toolset.name} toolset={toolset} />)
           )
         }
       </Shown>
     </>
+  );
+}
+
+function OneToolset({ toolset }: { readonly toolset: Toolset }) {
+  const { name, description, filter, view, policy, updatedAt } = toolset;
+  const id = useId();
+  const conditions = filterInWords(filter);
+  return (
+    <article class="card" aria-labelledby={id}>
+      <h2 id={id}>{name}</h2>
+      <p>{description}</p>
+      <p class="dim">
+        MCP clients use it at <code>/mcp/toolsets/{name}</code>. {inWords(policy)} Last changed <Time at={updatedAt} />.
+      </p>
+      <p>
+        {view === "live"
+          ? "It has every tool that meets these conditions. Tools that meet them later join it."
+          : "It has the tools that were chosen when it was built."}
+      </p>
+      <ul>
+        {conditions.map((each) => (
+          <li key={each}>{each}</li>
+        ))}
+      </ul>
+      <Members toolset={name} />
+    </article>
+  );
+}
+
+const PAGE = 50;
+
+/** The tools of a toolset, with links, a page at a time. */
+function Members({ toolset }: { readonly toolset: string }) {
+  const [wanted, setWanted] = useState(1);
+  const listing = useRef<{ pages: AsyncIterator<readonly Tool[]>; tools: Tool[]; read: number; ended: boolean }>(null);
+  const asked = useAsk(async () => {
+    const all = (listing.current ??= {
+      pages: gateway().pages({ toolset, limit: PAGE }),
+      tools: [],
+      read: 0,
+      ended: false,
+    });
+    while (all.read < wanted && !all.ended) {
+      const { done, value } = await all.pages.next();
+      all.read++;
+      all.ended = done === true || value.length < PAGE;
+      if (done !== true) all.tools.push(...value);
+    }
+    return { tools: [...all.tools], more: !all.ended };
+  }, [toolset, wanted]);
+  return (
+    <Shown asked={asked}>
+      {({ tools, more }) => (
+        <>
+          <h3>{more ? `The first ${tools.length} tools` : tools.length === 1 ? "1 tool" : `${tools.length} tools`}</h3>
+          <ul class="chips">
+            {tools.map(({ id }) => (
+              <li key={id}>
+                <a href={to("catalog", [id])}>{id}</a>
+              </li>
+            ))}
+          </ul>
+          {more && (
+            <button type="button" class="quiet" onClick={() => setWanted(wanted + 1)}>
+              More
+            </button>
+          )}
+        </>
+      )}
+    </Shown>
   );
 }
 

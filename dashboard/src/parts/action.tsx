@@ -1,30 +1,54 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "./failure.tsx";
 
-/** A button that does something at the gateway, and says next to it if that failed. `confirm` asks first. */
+/** A button that does something at the gateway, and says next to it if that failed. With `confirm`, it asks first, with these two answers. */
 export function Action(props: {
   readonly label: string;
   readonly tone?: "quiet" | "danger";
-  readonly confirm?: string;
+  readonly confirm?: { readonly yes: string; readonly no: string };
   run(): Promise<unknown>;
   onDone?(): void;
 }) {
   const { label, tone, confirm, run, onDone } = props;
-  const [state, setState] = useState<{ readonly busy: boolean; readonly problem?: string }>({ busy: false });
+  const [state, setState] = useState<{ readonly doing?: "asks" | "runs"; readonly problem?: string }>({});
+  const focused = useRef<HTMLButtonElement>(null);
+  const asks = confirm !== undefined && state.doing === "asks";
+  const asked = useRef(false);
+  useEffect(() => {
+    // The button that had the focus is gone.
+    if (asked.current !== asks) focused.current?.focus();
+    asked.current = asks;
+  }, [asks]);
   async function act(): Promise<void> {
-    if (confirm !== undefined && !window.confirm(confirm)) return;
-    setState({ busy: true });
+    setState({ doing: "runs" });
     try {
       await run();
-      setState({ busy: false });
+      setState({});
       onDone?.();
     } catch (error) {
-      setState({ busy: false, problem: messageOf(error) });
+      setState({ problem: messageOf(error) });
     }
   }
+  if (asks)
+    return (
+      <>
+        <button type="button" class="danger" onClick={() => void act()}>
+          {confirm.yes}
+        </button>
+        <button type="button" class="quiet" ref={focused} onClick={() => setState({})}>
+          {confirm.no}
+        </button>
+      </>
+    );
   return (
     <>
-      <button type="button" class={tone} disabled={state.busy} onClick={() => void act()}>
+      <button
+        type="button"
+        class={tone}
+        ref={focused}
+        disabled={state.doing === "runs"}
+        onClick={() => (confirm === undefined ? void act() : setState({ doing: "asks" }))}
+      >
         {label}
       </button>
       {state.problem !== undefined && (

@@ -4,23 +4,10 @@ import { useAsk } from "./ask.ts";
 import { Failure } from "./failure.tsx";
 import { Json } from "./json.tsx";
 
-const DIALECTS = [
-  "openai",
-  "openai_responses",
-  "anthropic",
-  "gemini",
-  "bedrock",
-  "mistral",
-  "cohere",
-  "ollama",
-  "mcp",
-  "langchain",
-  "ai_sdk",
-];
-
 /** A tool as a model's API takes it, and what that API cannot express. */
 export function Definition({ toolId }: { readonly toolId: string }) {
   const [dialect, setDialect] = useState("openai");
+  const { answer: dialects = [dialect] } = useAsk(async () => (await gateway().info()).dialects, []);
   const { answer, error } = useAsk(() => gateway().exportTools(dialect, [toolId]), [dialect, toolId]);
   return (
     <details>
@@ -28,7 +15,7 @@ export function Definition({ toolId }: { readonly toolId: string }) {
       <label class="field">
         Format
         <select value={dialect} onChange={({ currentTarget }) => setDialect(currentTarget.value)}>
-          {DIALECTS.map((name) => (
+          {dialects.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>

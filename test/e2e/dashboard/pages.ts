@@ -51,7 +51,15 @@ export const PAGES_WITH_CONTENT: readonly PageWithContent[] = [
       await page.locator("section[aria-live] .badge").waitFor();
     },
   },
-  { name: "servers", path: "servers", ready: row },
+  {
+    name: "servers",
+    path: "servers",
+    async ready(page) {
+      const server = page.getByRole("article", { name: "everything" });
+      await server.getByRole("button", { name: "Log" }).click();
+      await server.getByRole("log").getByText("connected, with MCP").waitFor();
+    },
+  },
   { name: "toolsets", path: "toolsets", ready: article },
   { name: "audit", path: "audit", ready: row },
 ];

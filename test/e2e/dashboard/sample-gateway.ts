@@ -46,6 +46,7 @@ export async function openSampleGateway(): Promise<SampleGateway> {
         name: "support",
         description: "What the support desk works with.",
         include: { namespaces: ["billing", "shop"] },
+        exclude: ["shop.break"],
       },
     ],
   });

@@ -1,3 +1,4 @@
+import { DIALECT_NAMES } from "../../../adapters/dialects/built-in.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { ownIdentity } from "../../../mcp/client-identity.ts";
@@ -61,18 +62,19 @@ export const gatewayOperations: readonly Operation[] = [
               "How many tools there are; for callers without the role operator, how many they may see.",
             ),
             scoreThreshold: number("The semantic score below which a search drops a tool."),
+            dialects: texts("The formats that tools can be exported in."),
             caller: object(
               "Who you are.",
               { id: text("Your id."), roles: texts("Your roles."), tenant: text("Your tenant.") },
               ["id", "roles"],
             ),
           },
-          ["version", "toolCount", "scoreThreshold", "caller"],
+          ["version", "toolCount", "scoreThreshold", "dialects", "caller"],
         ),
       },
     },
     problems: ["TOOLSET_NOT_FOUND"],
-    async run({ principal }, { arsenal, toolset, administration }) {
+    async run({ principal }, { arsenal, toolset, dialects, administration }) {
       const { id, roles, tenant } = principal;
       const seesAll = toolset === undefined && hasRole(principal, "operator", administration);
       const toolCount = seesAll ? arsenal.toolCount : (await arsenal.listTools({ principal })).length;
@@ -82,6 +84,7 @@ export const gatewayOperations: readonly Operation[] = [
           version: String(ownIdentity().info["version"]),
           toolCount,
           scoreThreshold: arsenal.scoreThreshold,
+          dialects: [...new Set([...DIALECT_NAMES, ...(dialects?.keys() ?? [])])],
           caller,
         },
       };

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openaiDialect } from "../../../adapters/dialects/openai/openai.ts";
 import { memoryEngine } from "../../../adapters/engines/memory.ts";
+import type { Dialect } from "../../../transcode/dialect.port.ts";
 import { eventsOf, openGateway } from "../../../../test/serve/rest-gateway.ts";
 
 const CALL = { toolName: "billing.get_invoice", arguments: { invoiceId: "INV-1" } };
@@ -125,6 +127,11 @@ describe("tools over REST [003-transport-rest]", () => {
       body: { query: "show me an invoice", dialect: "anthropic" },
     });
     expect(definitions.body.tools[0]).toMatchObject({ name: expect.stringContaining("get_invoice"), input_schema: {} });
+    arsenal.addDialect({ ...(openaiDialect() as unknown as Dialect), name: "house-style" });
+    const { dialects } = (await ask("GET", "/info")).body;
+    expect(dialects).toEqual(expect.arrayContaining(["openai", "openai-responses", "ai-sdk", "house-style"]));
+    for (const format of dialects)
+      expect((await ask("POST", "/export", { body: { format, ids: ["billing.get_invoice"] } })).status).toBe(200);
     expect((await ask("POST", "/tools/retrieve", { body: { query: "x", dialect: "klingon" } })).body).toMatchObject({
       status: 400,
       code: "QUERY_INVALID",

@@ -1,0 +1,234 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium as driver, type Locator, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { DIALECT_NAMES } from "../../src/adapters/dialects/built-in.ts";
+import { openaiDialect } from "../../src/adapters/dialects/openai/openai.ts";
+import type { Dialect } from "../../src/transcode/dialect.port.ts";
+import { startTestAgent } from "../a2a/test-agent.ts";
+import { startLegacyServer } from "../mcp/upstream-server.ts";
+import { chromium } from "../peers/peers.ts";
+import { buildDashboard, openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
+import { barriers, visit } from "./dashboard/visit.ts";
+
+const program = chromium();
+if (program === undefined) process.stderr.write("not run: the servers of the dashboard. There is no chromium\n");
+
+const CHATTY = fileURLToPath(new URL("chatty-server.ts", import.meta.url));
+
+// because a machine without a browser cannot show a page
+describe.skipIf(program === undefined)("servers, toolsets and the playground of the dashboard", () => {
+  let browser: Browser;
+  let gateway: SampleGateway;
+
+  beforeAll(async () => {
+    await buildDashboard();
+    gateway = await openSampleGateway();
+    browser = await driver.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+  afterEach(async () => {
+    for (const name of ["late", "chatty"]) await gateway.arsenal.removeEnsemble(name);
+  });
+
+  async function open(path: string, { mayFail = false } = {}): Promise<Page> {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page, asked, complaints, close } = await visit(browser, `${gateway.url}/ui/${path}`, { permissions });
+    onTestFinished(async () => {
+      await close();
+      expect([...asked].filter((each) => !each.startsWith(gateway.url) && !each.startsWith("data:"))).toEqual([]);
+      // Chromium reports each answer that is a refusal.
+      const refused = /Failed to load resource: the server responded with a status of 4\d\d/;
+      expect(complaints.filter((each) => !mayFail || !refused.test(each))).toEqual([]);
+    });
+    return page;
+  }
+
+  const server = (page: Page, name: string): Locator => page.getByRole("article", { name, exact: true });
+
+  /** Fills in the form, and sends it. */
+  async function add(page: Page, kind: string, name: string, target: string): Promise<void> {
+    await page.getByRole("radio", { name: kind }).check();
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.getByRole("textbox", { name: /^(Address|Command|Address or file)$/ }).fill(target);
+    await page.getByRole("button", { name: "Add" }).click();
+  }
+
+  const chatty = (...args: readonly string[]): string => [process.execPath, `'${CHATTY}'`, ...args].join(" ");
+
+  it("follows the log of a server, without a mouse, and copies it", async () => {
+    const transport = { kind: "stdio" as const, command: process.execPath, args: [CHATTY] };
+    await gateway.arsenal.addMcpServer({ name: "chatty", transport });
+    const page = await open("servers");
+    await server(page, "chatty").getByRole("button", { name: "Log" }).focus();
+    await page.keyboard.press("Enter");
+    const log = server(page, "chatty").getByRole("log", { name: "Log of chatty" });
+    await log.getByText("chatty is starting").waitFor();
+    await log.getByText(/connected, with MCP/).waitFor();
+    await gateway.arsenal.execute({ toolName: "chatty.greet" });
+    await log.getByText('greeter: {"greeted":"nobody"}').waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await server(page, "chatty").getByRole("button", { name: "Copy" }).click();
+    await server(page, "chatty").getByText("Copied.").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z stderr chatty is starting\n[^]*mcp warning greeter: \{"greeted":"nobody"\}$/,
+    );
+    await server(page, "chatty").getByRole("button", { name: "Log" }).click();
+    await log.waitFor({ state: "detached" });
+  });
+
+  it("restarts a server: its tools come back, and its program has started again", async () => {
+    const page = await open("servers");
+    await add(page, "MCP server as a command", "chatty", chatty());
+    await page.getByText("chatty was added with 2 tools.").waitFor();
+    await server(page, "chatty").getByRole("button", { name: "Log" }).click();
+    const log = server(page, "chatty").getByRole("log");
+    await log.getByText("chatty is starting").waitFor();
+    await server(page, "chatty").getByRole("button", { name: "Restart" }).click();
+    await log.getByText("chatty is starting").nth(1).waitFor();
+    await server(page, "chatty").getByText("connected", { exact: true }).waitFor();
+    expect(await gateway.arsenal.execute({ toolName: "chatty.greet" })).toMatchObject({ status: "success" });
+  });
+
+  it("removes a server that was added there, once that is confirmed, and none of the configuration", async () => {
+    const page = await open("servers");
+    await add(page, "MCP server as a command", "chatty", chatty());
+    await server(page, "chatty").getByRole("button", { name: "Remove" }).click();
+    await server(page, "chatty").getByRole("button", { name: "Keep" }).click();
+    await server(page, "chatty").getByRole("button", { name: "Remove" }).click();
+    await server(page, "chatty").getByRole("button", { name: "Yes, remove" }).click();
+    await server(page, "chatty").waitFor({ state: "detached" });
+    expect(await gateway.arsenal.getTool("greet", "chatty")).toBe(undefined);
+    expect(await server(page, "memory").getByRole("button", { name: "Restart" }).count()).toBe(1);
+    expect(await server(page, "memory").getByRole("button", { name: "Remove" }).count()).toBe(0);
+  });
+
+  it("says once why a server could not be added, and shows what it wrote before it ended", async () => {
+    const page = await open("servers", { mayFail: true });
+    await add(page, "MCP server as a command", "chatty", chatty("fail"));
+    const form = page.getByRole("form", { name: "Add a server" });
+    await form.getByRole("log").getByText("ModuleNotFoundError: No module named 'pandas'").first().waitFor();
+    const alert = (await form.getByRole("alert").textContent()) ?? "";
+    expect(alert).toMatch(/exited with code 1\. It last wrote to stderr: .*Run the command in a terminal/);
+    expect(await barriers(page)).toEqual([]);
+    await add(page, "MCP server over HTTP", "late", "http://127.0.0.1:1/mcp");
+    await form.getByRole("alert").filter({ hasText: "late" }).waitFor();
+    expect((await form.getByRole("alert").textContent())?.match(/Check that/g)).toEqual(["Check that"]);
+  });
+
+  it("adds a command with an environment, a server with headers, an OpenAPI document and an agent", async () => {
+    const page = await open("servers");
+    await page.getByRole("radio", { name: "MCP server as a command" }).check();
+    await page.getByLabel("Environment").fill("CHATTY_TOKEN=a b=c\n\nOTHER=");
+    await add(page, "MCP server as a command", "chatty", chatty());
+    await page.getByText("chatty was added with 2 tools.").waitFor();
+    await server(page, "chatty").getByRole("button", { name: "Log" }).click();
+    await server(page, "chatty").getByText("it uses the token a b=c").waitFor();
+
+    const upstream = await startLegacyServer();
+    onTestFinished(() => upstream.close());
+    await page.getByRole("radio", { name: "MCP server over HTTP" }).check();
+    await page.getByLabel("Headers").fill("X-Team=blue\nX-Desk: 4");
+    await add(page, "MCP server over HTTP", "late", upstream.url);
+    await page.getByText("late was added with 5 tools.").waitFor();
+    expect(upstream.requests[0]?.headers).toMatchObject({ "x-team": "blue", "x-desk": "4" });
+    await gateway.arsenal.removeEnsemble("late");
+
+    const pets = createServer((_request, response) => {
+      const responses = { 200: { description: "The pets." } };
+      const paths = { "/pets": { get: { operationId: "listPets", summary: "Lists all pets.", responses } } };
+      response.end(JSON.stringify({ openapi: "3.1.0", info: { title: "Pets", version: "1" }, paths }));
+    });
+    onTestFinished(() => void pets.close());
+    await new Promise<void>((resolve) => void pets.listen(0, "127.0.0.1", resolve));
+    await add(page, "OpenAPI document", "late", `http://127.0.0.1:${(pets.address() as AddressInfo).port}/`);
+    await page.getByText("late was added with 1 tool.").waitFor();
+    await gateway.arsenal.removeEnsemble("late");
+
+    const agent = await startTestAgent();
+    onTestFinished(() => agent[Symbol.asyncDispose]());
+    await add(page, "A2A agent", "late", agent.url);
+    await page.getByText("late was added with 2 tools.").waitFor();
+  });
+
+  it("says what is wrong with the form before anything is sent", async () => {
+    const page = await open("servers");
+    const sent: string[] = [];
+    page.on("request", (request) => void (request.method() === "POST" && sent.push(request.url())));
+    await page.getByRole("radio", { name: "MCP server over HTTP" }).check();
+    await page.getByLabel("Headers").fill("X-Team=blue\nnonsense");
+    await add(page, "MCP server over HTTP", "late", "http://127.0.0.1:1/mcp");
+    await page.getByRole("alert").filter({ hasText: "Line 2 of the headers is not NAME=value: nonsense" }).waitFor();
+    await add(page, "MCP server as a command", "late", "node 'half");
+    await page.getByRole("alert").filter({ hasText: "opening '" }).waitFor();
+    expect(sent).toEqual([]);
+  });
+
+  it("cancels adding a server that does not answer", async () => {
+    const silent = createServer();
+    onTestFinished(() => void silent.close());
+    onTestFinished(() => silent.closeAllConnections());
+    await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
+    const asked = once(silent, "request");
+    const page = await open("servers");
+    await add(page, "MCP server over HTTP", "late", `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
+    const [request] = (await asked) as [IncomingMessage];
+    const hungUp = once(request.socket, "close");
+    await page.getByRole("progressbar", { name: "Connecting late" }).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("Cancelled. late was not added.").waitFor();
+    await hungUp;
+    expect(await gateway.arsenal.listTools({ namespace: "late" })).toEqual([]);
+  });
+
+  it("describes a toolset in words, and lists its tools with links", async () => {
+    const page = await open("toolsets");
+    const card = page.getByRole("article", { name: "support" });
+    await card.getByText("in the namespace billing or shop").waitFor();
+    await card.getByText("not shop.break").waitFor();
+    expect(await card.getByText('"namespaces"').count()).toBe(0);
+    await card.getByRole("link", { name: "billing.get_invoice" }).click();
+    await page.getByRole("heading", { name: "Health" }).waitFor();
+  });
+
+  it("offers every dialect that the gateway knows, also those that a program added", async () => {
+    const own = { ...(openaiDialect() as unknown as Dialect), name: "house-style" };
+    gateway.arsenal.addDialect(own);
+    const page = await open("catalog/billing.get_invoice");
+    await page.getByText("Definition", { exact: true }).click();
+    const choice = page.getByLabel("Format");
+    await choice.locator("option").filter({ hasText: "house-style" }).waitFor({ state: "attached" });
+    const names = await choice.locator("option").allTextContents();
+    expect(names).toEqual([...DIALECT_NAMES, "house-style"]);
+    for (const name of names) {
+      await choice.selectOption(name);
+      await page.getByLabel(`Definition for ${name}`, { exact: true }).getByText("get_invoice").first().waitFor();
+    }
+  });
+
+  it("changes nothing at the gateway without the page's token, which the page sends", async () => {
+    const page = await open("servers", { mayFail: true });
+    const restart = (headers: Readonly<Record<string, string>>): Promise<unknown> =>
+      page.evaluate(
+        `fetch("/api/v1/ensembles/notes/restart", { method: "POST", body: "{}", headers: ${JSON.stringify({
+          "content-type": "application/json",
+          ...headers,
+        })} }).then(async (answer) => [answer.status, (await answer.json()).field])`,
+      );
+    await server(page, "notes").waitFor();
+    expect(await restart({})).toEqual([403, "x-page-token"]);
+    expect(await restart({ "x-page-token": "ta1.wrong" })).toEqual([403, "x-page-token"]);
+    const sent = page.waitForRequest((request) => request.url().endsWith("/ensembles/notes/restart"));
+    await server(page, "notes").getByRole("button", { name: "Restart" }).click();
+    const token = (await sent).headers()["x-page-token"] ?? "";
+    expect(token).not.toBe("");
+    expect((await (await sent).response())?.status()).toBe(200);
+    const again = (await restart({ "x-page-token": token })) as unknown[];
+    expect(again[0]).toBe(200);
+  });
+});
