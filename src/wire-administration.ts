@@ -27,6 +27,7 @@ import type {
   PolicyAdministration,
 } from "./serve/administration.ts";
 import { createHistoryAdministration, keepsHistory } from "./wire-history.ts";
+import type { VisibleTools } from "./visible-tools.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 
 /** The stages that operators reach. */
@@ -42,7 +43,7 @@ export interface AdministrationParts {
   /** Writes what has happened until now to the history. */
   flushHistory(): Promise<void>;
   /** Resolves when what is registered can be found. */
-  ready(): Promise<unknown>;
+  ready(): Promise<{ readonly visible: Pick<VisibleTools, "get"> }>;
   readonly upstreams: Upstreams;
   /** Undefined while nothing was added. */
   ensembles(): Ensembles | undefined;
@@ -65,12 +66,25 @@ export function createAdministration(parts: AdministrationParts): Administration
     audit,
     recorder: async () => (await parts.guard.load()).audit,
     history,
-    async overview() {
-      const openBreakers = parts.health.openCircuits();
+    async overview(principal) {
+      const { tenant } = principal;
       const keeps = { audit: audit !== undefined, history: history !== undefined };
-      return { ...(await parts.statistics()), openBreakers, ensembles: ensembles.list(), keeps };
+      const open = parts.health.openCircuits();
+      const openBreakers = tenant === undefined ? open : await seenBy(principal, open);
+      return { ...(await parts.statistics(tenant)), openBreakers, ensembles: ensembles.list(), keeps };
     },
   };
+
+  async function seenBy(principal: Principal, ids: readonly string[]): Promise<readonly string[]> {
+    const { visible } = await parts.ready();
+    const seen = await Promise.all(
+      ids.map((id) => {
+        const dot = id.lastIndexOf(".");
+        return visible.get(id.slice(dot + 1), id.slice(0, dot), { principal });
+      }),
+    );
+    return ids.filter((_, at) => seen[at] !== undefined);
+  }
 }
 
 function createPolicyAdministration(parts: AdministrationParts): PolicyAdministration {

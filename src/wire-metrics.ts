@@ -14,8 +14,8 @@ import { createRecentMinutes, type Statistics, toStatistics } from "./observe/me
 /** Metrics that are being counted. */
 export interface WiredMetrics {
   readonly registry: MetricRegistry;
-  /** What this process did since counting began. */
-  statistics(): Promise<Statistics>;
+  /** What this process did since counting began, for all tenants or one. */
+  statistics(tenant?: string): Promise<Statistics>;
   close(): void;
 }
 
@@ -60,9 +60,9 @@ export function wireMetrics(stages: {
   const unwatch = watchProcess(registry);
   return {
     registry,
-    statistics: async () => {
+    statistics: async (tenant) => {
       const families = await registry.collect();
-      return toStatistics(families, { since, minutes: recent.read(), prices });
+      return toStatistics(families, { since, minutes: recent.read(), prices, tenant });
     },
     close() {
       unsubscribe();

@@ -27,13 +27,13 @@ export interface Administration {
   recorder(): Promise<CallAudit | undefined>;
   /** Undefined if no history is kept. */
   readonly history: HistoryAdministration | undefined;
-  /** The state of this process. */
-  overview(): Promise<GatewayOverview>;
+  /** The state of this process, as far as the caller may know of it. An operator of a tenant gets that tenant's figures. */
+  overview(principal: Principal): Promise<GatewayOverview>;
 }
 
 /** What one process of the gateway did since it started, and what is wrong now. */
 export interface GatewayOverview extends Statistics {
-  /** Ids of the tools whose circuit breaker is open. */
+  /** Ids of the tools whose circuit breaker is open, of those that the caller may see. */
   readonly openBreakers: readonly string[];
   readonly ensembles: readonly EnsembleStatus[];
   /** Whether there is an audit log, and a history, that can be read. */

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { GatewayOverview, Pin } from "../../../src/client/index.ts";
 import type { Verification } from "../../../src/guard/audit.port.ts";
 import { showMoney } from "../../../src/observe/money.ts";
-import { gateway } from "../gateway.ts";
+import { gateway, identity } from "../gateway.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { MinutesChart } from "../parts/chart.tsx";
@@ -41,6 +41,7 @@ export function Overview() {
     return () => clearInterval(timer);
   }, []);
   const { answer, error, loading } = asked;
+  const tenant = identity.value?.tenant;
   return (
     <>
       <h1>Overview</h1>
@@ -50,8 +51,12 @@ export function Overview() {
         <>
           <Attention {...answer} audit={audit.answer} />
           <Tiles stats={answer.stats} />
-          <h2>The last hour</h2>
-          <MinutesChart minutes={answer.stats.minutes} />
+          {answer.stats.minutes !== undefined && (
+            <section class="card">
+              <h2>The last hour</h2>
+              <MinutesChart minutes={answer.stats.minutes} />
+            </section>
+          )}
           <div class="columns">
             <section>
               <h2>Servers</h2>
@@ -82,8 +87,10 @@ export function Overview() {
             </section>
           </div>
           <p class="dim">
-            Counted by the process that answered, since <Time at={answer.stats.since} />. All processes together:{" "}
-            <code>/metrics</code>.
+            {tenant === undefined ? "Counted" : `Calls and searches of ${tenant}, counted`} by the process that
+            answered, since <Time at={answer.stats.since} />. All processes together: <code>/metrics</code>.
+            {answer.stats.folded === true &&
+              " This gateway counts too many tenants to keep all of yours apart: these figures are too low."}
           </p>
         </>
       )}
@@ -98,6 +105,7 @@ function Attention(props: {
   readonly audit: Verification | undefined;
 }) {
   const { stats, pins, audit } = props;
+  const { approvalsPending = 0, droppedEvents = 0 } = stats;
   const failed = stats.ensembles.filter(({ state }) => state === "failed");
   const waiting = pins.filter(({ state }) => state !== "accepted").length;
   const items: readonly (readonly [key: string, link: string, text: ComponentChildren])[] = [
@@ -107,12 +115,12 @@ function Attention(props: {
     ...stats.openBreakers.map(
       (id) => [`breaker ${id}`, to("catalog", [id]), `The circuit breaker of ${id} is open.`] as const,
     ),
-    ...(stats.approvalsPending > 0
+    ...(approvalsPending > 0
       ? [
           [
             "approvals",
             to("approvals"),
-            `${count(stats.approvalsPending, "call waits", "calls wait")} for approval.`,
+            `${count(approvalsPending, "call waits", "calls wait")} for approval.`,
           ] as const,
         ]
       : []),
@@ -126,14 +134,8 @@ function Attention(props: {
         ]
       : []),
     ...(audit?.ok === false ? [["audit", to("audit"), `The audit log is broken: ${audit.reason}`] as const] : []),
-    ...(stats.droppedEvents > 0
-      ? [
-          [
-            "dropped",
-            to(""),
-            `${count(stats.droppedEvents, "event", "events")} could not be delivered to a sink.`,
-          ] as const,
-        ]
+    ...(droppedEvents > 0
+      ? [["dropped", to(""), `${count(droppedEvents, "event", "events")} could not be delivered to a sink.`] as const]
       : []),
   ];
   return (
@@ -167,7 +169,11 @@ function Tiles({ stats }: { readonly stats: GatewayOverview }) {
   const connected = ensembles.filter(({ state }) => state === "connected").length;
   const money = (amount: number): string => showMoney(amount, currency, undefined);
   const tiles: readonly Tile[] = [
-    { title: "Calls", value: calls.toLocaleString(), more: `${running} running, ${waiting} waiting` },
+    {
+      title: "Calls",
+      value: calls.toLocaleString(),
+      more: running === undefined ? "" : `${running} running, ${waiting} waiting`,
+    },
     {
       title: "Errors",
       value: errors.toLocaleString(),

@@ -25,7 +25,7 @@ Chart.register(
   Tooltip,
 );
 
-type Minutes = GatewayOverview["minutes"];
+type Minutes = NonNullable<GatewayOverview["minutes"]>;
 
 /** Calls and errors of the last hour as bars, and the P95 of their latency as a line. */
 export function MinutesChart({ minutes }: { readonly minutes: Minutes }) {

@@ -51,7 +51,7 @@ const MEASURED_TOOLS = 2_000;
 const PAGE = 100;
 
 /** What stands for a label that does not apply. */
-const NONE = "none";
+export const NONE = "none";
 
 /** Events after which the catalog may have other tools. */
 const CHANGES_CATALOG: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([

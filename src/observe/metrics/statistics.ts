@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.ts";
 import type { ArsenalEvent } from "../events.ts";
-import type { Prices } from "./arsenal-metrics.ts";
-import type { HistogramSeries, MetricFamily, NumberSeries } from "./registry.ts";
+import { NONE, type Prices } from "./arsenal-metrics.ts";
+import { type HistogramSeries, type MetricFamily, type NumberSeries, OTHER } from "./registry.ts";
 
-/** What one process did since it started. */
+/** What one process did since it started, for all tenants or one. What is only known of the whole process is omitted for one tenant. */
 export interface Statistics {
   /** When counting began, in milliseconds since the epoch. */
   readonly since: number;
@@ -19,7 +19,7 @@ export interface Statistics {
   readonly tokens: {
     readonly returned: number;
     readonly saved: number;
-    readonly catalog: number;
+    readonly catalog?: number;
     /** What the saved tokens would have cost. Omitted if no price is configured. */
     readonly savedCost?: number;
   };
@@ -27,12 +27,14 @@ export interface Statistics {
   readonly cost: number;
   /** The currency of every cost, as ISO 4217 writes it. Omitted if none is configured. */
   readonly currency?: string;
-  readonly running: number;
-  readonly waiting: number;
-  readonly approvalsPending: number;
-  readonly droppedEvents: number;
+  /** True if some calls of this tenant are counted together with those of others: the figures are too low. */
+  readonly folded?: true;
+  readonly running?: number;
+  readonly waiting?: number;
+  readonly approvalsPending?: number;
+  readonly droppedEvents?: number;
   /** The last hour, oldest first. Minutes without a call are there too. */
-  readonly minutes: readonly Minute[];
+  readonly minutes?: readonly Minute[];
 }
 
 /** Estimated from the buckets of a histogram. Absent while there is nothing to estimate them from. */
@@ -116,17 +118,27 @@ export function createRecentMinutes(clock: Pick<Clock, "now">): RecentMinutes {
   };
 }
 
+interface StatisticsOptions extends Required<Pick<Statistics, "since" | "minutes">> {
+  readonly prices?: Prices | undefined;
+  readonly tenant?: string | undefined;
+}
+
 function isError(status: string): boolean {
   return status !== "success" && status !== "pending_confirmation";
 }
 
-/** Reads statistics out of the metrics. */
+/** Reads statistics out of the metrics: those of one tenant, if it is named. */
 export function toStatistics(
   families: readonly MetricFamily[],
-  { since, minutes, prices }: Pick<Statistics, "since" | "minutes"> & { readonly prices?: Prices | undefined },
+  { since, minutes, prices, tenant }: StatisticsOptions,
 ): Statistics {
-  const seriesOf = (name: string): MetricFamily["series"] =>
+  const isReserved = tenant === OTHER || tenant === NONE;
+  const allSeriesOf = (name: string): MetricFamily["series"] =>
     families.find((family) => family.name === `toolarsenal_${name}`)?.series ?? [];
+  const seriesOf = (name: string): MetricFamily["series"] =>
+    tenant === undefined
+      ? allSeriesOf(name)
+      : allSeriesOf(name).filter(({ labels }) => labels["tenant"] === tenant && !isReserved);
   const numbers = (name: string): readonly NumberSeries[] => seriesOf(name).filter((one) => "value" in one);
   const sum = (name: string): number => numbers(name).reduce((total, { value }) => total + value, 0);
   const histogram = (name: string): Percentiles & { readonly count: number } =>
@@ -139,6 +151,18 @@ export function toStatistics(
   }
   const { count: _, ...callMs } = histogram("call_duration_seconds");
   const { count: retrievals, ...retrievalMs } = histogram("retrieval_duration_seconds");
+  const counted = allSeriesOf("calls_total");
+  const isFolded =
+    isReserved ||
+    counted.some(({ labels }) => labels["status"] === OTHER) ||
+    (numbers("calls_total").length === 0 && counted.some(({ labels }) => labels["tenant"] === OTHER));
+  const ofProcess = {
+    running: sum("calls_running"),
+    waiting: sum("calls_waiting"),
+    approvalsPending: sum("approvals_pending"),
+    droppedEvents: sum("events_dropped_total"),
+    minutes,
+  };
   return {
     since,
     calls: sum("calls_total"),
@@ -150,16 +174,12 @@ export function toStatistics(
     tokens: {
       returned: sum("retrieval_tokens_total"),
       saved: sum("retrieval_tokens_saved_total"),
-      catalog: sum("catalog_tokens"),
+      ...(tenant === undefined && { catalog: sum("catalog_tokens") }),
       ...(prices?.perMillionInputTokens !== undefined && { savedCost: sum("retrieval_cost_saved_total") }),
     },
     cost: sum("call_cost_total"),
     ...(prices !== undefined && { currency: prices.currency }),
-    running: sum("calls_running"),
-    waiting: sum("calls_waiting"),
-    approvalsPending: sum("approvals_pending"),
-    droppedEvents: sum("events_dropped_total"),
-    minutes,
+    ...(tenant === undefined ? ofProcess : isFolded && { folded: true }),
   };
 }
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
 import { CAPABILITIES, type Principal, type ToolArsenal } from "../../../src/index.ts";
@@ -105,6 +108,51 @@ describe("GET /stats", () => {
     const { body } = await (await after()).ask("olga", "GET", "/stats");
     expect(body).not.toHaveProperty("currency");
     expect(body.tokens).not.toHaveProperty("savedCost");
+  });
+
+  it("shows an operator of a tenant the figures of that tenant, and leaves out those of the whole process", async () => {
+    const gateway = await after();
+    const { arsenal } = gateway;
+    await arsenal.retrieve({ context: { query: "greet a customer" }, principal: caller("bo", "north") });
+    const { body: all } = await gateway.ask("olga", "GET", "/stats");
+    const { body } = await gateway.ask("nora", "GET", "/stats");
+    expect(body).toMatchObject({
+      calls: 1,
+      errors: 0,
+      byStatus: { success: 1 },
+      retrievals: 1,
+      cost: 2,
+      openBreakers: [],
+      keeps: { history: true },
+    });
+    expect(body.tokens.returned).toBe(all.tokens.returned / 2);
+    const whole = ["running", "waiting", "approvalsPending", "droppedEvents", "minutes"];
+    expect(whole.filter((name) => !(name in all))).toEqual([]);
+    expect(whole.filter((name) => name in body)).toEqual([]);
+    expect(body.tokens).not.toHaveProperty("catalog");
+  });
+
+  it("names no open breaker of a tool that the operator's tenant may not see", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "arsenal-stats-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const policyFile = join(folder, "policy.yaml");
+    await writeFile(
+      policyFile,
+      'version: 1\nrules: [{ id: own, effect: deny, tools: ["secret.*"], tenants: [north] }]\n',
+    );
+    const fill = async (arsenal: ToolArsenal): Promise<void> => {
+      for (const namespace of ["shared", "secret"])
+        arsenal.register({ name: "fail", namespace, description: "Fails." }, () => {
+          throw new Error("no");
+        });
+    };
+    const execution = { circuitBreakerThreshold: 1, maxRetries: 1 };
+    const gateway = await operate({ security: { policyFile }, execution }, { fill });
+    for (const toolName of ["shared.fail", "secret.fail"]) await gateway.arsenal.execute({ toolName });
+    const open = async (who: "olga" | "nora"): Promise<unknown> =>
+      (await gateway.ask(who, "GET", "/stats")).body.openBreakers.toSorted();
+    expect(await open("olga")).toEqual(["secret.fail", "shared.fail"]);
+    expect(await open("nora")).toEqual(["shared.fail"]);
   });
 
   it("is for operators", async () => {

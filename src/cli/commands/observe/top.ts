@@ -73,7 +73,7 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
 /** The gateway at a glance. */
 function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out, environment }: Terminal): string {
   const { bold, dim, green, red, yellow } = styles(out, environment);
-  const { callMs, retrievalMs, tokens, ensembles, openBreakers, approvalsPending, droppedEvents } = seen;
+  const { callMs, retrievalMs, tokens, ensembles, openBreakers, approvalsPending = 0, droppedEvents = 0 } = seen;
   const money = (amount: number): string => showMoney(amount, seen.currency, "en");
   const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
   const attention = [
@@ -83,6 +83,7 @@ function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out,
     ...openBreakers.map((id) => `${id}: circuit breaker open`),
     ...(approvalsPending > 0 ? [`${approvalsPending} calls wait for approval`] : []),
     ...(droppedEvents > 0 ? [`${droppedEvents} events dropped`] : []),
+    ...(seen.folded === true ? ["some calls of your tenant are counted with those of others"] : []),
   ];
   const connected = ensembles.filter(({ state }) => state === "connected").length;
   return [
@@ -90,7 +91,7 @@ function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out,
     "",
     table([
       ["calls", seen.calls, seen.errors === 0 ? green("no errors") : red(`${seen.errors} errors`)],
-      ["", seen.running, `running, ${seen.waiting} waiting`],
+      ...(seen.running === undefined ? [] : [["", seen.running, `running, ${seen.waiting} waiting`]]),
       ["call time", ms(callMs.p50), `P95 ${ms(callMs.p95)}`],
       ["searches", seen.retrievals, `P50 ${ms(retrievalMs.p50)}, P95 ${ms(retrievalMs.p95)}`],
       ["tokens saved", tokens.saved, tokens.savedCost === undefined ? "" : `${money(tokens.savedCost)} saved`],
@@ -99,8 +100,9 @@ function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out,
       ["servers", connected, `of ${ensembles.length} connected`],
     ]),
     "",
-    `${dim("calls a minute, last hour")} ${sparkline(seen.minutes.map((minute) => minute.calls))}`,
-    "",
+    ...(seen.minutes === undefined
+      ? []
+      : [`${dim("calls a minute, last hour")} ${sparkline(seen.minutes.map((minute) => minute.calls))}`, ""]),
     ...(attention.length === 0 ? [green("Nothing needs attention.")] : attention.map((line) => yellow(`! ${line}`))),
     ...(calls.length === 0 ? [] : ["", table(calls.map((call) => row(call, styles(out, environment))))]),
   ].join("\n");
