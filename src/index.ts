@@ -28,7 +28,6 @@ export type {
 } from "./tool/handler.ts";
 export type { ArgumentsOf, ParametersSchema, StandardSchema } from "./tool/infer.ts";
 export type { JsonSchema } from "./tool/json-schema.ts";
-export { normaliseTool } from "./tool/normalise/normalise-tool.ts";
 export {
   CAPABILITIES,
   qualifiedName,
@@ -49,7 +48,7 @@ export type { FunctionDefinition } from "./register/from-function.ts";
 export type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
 export type { RegistrationLimits } from "./register/registration-limits.ts";
 
-export { INTENTS, type Intent, type IntentClassifier } from "./retrieve/understand/intent.ts";
+export { INTENTS, type Intent, type IntentClassifier } from "./retrieve/understand/intents.ts";
 export type { ConversationContext, Message, RefuseMode, ToolQuery } from "./retrieve/query.ts";
 export type { Reranker } from "./retrieve/reranker.port.ts";
 export type {

@@ -4,6 +4,7 @@ import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import { untilAborted } from "./catalog/dense/until-aborted.ts";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
+import { keepsHistory } from "./config/load/state-type.ts";
 import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { isLocalDocument } from "./config/openapi-config.ts";
 import { ArsenalError, isArsenalError } from "./errors/arsenal-error.ts";
@@ -26,7 +27,7 @@ import type {
   EnsembleStatus,
   PolicyAdministration,
 } from "./serve/administration.ts";
-import { createHistoryAdministration, keepsHistory } from "./wire-history.ts";
+import { createHistoryAdministration } from "./wire-history.ts";
 import type { VisibleTools } from "./visible-tools.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 

@@ -6,6 +6,7 @@ import { tokenize } from "./catalog/lexical/tokenize.ts";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import type { LoadedGuard } from "./config/parts/load-guard.ts";
+import type { RepairArguments } from "./execute/arguments/check-or-repair.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import type { Executor } from "./execute/executor.port.ts";
 import type { ResultCacheSettings } from "./execute/settings.ts";
@@ -23,7 +24,7 @@ import { createRetriever, type Retriever } from "./retrieve/retriever.ts";
 import type { Reranker } from "./retrieve/reranker.port.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
 import type { WiredHistory } from "./wire-history.ts";
-import { repairArguments } from "./transcode/repair-arguments.ts";
+import type * as Repairs from "./transcode/repair-arguments.ts";
 import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
 
 /** The stages that answer requests and run calls. */
@@ -93,6 +94,11 @@ export function wireCalls(stages: {
 
   // execute
   const validator = parts.validator ?? jsonSchemaValidator();
+  let repairs: typeof Repairs | undefined;
+  const repair: RepairArguments = async (...given) => {
+    repairs ??= await import("./transcode/repair-arguments.ts");
+    return repairs.repairArguments(...given);
+  };
   const unwatched = createEngine({
     find: (name, options) => upstreams.find(name) ?? registry.find(name, options),
     explainMissing: (name, sees) => registry.explainMissing(name, sees),
@@ -102,7 +108,7 @@ export function wireCalls(stages: {
     redact: redactor.value,
     idempotency,
     validator,
-    repair: repairArguments,
+    repair,
     executors: [...(parts.executors ?? []), ...stages.executors, directExecutor()],
     health,
     ensembleSettings: stages.ensembleSettings,

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
-import { stateType } from "./config/load/state-type.ts";
 import { compilePatterns } from "./guard/pattern.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import type { Clock } from "./observe/clock.ts";
@@ -24,17 +23,16 @@ export interface WiredHistory {
   close(): Promise<void>;
 }
 
-/** Wires the history. Undefined if it is off: unless the configuration says otherwise, it is kept if the state outlives the process. */
+/** Wires the history. */
 export function wireHistory(stages: {
-  readonly config: Pick<ResolvedConfig, "telemetry" | "state">;
+  readonly config: Pick<ResolvedConfig, "telemetry">;
   readonly events: Pick<Events, "emit" | "subscribe" | "flush">;
   readonly state: State;
   readonly clock: Clock;
   readonly redactor: Redactor;
-}): WiredHistory | undefined {
+}): WiredHistory {
   const { config, events, state, clock, redactor } = stages;
   const { enabled: _, ...settings } = config.telemetry.history;
-  if (!keepsHistory(config)) return undefined;
   const history = createHistory({ state, clock, redactor, settings, emit: events.emit, newId: randomUUID });
   const unsubscribe = events.subscribe(
     (event) => {
@@ -59,11 +57,6 @@ export function wireHistory(stages: {
       await history.close();
     },
   };
-}
-
-/** Unless the configuration says otherwise, a history is kept if the state outlives the process. */
-export function keepsHistory({ telemetry, state }: Pick<ResolvedConfig, "telemetry" | "state">): boolean {
-  return telemetry.history.enabled ?? stateType(state) !== "memory";
 }
 
 /** What operators read of the history. What this process has not written yet is written first. */

@@ -8,6 +8,7 @@ import { type Catalog, createCatalog } from "./catalog/catalog.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import { auditType } from "./config/load/chosen-adapters.ts";
 import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
+import { keepsHistory } from "./config/load/state-type.ts";
 import {
   configuredEngine,
   configuredLlm,
@@ -37,6 +38,7 @@ import { createToolsets, type Toolsets } from "./toolset/toolsets.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 import type { CallStages } from "./wire-calls.ts";
+import type { WiredHistory } from "./wire-history.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 import { createRegistrations, type Registrations } from "./wire-registrations.ts";
 
@@ -233,11 +235,15 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     const { enabled = true, type = "console" } = config.telemetry;
     if (enabled && type !== "console") await metrics();
     const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
-    const { wireHistory } = await import("./wire-history.ts");
-    const history = wireHistory({ config, events, state: guard.state.documents, clock, redactor });
+    const history = keepsHistory(config) ? await loadHistory() : undefined;
     calls = wireCalls({ ...stages, ensembleSettings, reranker, executors: (await executors()).executors, history });
     if (isClosed()) calls.engine.close();
     return { ...wired, ...calls, close: wired.close };
+  }
+
+  async function loadHistory(): Promise<WiredHistory> {
+    const { wireHistory } = await import("./wire-history.ts");
+    return wireHistory({ config, events, state: guard.state.documents, clock, redactor });
   }
 
   async function disconnect(): Promise<void> {

@@ -6,7 +6,8 @@ import type { Emit } from "../observe/events.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
-import { type AliasSpelling, explainMissing, lookUp, type LookUpParts, spellingsOf } from "./look-up.ts";
+import type * as LookUp from "./look-up.ts";
+import type { AliasSpelling, LookUpParts } from "./look-up.ts";
 import { refusalToRegister, refusalToReplace, type RegistrationLimits } from "./registration-limits.ts";
 import { createSharedRun } from "./shared-run.ts";
 
@@ -95,6 +96,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   const stored = new Set<string>();
   /** Ids of tools whose alias was cut, by alias. An alias means the same id for ever. */
   const cut = new Map<string, string>();
+  /** Loaded with the first name that is not an id. */
+  let lookUp: typeof LookUp | undefined;
   let pending = 0;
   let writing: Promise<unknown> = Promise.resolve();
 
@@ -174,7 +177,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   };
 
   /** Everything that a name can mean. An engine that fails takes nothing away from what is registered here. */
-  async function partsFor(name: string): Promise<LookUpParts> {
+  async function partsFor(name: string, { spellingsOf }: typeof LookUp): Promise<LookUpParts> {
     const { ids, names, aliases } = spellingsOf(name);
     const known = new Map<string, Tool>();
     try {
@@ -193,6 +196,12 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       named: (bare) => [...ownNamed(bare), ...[...known.values()].filter((tool) => tool.name === bare)],
       aliased: (given) => current(aliasedId(given)),
     };
+  }
+
+  /** The one tool that a name means which is neither an id nor an alias of a tool registered here. */
+  async function findOther(name: string, sees: (tool: Tool) => boolean): Promise<Tool | undefined> {
+    lookUp ??= await import("./look-up.ts");
+    return lookUp.lookUp(name, { ...(await partsFor(name, lookUp)), sees });
   }
 
   /** The only place that writes `changes`, so that what is derived from it stays true. */
@@ -314,7 +323,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     },
     own: (id) => owned.get(id),
     async find(name, { sees = () => true } = {}) {
-      const tool = findExact(name, sees) ?? lookUp(name, { ...(await partsFor(name)), sees });
+      const tool = findExact(name, sees) ?? (await findOther(name, sees));
       return tool ? { found: true, tool, handler: owned.get(tool.id)?.handler } : { found: false };
     },
     async explainMissing(name, sees) {
@@ -324,8 +333,9 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       } catch {
         // What is registered here is compared all the same.
       }
-      return explainMissing(name, {
-        ...(await partsFor(name)),
+      lookUp ??= await import("./look-up.ts");
+      return lookUp.explainMissing(name, {
+        ...(await partsFor(name, lookUp)),
         all,
         ...(sees ? { sees } : {}),
         ...(alias ? { toAlias: alias.toAlias } : {}),

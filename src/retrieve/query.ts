@@ -1,6 +1,6 @@
 import type { Capability, ToolSource } from "../tool/tool.ts";
 import type { Principal } from "../guard/principal.ts";
-import type { Intent } from "./understand/intent.ts";
+import type { Intent } from "./understand/intents.ts";
 
 /** The conversation a request stands in. Routing uses all of it, not the last message alone. */
 export interface ConversationContext {

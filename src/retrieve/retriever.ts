@@ -32,7 +32,7 @@ import type { Reranker } from "./reranker.port.ts";
 import type { Explanation, RetrievalResult, ScoredTool } from "./result.ts";
 import { DEFAULT_SETTINGS, type RetrieverSettings } from "./settings.ts";
 import { readConversation, usedTools } from "./understand/conversation-view.ts";
-import type { IntentClassifier } from "./understand/intent.ts";
+import type { IntentClassifier } from "./understand/intents.ts";
 import { resolveIntent, type ResolvedIntent } from "./understand/resolve-intent.ts";
 import { type Request, understand } from "./understand/understand.ts";
 import { type CheckedQuery, validateQuery } from "./understand/validate-query.ts";

@@ -1,14 +1,18 @@
 // An acronym with a plural s (`IDs`), an acronym up to the next capitalised word (`HTTPServer`), a word, digits.
 const ASCII_WORDS = /[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
-const UNICODE_WORDS =
-  /\p{Lu}{2,}s(?![\p{Ll}\p{M}])|\p{Lu}+(?![\p{Ll}\p{M}])|[\p{Lu}\p{Lt}]?[\p{Ll}\p{M}]+|[\p{Lo}\p{Lm}\p{M}]+|\p{Lt}|\p{N}+/gu;
+const UNICODE_WORDS = String.raw`\p{Lu}{2,}s(?![\p{Ll}\p{M}])|\p{Lu}+(?![\p{Ll}\p{M}])|[\p{Lu}\p{Lt}]?[\p{Ll}\p{M}]+|[\p{Lo}\p{Lm}\p{M}]+|\p{Lt}|\p{N}+`;
 const NON_ASCII = /\P{ASCII}/u;
+
+/** Made with the first text that needs it: as a literal it would cost every start a millisecond. */
+let unicodeWords: RegExp | undefined;
 
 /**
  * The words of an identifier or a text in lower case: split at anything that is no letter or digit, at the humps of camelCase, and between
  * letters and digits. Scripts without spaces between words stay one word a run.
  */
 export function splitWords(text: string): string[] {
-  const words = NON_ASCII.test(text) ? text.normalize("NFKC").match(UNICODE_WORDS) : text.match(ASCII_WORDS);
+  const words = NON_ASCII.test(text)
+    ? text.normalize("NFKC").match((unicodeWords ??= new RegExp(UNICODE_WORDS, "gu")))
+    : text.match(ASCII_WORDS);
   return words?.map((word) => word.toLowerCase()) ?? [];
 }

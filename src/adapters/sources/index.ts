@@ -40,3 +40,4 @@ export {
 export { createFileRoots, type FileRoots } from "../../guard/file-roots.ts";
 export type { SecretReference } from "../../guard/secrets/reference.ts";
 export type { OfferedTool, Source, SourceOptions } from "../../register/source.port.ts";
+export { normaliseTool } from "../../tool/normalise/normalise-tool.ts";

@@ -4,14 +4,14 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ArgumentChecks, CheckedArguments } from "./check-arguments.ts";
 import type { CallIds } from "../steps/handler-context.ts";
 
-/** Makes arguments fit a schema where it is plain what was meant: what a provider's dialect changed, and what models get wrong. */
+/** Makes arguments fit a schema if it is plain what was meant: what a provider's dialect changed, and what models get wrong. */
 export type RepairArguments = (
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,
-) => {
+) => Promise<{
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly repairs: readonly { readonly path: string; readonly message: string }[];
-};
+}>;
 
 /** What checking a call's arguments needs. */
 export interface CheckParts {
@@ -21,8 +21,8 @@ export interface CheckParts {
 }
 
 /**
- * Checks arguments, and where they do not fit, or name parameters there are none of, checks them again as repaired. Whoever gave arguments
- * that cannot be repaired is told of what they gave.
+ * Checks arguments. If they do not fit, or name unknown parameters, checks them again as repaired. If that does not help, the problem reported is that
+ * of the arguments as given.
  */
 export async function checkOrRepair(
   tool: Tool,
@@ -33,7 +33,7 @@ export async function checkOrRepair(
   const first = await checks.check(tool, given);
   const mayRepair = first.valid ? hasStrangeName(given, tool.parameters) : first.error.code === "ARGUMENTS_INVALID";
   if (repair === undefined || !mayRepair) return first;
-  const { arguments: repaired, repairs } = repair(given, tool.parameters);
+  const { arguments: repaired, repairs } = await repair(given, tool.parameters);
   if (repairs.length === 0) return first;
   const second = await checks.check(tool, repaired);
   if (!second.valid) return first;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { classifyIntent, INTENT_KEYWORDS, INTENTS } from "./intent.ts";
+import { classifyIntent, INTENT_KEYWORDS } from "./intent.ts";
+import { INTENTS } from "./intents.ts";
 
 describe("classifyIntent", () => {
   it.each([

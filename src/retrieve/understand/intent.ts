@@ -1,17 +1,5 @@
+import { INTENTS, type Intent } from "./intents.ts";
 import { baseForms, wordsOf } from "./words.ts";
-
-/** What a request is about, coarsely. */
-export const INTENTS = [
-  "data_query",
-  "data_mutation",
-  "analysis",
-  "communication",
-  "file_operations",
-  "customer_support",
-  "admin",
-  "unknown",
-] as const;
-export type Intent = (typeof INTENTS)[number];
 
 /** The words that speak for each intent, in requests and in the tags of tools. */
 export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readonly string[]>> = {
@@ -23,13 +11,6 @@ export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readon
   customer_support: ["ticket", "refund", "support", "customer"],
   admin: ["user", "permission", "setting", "config", "admin"],
 };
-
-/** Classifies a request by other means than keywords, such as a language model. */
-export type IntentClassifier = (
-  query: string,
-  summary: string | undefined,
-  options: { readonly signal?: AbortSignal },
-) => Promise<Intent>;
 
 /**
  * What a request is about, by its words: the intent with the most keywords in it, the earlier in the list on a tie, `unknown` where

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Intent, IntentClassifier } from "./intent.ts";
+import type { Intent, IntentClassifier } from "./intents.ts";
 import { resolveIntent } from "./resolve-intent.ts";
 
 const on = { enableIntentClassification: true, useLlmForIntent: true };

@@ -1,4 +1,5 @@
-import { INTENTS, strongestOf, weighIntents, type Intent, type IntentClassifier } from "./intent.ts";
+import { strongestOf, weighIntents } from "./intent.ts";
+import { INTENTS, type Intent, type IntentClassifier } from "./intents.ts";
 import type { ConversationContext } from "../query.ts";
 import type { RetrieverSettings } from "../settings.ts";
 
