@@ -1,15 +1,8 @@
 import { isPlainObject, type JsonSchema } from "../../src/tool/json-schema.ts";
 import type { SchemaFeature } from "../../src/transcode/features.ts";
 import { createReferences, type References } from "../../src/transcode/schema/find-reference.ts";
-import {
-  ANNOTATIONS,
-  childrenOf,
-  FEATURE_OF,
-  HOLDS_LIST,
-  HOLDS_NAMED,
-  HOLDS_SCHEMA,
-  type SchemaNode,
-} from "../../src/transcode/schema/keywords.ts";
+import { HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA } from "../../src/tool/schema/keywords.ts";
+import { ANNOTATIONS, childrenOf, FEATURE_OF, type SchemaNode } from "../../src/transcode/schema/keywords.ts";
 
 const KNOWN = new Set(["type", "required", "$ref", "description", "nullable"]);
 const ROOT_COMBINATORS = ["anyOf", "oneOf", "allOf", "not", "enum", "const"];

@@ -1,3 +1,4 @@
+import { HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { sha256 } from "../../tool/crypto.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
@@ -126,39 +127,10 @@ export function hashOf(definition: Definition): string {
 export const hashOfTool: (tool: Tool) => string = remember((tool) => hashOf(definitionOf(tool)));
 
 /** Keywords whose lists are sets: their order means nothing. */
-const SETS: ReadonlySet<string> = new Set(["required", "enum", "type", "anyOf", "oneOf", "allOf", "examples"]);
-
-/** Keywords whose members are named by the author and lead to a schema. */
-const MAPS: ReadonlySet<string> = new Set([
-  "properties",
-  "patternProperties",
-  "$defs",
-  "definitions",
-  "dependentSchemas",
-]);
+const SETS = words("required enum type anyOf oneOf allOf examples");
 
 /** Keywords whose members are sets of names, or schemas. */
-const DEPENDENCIES: ReadonlySet<string> = new Set(["dependentRequired", "dependencies"]);
-
-/** Keywords that lead to a schema, or to a list of them. What others have is data, in which every order may mean something. */
-const SCHEMAS: ReadonlySet<string> = new Set([
-  "anyOf",
-  "oneOf",
-  "allOf",
-  "not",
-  "if",
-  "then",
-  "else",
-  "items",
-  "prefixItems",
-  "additionalItems",
-  "unevaluatedItems",
-  "contains",
-  "additionalProperties",
-  "unevaluatedProperties",
-  "propertyNames",
-  "contentSchema",
-]);
+const DEPENDENCIES = words("dependentRequired dependencies");
 
 /** Lists that never say something of the members of a set beside them, as `enumNames` does one by one. */
 const LISTS: ReadonlySet<string> = new Set([...SETS, "items", "prefixItems", "const", "default"]);
@@ -190,10 +162,10 @@ function unordered(schema: unknown): unknown {
 }
 
 function withinKeyword(keyword: string, value: unknown): unknown {
-  if (SCHEMAS.has(keyword)) return unordered(value);
+  if (HOLDS_SCHEMA.has(keyword) || HOLDS_LIST.has(keyword)) return unordered(value);
   if (!isPlainObject(value)) return value;
   if (DEPENDENCIES.has(keyword)) return mapped(value, namesOrSchema);
-  return MAPS.has(keyword) ? mapped(value, unordered) : value;
+  return HOLDS_NAMED.has(keyword) ? mapped(value, unordered) : value;
 }
 
 function mapped(members: Readonly<Record<string, unknown>>, to: (value: unknown) => unknown): object {

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { execFile } from "node:child_process";
-import { Missing } from "./missing.ts";
+import { Missing } from "./reference.ts";
 
 /** No secret is longer: this is some other file. */
 const MAX_BYTES = 64 * 1024;

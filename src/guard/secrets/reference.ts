@@ -57,3 +57,13 @@ export function referencesIn(text: string): readonly string[] {
 export function replaceReferences(text: string, values: ReadonlyMap<string, string>): string {
   return text.replaceAll(INSIDE, (written: string, inner: string) => values.get(inner) ?? written);
 }
+
+/** Why there is no secret where a reference leads, and what to do about it. Contains no part of a secret. */
+export class Missing extends Error {
+  readonly fix: string;
+
+  constructor(reason: string, fix: string) {
+    super(reason);
+    this.fix = fix;
+  }
+}

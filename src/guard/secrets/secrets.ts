@@ -7,8 +7,8 @@ import { createRedactor, type Redactor } from "../redaction/redactor.ts";
 import type * as Readers from "./read-secret-file.ts";
 import { MIN_SECRET_LENGTH } from "../redaction/form-index.ts";
 import { callerProblem, fillCaller } from "./fill-members.ts";
-import { Missing } from "./missing.ts";
 import {
+  Missing,
   readReference,
   type ReadReference,
   referencesIn,

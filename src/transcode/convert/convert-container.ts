@@ -1,3 +1,4 @@
+import { isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import type { Part } from "./convert-literals.ts";
@@ -6,7 +7,6 @@ import { convertNode } from "./convert-node.ts";
 import { describeConstraint, showJson } from "./describe-constraint.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { takesNull, withNull } from "./nullable.ts";
-import { isSame } from "./merge-schemas.ts";
 
 /** `properties`, `required` and `additionalProperties` as the target takes them. */
 export function convertObject(node: SchemaNode, place: Place, conversion: Conversion): Part {

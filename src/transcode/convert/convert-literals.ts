@@ -1,8 +1,8 @@
+import { isOfType } from "../../tool/schema/keywords.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import { describeConstraint } from "./describe-constraint.ts";
 import { copyData } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
-import { isOfType } from "../schema/types-of.ts";
 
 /** A part of a converted schema: its keywords, and what had to be said in words instead. */
 export interface Part {

@@ -1,3 +1,4 @@
+import { pointerSteps } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import { convertArray, convertObject } from "./convert-container.ts";
@@ -10,7 +11,7 @@ import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
 import { mergeAllOf } from "./merge-schemas.ts";
 import { spellModern } from "./spell-modern.ts";
 import { addNotes, describeWhole } from "./describe-constraint.ts";
-import { type Found, tokensOf } from "../schema/find-reference.ts";
+import type { Found } from "../schema/find-reference.ts";
 import { typesOf } from "../schema/types-of.ts";
 
 /** No schema that a person wrote is deeper; the rest of one that is takes anything. */
@@ -126,7 +127,7 @@ function keepReference(
 ): JsonSchema {
   // What is encoded as text or as a list must not be taken for another branch of the union around it, so such uses have definitions of their own.
   const other = ["string", "array"].filter((type) => place.otherTypes.has(type));
-  const wanted = tokensOf(found.pointer)?.at(-1) ?? "";
+  const wanted = pointerSteps(found.pointer)?.at(-1) ?? "";
   const name = conversion.define([found.pointer, ...other].join(" "), wanted === "" ? "root" : wanted, () =>
     copyOut(found, place, conversion),
   );

@@ -1,3 +1,4 @@
+import { HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { type Conversion, ROOT } from "./conversion.ts";
 import { convertSpelled } from "./convert-node.ts";
@@ -7,7 +8,7 @@ import { convertUnion, describeBranches, isOnlyAboutNames } from "./convert-unio
 import { addNotes, describeConstraint } from "./describe-constraint.ts";
 import { fits, parameterNames } from "../repair/fits.ts";
 import { below } from "../schema/find-reference.ts";
-import { childrenOf, HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA, type SchemaNode } from "../schema/keywords.ts";
+import { childrenOf, type SchemaNode } from "../schema/keywords.ts";
 import { mergeAllOf, mergeBranches } from "./merge-schemas.ts";
 import { saferNames } from "../schema/parameter-names.ts";
 import { spellModern } from "./spell-modern.ts";

@@ -1,3 +1,4 @@
+import { typeOfValue } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import { encodeAsText, keepNever, NEVER, nothingKnown } from "./convert-anything.ts";
@@ -7,7 +8,7 @@ import { convertUnion } from "./convert-union.ts";
 import { assemble, keepKeywords } from "./keep-keywords.ts";
 import { type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
 import { withNull } from "./nullable.ts";
-import { impliedType, typeOfValue } from "../schema/types-of.ts";
+import { impliedType } from "../schema/types-of.ts";
 import { convertNode } from "./convert-node.ts";
 
 /** For a target in which every schema has one type, or is a union or a reference. */

@@ -1,3 +1,4 @@
+import { isSame } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
@@ -7,7 +8,7 @@ import { annotationsOf, convertNode, convertSpelled } from "./convert-node.ts";
 import { addNotes, describeWhole, showJson } from "./describe-constraint.ts";
 import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
-import { isSame, mergeAllOf } from "./merge-schemas.ts";
+import { mergeAllOf } from "./merge-schemas.ts";
 import { takesNull, withNull } from "./nullable.ts";
 import { spellModern } from "./spell-modern.ts";
 import { typesOf } from "../schema/types-of.ts";

@@ -1,23 +1,13 @@
+import { HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { Conversion, Place } from "./conversion.ts";
 import { convertNode } from "./convert-node.ts";
 import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
-import {
-  ANNOTATIONS,
-  FEATURE_OF,
-  HOLDS_NAMED,
-  HOLDS_SCHEMA,
-  PLACES,
-  type SchemaNode,
-  TYPE_OF,
-  words,
-} from "../schema/keywords.ts";
+import { ANNOTATIONS, FEATURE_OF, PLACES, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
 
 /** Keywords that have steps of their own. */
-const STRUCTURE = new Set(
-  words(
-    "type nullable description properties required additionalProperties items prefixItems anyOf oneOf allOf $ref enum const",
-  ),
+const STRUCTURE = words(
+  "type nullable description properties required additionalProperties items prefixItems anyOf oneOf allOf $ref enum const",
 );
 
 /** What a schema says beside its structure. */

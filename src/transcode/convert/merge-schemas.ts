@@ -1,5 +1,5 @@
+import { isOfType, isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { isOfType } from "../schema/types-of.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
 import { type Conversion, type Place, ROOT } from "./conversion.ts";
 import { below } from "../schema/find-reference.ts";
@@ -139,19 +139,6 @@ function isAnything(schema: unknown): boolean {
 function product(first: readonly unknown[], second: readonly unknown[]): readonly unknown[] | undefined {
   if (first.length * second.length > MAX_PRODUCT) return undefined;
   return first.flatMap((one) => second.map((two) => each(one, two)));
-}
-
-/** Whether two JSON values are equal, the order of members aside. Deep ones count as different. */
-export function isSame(left: unknown, right: unknown, depth = 0): boolean {
-  if (left === right) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null || depth > 50)
-    return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
-  const names = Object.keys(left);
-  if (names.length !== Object.keys(right).length) return false;
-  return names.every(
-    (name) => Object.hasOwn(right, name) && isSame((left as SchemaNode)[name], (right as SchemaNode)[name], depth + 1),
-  );
 }
 
 /** A schema whose `allOf`, and whose references beside other keywords, were merged into it. */

@@ -1,34 +1,11 @@
+import { TYPES, WELL_FORMED } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Conversion } from "./conversion.ts";
-import { byKeyword, type SchemaNode } from "../schema/keywords.ts";
-
-/** The types of JSON Schema. */
-export const TYPES: readonly string[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+import type { SchemaNode } from "../schema/keywords.ts";
 
 type Draft = Record<string, unknown>;
 
-const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-const isText = (value: unknown): boolean => typeof value === "string";
-const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 const isSchema = (value: unknown): boolean => typeof value === "boolean" || isPlainObject(value);
-
-/** What a keyword's value must be; one that is something else says nothing and would be refused by providers. */
-const WELL_FORMED: ReadonlyMap<string, (value: unknown) => boolean> = byKeyword([
-  [isNumber, "minimum maximum exclusiveMinimum exclusiveMaximum"],
-  [(value) => isNumber(value) && (value as number) > 0, "multipleOf"],
-  [isCount, "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"],
-  [(value) => typeof value === "boolean", "uniqueItems"],
-  [isRegularExpression, "pattern"],
-  [isText, "format title description $ref"],
-  [isFilledList, "enum anyOf oneOf allOf prefixItems"],
-  [(value) => Array.isArray(value) && value.every(isText), "required"],
-  [isPlainObject, "properties patternProperties dependentRequired dependentSchemas"],
-  [
-    isSchema,
-    "items additionalProperties unevaluatedItems unevaluatedProperties contains propertyNames not if then else",
-  ],
-]);
 
 /** One schema, not those inside it, in the spelling of draft 2020-12, whatever draft or OpenAPI version it was written for. */
 export function spellModern(raw: SchemaNode, path: string, conversion: Conversion): SchemaNode {
@@ -106,7 +83,7 @@ function spellTypes(node: Draft, path: string, conversion: Conversion): void {
   const given = node["type"];
   if (given === undefined) return;
   const names = (Array.isArray(given) ? given : [given]).map((name) => String(name).toLowerCase());
-  const types = [...new Set(names)].filter((name) => TYPES.includes(name));
+  const types = [...new Set(names)].filter((name) => TYPES.has(name));
   // Every integer is a number.
   const told = types.includes("number") ? types.filter((name) => name !== "integer") : types;
   const [first] = told;
@@ -132,18 +109,4 @@ function spellNullable(node: Draft, keeps: boolean, resolve: Resolve): void {
     if (!types.includes("null")) node["type"] = [...types, "null"];
   } else if (nullable && Array.isArray(anyOf)) node["anyOf"] = [...anyOf, { type: "null" }];
   if (!keeps) resolve("nullable", "as a type of its own");
-}
-
-/** Most real patterns are written without the `u` flag in mind, some need it. */
-function isRegularExpression(value: unknown): boolean {
-  return typeof value === "string" && ["", "u"].some((flags) => compiles(value, flags));
-}
-
-function compiles(pattern: string, flags: string): boolean {
-  try {
-    RegExp(pattern, flags);
-    return true;
-  } catch {
-    return false;
-  }
 }

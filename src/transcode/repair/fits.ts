@@ -1,8 +1,7 @@
+import { isOfType, isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { isOfType } from "../schema/types-of.ts";
 import type { References } from "../schema/find-reference.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
-import { isSame } from "../convert/merge-schemas.ts";
 
 const MAX_DEPTH = 200;
 

@@ -1,10 +1,10 @@
+import { isSame, typeOfValue } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { below, type References } from "../schema/find-reference.ts";
 import { type Effort, fits, partsOf, propertyIn, together } from "./fits.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
-import { isSame } from "../convert/merge-schemas.ts";
 import type { Repair } from "../repair-arguments.ts";
-import { typeOfValue, typesOf } from "../schema/types-of.ts";
+import { typesOf } from "../schema/types-of.ts";
 
 /** A value after repair. */
 export interface Repaired {

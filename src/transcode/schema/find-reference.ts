@@ -1,3 +1,4 @@
+import { decodePercent, follow, pointerSteps } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { childrenOf, type SchemaNode } from "./keywords.ts";
 
@@ -29,13 +30,9 @@ export function createReferences(root: unknown): References {
       const named = names.get(reference);
       if (named !== undefined) return named;
       if (!reference.startsWith("#")) return undefined;
-      const tokens = tokensOf(decode(reference.slice(1)));
+      const tokens = pointerSteps(decodePercent(reference.slice(1)));
       if (tokens === undefined) return undefined;
-      let node: unknown = root;
-      for (const token of tokens) {
-        if (typeof node !== "object" || node === null || !Object.hasOwn(node, token)) return undefined;
-        node = (node as SchemaNode)[token];
-      }
+      const node = follow(root, tokens);
       if (typeof node !== "boolean" && !isPlainObject(node)) return undefined;
       return { pointer: below("", ...tokens), node };
     },
@@ -70,28 +67,10 @@ function namesOf(node: SchemaNode): readonly string[] {
   ];
 }
 
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
-}
-
 /** A JSON Pointer one step further down. */
 export function below(pointer: string, ...tokens: readonly (string | number)[]): string {
   return tokens.reduce<string>(
     (path, token) => `${path}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`,
     pointer,
   );
-}
-
-/** The steps of a JSON Pointer; undefined where it is none. */
-export function tokensOf(pointer: string): readonly string[] | undefined {
-  if (pointer === "") return [];
-  if (!pointer.startsWith("/")) return undefined;
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

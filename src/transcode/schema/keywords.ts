@@ -1,33 +1,9 @@
+import { byKeyword, HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { SchemaFeature } from "../features.ts";
 
 /** A schema being worked on: keywords and their values, all of them still unproven. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
-
-/** The words of a text. */
-export function words(text: string): readonly string[] {
-  return text.split(" ");
-}
-
-/** Which row of a table a keyword is in. */
-export function byKeyword<Row>(rows: readonly (readonly [row: Row, keywords: string])[]): ReadonlyMap<string, Row> {
-  return new Map(rows.flatMap(([row, keywords]) => words(keywords).map((keyword) => [keyword, row] as const)));
-}
-
-/** Keywords that hold one schema; `items` may also hold a list of them, in older drafts. */
-export const HOLDS_SCHEMA: ReadonlySet<string> = new Set(
-  words(
-    "items additionalItems additionalProperties unevaluatedItems unevaluatedProperties contains propertyNames not if then else contentSchema",
-  ),
-);
-
-/** Keywords that hold a list of schemas. */
-export const HOLDS_LIST: ReadonlySet<string> = new Set(words("allOf anyOf oneOf prefixItems items"));
-
-/** Keywords that hold schemas under names which their author chose. */
-export const HOLDS_NAMED: ReadonlySet<string> = new Set(
-  words("properties patternProperties $defs definitions dependentSchemas dependencies"),
-);
 
 /** Which feature a keyword belongs to. Keywords of structure, such as `type` and `properties`, belong to none. */
 export const FEATURE_OF: ReadonlyMap<string, SchemaFeature> = byKeyword<SchemaFeature>([
@@ -52,8 +28,8 @@ export const FEATURE_OF: ReadonlyMap<string, SchemaFeature> = byKeyword<SchemaFe
 ]);
 
 /** Names of places. References are rewritten, so none is needed. */
-export const PLACES: ReadonlySet<string> = new Set(
-  words("$defs definitions $anchor $dynamicAnchor $recursiveAnchor $id id $vocabulary"),
+export const PLACES: ReadonlySet<string> = words(
+  "$defs definitions $anchor $dynamicAnchor $recursiveAnchor $id id $vocabulary",
 );
 
 /** Keywords that are for the reader, and constrain no value. */

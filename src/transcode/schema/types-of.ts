@@ -1,3 +1,4 @@
+import { typeOfValue } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { References } from "./find-reference.ts";
 import { type SchemaNode, TYPE_OF } from "./keywords.ts";
@@ -5,13 +6,6 @@ import { remember } from "../../tool/remember.ts";
 
 /** The types a JSON value can have. Integers are numbers here. */
 export const VALUE_TYPES: readonly string[] = ["string", "number", "boolean", "object", "array", "null"];
-
-/** The type of a JSON value. */
-export function typeOfValue(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "array";
-  return typeof value;
-}
 
 /** The one type that the keywords of a schema without `type` speak about; undefined where they speak of several or of none. */
 export function impliedType(node: SchemaNode): string | undefined {
@@ -86,9 +80,4 @@ function declaredTypes(type: unknown, nullable: unknown): ReadonlySet<string> {
 
 function both(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...left].filter((name) => right.has(name)));
-}
-
-/** Whether a value is of a type of JSON Schema. */
-export function isOfType(value: unknown, type: string): boolean {
-  return type === "integer" ? Number.isInteger(value) : typeOfValue(value) === type;
 }

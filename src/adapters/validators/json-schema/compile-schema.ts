@@ -1,9 +1,10 @@
+import { nativePattern } from "../../../tool/schema/keywords.ts";
 import type { Checked, CompileOptions, Problem } from "../../../execute/validator.port.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { measureSchema } from "../../../tool/schema/schema-limits.ts";
 import { type CheckLimits, createEvaluator, type Run, TooCostly } from "./evaluate.ts";
 import { copyValue } from "./member-rules.ts";
-import { nativePattern, type Pattern, type Patterns, readPattern } from "./patterns.ts";
+import { type Pattern, type Patterns, readPattern } from "./patterns.ts";
 import { brokenSchema, toProblems, unusableSchema } from "./problems.ts";
 import { readSchemas } from "./read-schema.ts";
 

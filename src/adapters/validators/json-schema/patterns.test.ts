@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nativePattern, readPattern } from "./patterns.ts";
+import { nativePattern } from "../../../tool/schema/keywords.ts";
+import { readPattern } from "./patterns.ts";
 
 /** What becomes of a pattern: how it is run. */
 function how(source: string): string {

@@ -1,3 +1,4 @@
+import { nativePattern } from "../../../tool/schema/keywords.ts";
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import { showValue } from "../../../errors/show-value.ts";
@@ -67,18 +68,6 @@ export function readPattern(source: string): Pattern {
     if (!(error instanceof NotInRe2)) throw error;
   }
   return { test: (text) => native.test(text), size: 1, backtracks: true };
-}
-
-/** The regular expression of a source. Many real ones, such as `[\w-.]`, are legal only without the `u` flag. */
-export function nativePattern(source: string): RegExp | undefined {
-  for (const flags of ["u", ""]) {
-    try {
-      return new RegExp(source, flags);
-    } catch {
-      // The other flags may do.
-    }
-  }
-  return undefined;
 }
 
 /** Thrown for what RE2 cannot express. */

@@ -1,3 +1,4 @@
+import { decodePercent, follow, HOLDS_NAMED, pointerSteps, TYPES, words } from "../../../tool/schema/keywords.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { SchemaObject } from "./evaluate.ts";
@@ -37,7 +38,6 @@ const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 const NO_ADDRESS = "schema:/";
 const META_SCHEMA = /^https?:\/\/json-schema\.org\/draft/;
 
-const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 const isText = (value: unknown): boolean => typeof value === "string";
 const isNumber = (value: unknown): boolean => typeof value === "number";
 const isFlag = (value: unknown): boolean => typeof value === "boolean";
@@ -67,13 +67,11 @@ const PLAIN_BY_KEYWORD = new Map(
   PLAIN.flatMap(([keywords, isRight, what]) => keywords.split(" ").map((keyword) => [keyword, { isRight, what }])),
 );
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const IN_PLACE = words("not if then else allOf anyOf oneOf dependentSchemas dependencies");
 const ONE = words(
   "items additionalItems additionalProperties contains propertyNames unevaluatedItems unevaluatedProperties not if then else",
 );
 const SEVERAL = words("allOf anyOf oneOf prefixItems");
-const BY_NAME = words("properties patternProperties definitions $defs dependentSchemas dependencies");
 
 /**
  * Walks a schema and finds out what its references mean. Nothing outside the schema is ever fetched: such a reference is an error, except
@@ -134,7 +132,7 @@ export function readSchemas(root: SchemaObject): ReadSchemas {
       );
     }
     if (fragment !== "" && !fragment.startsWith("/")) return { target: resource.anchors.get(fragment), resource };
-    return { target: follow(resource.root, fragment), resource };
+    return { target: follow(resource.root, pointerSteps(fragment) ?? []), resource };
   }
 
   const { $id } = root;
@@ -177,7 +175,7 @@ function forEachSubschema(
       if (!Array.isArray(value)) throw brokenSchema(at, "must be an array", value);
       value.forEach((each, index) => found(each, `${at}.${index}`, keyword));
     } else if (ONE.has(keyword)) found(value, at, keyword);
-    else if (BY_NAME.has(keyword)) {
+    else if (HOLDS_NAMED.has(keyword)) {
       if (!isPlainObject(value)) throw brokenSchema(at, "must be an object", value);
       for (const [name, each] of Object.entries(value)) {
         if (keyword !== "dependencies" || !isNames(each)) found(each, `${at}.${name}`, keyword);
@@ -221,25 +219,10 @@ function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
 function divide(reference: string): readonly [string, string] {
   const hash = reference.indexOf("#");
   if (hash < 0) return [reference, ""];
-  try {
-    return [reference.slice(0, hash), decodeURIComponent(reference.slice(hash + 1))];
-  } catch {
-    return [reference.slice(0, hash), reference.slice(hash + 1)];
-  }
+  return [reference.slice(0, hash), decodePercent(reference.slice(hash + 1))];
 }
 
 /** The address that a reference means, without its fragment. */
 function addressOf(reference: string, base: string): string | undefined {
   return URL.parse(reference, base)?.href.split("#")[0];
-}
-
-/** What a JSON pointer means within a value; undefined if it means nothing. */
-function follow(root: unknown, pointer: string): unknown {
-  let at = root;
-  for (const step of pointer.split("/").slice(1)) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
-    at = (at as Record<string, unknown>)[key];
-  }
-  return at;
 }

@@ -1,3 +1,4 @@
+import { isOfType, isSame } from "../../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../../tool/canonical-json.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { countCharacters } from "../../../tool/limits.ts";
@@ -34,7 +35,7 @@ export function valueRules(schema: SchemaObject, patterns: Patterns): readonly R
       (value, run) => {
         if (typeof value !== "object" || value === null) return plain.has(value);
         spend(run, cost);
-        return others.some((one) => equals(one, value));
+        return others.some((one) => isSame(one, value));
       },
     );
   }
@@ -43,7 +44,7 @@ export function valueRules(schema: SchemaObject, patterns: Patterns): readonly R
     const cost = sizeOf(wanted);
     add(
       () => show(wanted),
-      (value, run) => (spend(run, cost), equals(wanted, value)),
+      (value, run) => (spend(run, cost), isSame(wanted, value)),
     );
   }
   rules.push(...limitRules(schema, "number"), ...limitRules(schema, "string"));
@@ -135,23 +136,6 @@ function sizeFor(kind: Kind, value: unknown, run: Run): number | undefined {
   }
 }
 
-function isOfType(value: unknown, type: string): boolean {
-  switch (type) {
-    case "null":
-      return value === null;
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
-    case "integer":
-      return Number.isInteger(value);
-    case "number":
-      return Number.isFinite(value);
-    default:
-      return typeof value === type;
-  }
-}
-
 /** Decimal fractions are not exact: 0.3 is three times 0.1 all the same. */
 function isMultiple(value: number, divisor: number): boolean {
   const quotient = value / divisor;
@@ -164,18 +148,6 @@ function isMultiple(value: number, divisor: number): boolean {
 export function sizeOf(value: unknown, limit: number = Infinity): number {
   const { tooLarge, values } = measureSchema(value, { characters: Infinity, values: limit, depth: Infinity });
   return tooLarge === undefined ? values : Infinity;
-}
-
-/** Whether two values of JSON are the same, whatever the order of their keys. */
-function equals(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every(
-    (key) => Object.hasOwn(b, key) && equals((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-  );
 }
 
 /** The indexes of two equal items, in linear time; undefined if all differ. */

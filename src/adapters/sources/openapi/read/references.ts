@@ -1,5 +1,6 @@
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { showValue } from "../../../../errors/show-value.ts";
+import { decodePercent, follow as walk, pointerSteps } from "../../../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 
 /** A part of a document. */
@@ -20,13 +21,7 @@ const MAX_HOPS = 50;
 export function createReferences(root: JsonObject): References {
   function lookUp(reference: string): unknown {
     const parts = partsOf(reference);
-    if (parts === undefined) return undefined;
-    let found: unknown = root;
-    for (const part of parts) {
-      if (typeof found !== "object" || found === null || !Object.hasOwn(found, part)) return undefined;
-      found = (found as JsonObject)[part];
-    }
-    return found;
+    return parts && walk(root, parts);
   }
 
   function follow(value: unknown, what: string): JsonObject {
@@ -55,15 +50,7 @@ export function broken(reason: string): ArsenalError {
   return new ArsenalError("TOOL_INVALID", reason);
 }
 
-/** The names in a JSON pointer within the document. */
+/** The names in a JSON Pointer within the document; undefined if the reference leads out of it. */
 export function partsOf(reference: string): readonly string[] | undefined {
-  if (reference !== "#" && !reference.startsWith("#/")) return undefined;
-  try {
-    return reference
-      .split("/")
-      .slice(1)
-      .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
-  } catch {
-    return undefined;
-  }
+  return reference.startsWith("#") ? pointerSteps(reference.slice(1))?.map(decodePercent) : undefined;
 }

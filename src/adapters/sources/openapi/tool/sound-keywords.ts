@@ -1,66 +1,32 @@
-type Check = (value: unknown) => boolean;
-
-const TYPES: ReadonlySet<unknown> = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);
-
-const isText: Check = (value) => typeof value === "string";
-const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
-const isCount: Check = (value) => Number.isInteger(value) && (value as number) >= 0;
-const isFlag: Check = (value) => typeof value === "boolean";
+import { TYPES, WELL_FORMED, words } from "../../../../tool/schema/keywords.ts";
 
 /** Keywords that describe a value. */
-const DESCRIBING: Readonly<Record<string, Check>> = {
-  type: (value) =>
-    TYPES.has(value) ||
-    (Array.isArray(value) &&
-      value.length > 0 &&
-      value.every((each) => TYPES.has(each)) &&
-      new Set(value).size === value.length),
-  description: isText,
-  title: isText,
-  enum: (value) => Array.isArray(value) && value.length > 0,
-  const: (value) => value !== undefined,
-  format: isText,
-  contentEncoding: isText,
-  contentMediaType: isText,
-  deprecated: (value) => value === true,
-};
+const DESCRIBING = words("type description title enum const format contentEncoding contentMediaType deprecated");
 
 /** Keywords that refuse values. */
-const REFUSING: Readonly<Record<string, Check>> = {
-  minimum: isNumber,
-  maximum: isNumber,
-  exclusiveMinimum: isNumber,
-  exclusiveMaximum: isNumber,
-  multipleOf: (value) => isNumber(value) && (value as number) > 0,
-  minLength: isCount,
-  maxLength: isCount,
-  minItems: isCount,
-  maxItems: isCount,
-  minContains: isCount,
-  maxContains: isCount,
-  minProperties: isCount,
-  maxProperties: isCount,
-  uniqueItems: isFlag,
-  pattern: isPattern,
-};
+const REFUSING = words(
+  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties uniqueItems pattern",
+);
 
 /**
- * Whether a keyword means something in JSON Schema, and its value is one that it can have. What OpenAPI adds, and what authors get wrong, is
- * left out: one broken keyword would otherwise make the whole tool unusable.
+ * True if a keyword means something in JSON Schema, and its value is one that it can have. The rest is left out, because one broken keyword
+ * would make the whole tool unusable.
  */
 export function isSoundValue(keyword: string, value: unknown, direction: "request" | "answer" = "request"): boolean {
-  if (Object.hasOwn(DESCRIBING, keyword)) return DESCRIBING[keyword]?.(value) ?? false;
-  return direction === "request" && Object.hasOwn(REFUSING, keyword) && (REFUSING[keyword]?.(value) ?? false);
-}
-
-function isPattern(value: unknown): boolean {
-  if (typeof value !== "string") return false;
-  for (const flags of ["u", ""]) {
-    try {
-      return RegExp(value, flags) instanceof RegExp;
-    } catch {
-      // Many real patterns are legal only without the flag.
+  if (!DESCRIBING.has(keyword) && (direction === "answer" || !REFUSING.has(keyword))) return false;
+  switch (keyword) {
+    case "type": {
+      const types = [value].flat();
+      return types.length > 0 && types.every((type) => TYPES.has(type)) && new Set(types).size === types.length;
     }
+    case "const":
+      return value !== undefined;
+    case "contentEncoding":
+    case "contentMediaType":
+      return typeof value === "string";
+    case "deprecated":
+      return value === true;
+    default:
+      return WELL_FORMED.get(keyword)?.(value) === true;
   }
-  return false;
 }
