@@ -142,10 +142,7 @@ function parse(argv: readonly string[], known: Readonly<Record<string, Option>>)
   });
 }
 
-/**
- * Divides a line whose action takes a command to run, such as `import mcp npx -y server`. From the first word of that command on, the rest
- * belongs to it if it has further words or options that are not ours.
- */
+/** Divides a line with a command to run, such as `import mcp npx -y server`: from its first word on, everything belongs to that command. */
 function divideRest(
   { actions = {} }: NamedCommand,
   known: Readonly<Record<string, Option>>,

@@ -20,10 +20,7 @@ export const SEED = 20_240_501;
 /** Draws between two turns of the event loop, so that Ctrl-C is heard. */
 const DRAWS_A_TURN = 5_000_000;
 
-/**
- * The mean of each list of paired differences with its percentile interval. The lists are of one length, one entry a query: a resample
- * draws queries, and all lists see the same draw. The same lists and seed always give the same intervals.
- */
+/** The mean of each list of paired differences with its percentile interval. Lists have one entry per query and share the draws. Seeded. */
 export async function pairedBootstrap(
   differences: readonly Float64Array[],
   { resamples = RESAMPLES, seed = SEED, signal }: BootstrapOptions = {},

@@ -20,10 +20,7 @@ const MOST_QUERIES = 600;
 const ATTEMPTS = 30;
 const SEED = 1;
 
-/**
- * Asks queries again of small catalogs: each query of one to four namespaces drawn at random that serve it, and of as many that do not. Empty
- * if the tools have fewer than five namespaces. The draws are seeded, so the same files give the same draws.
- */
+/** Asks queries again of small catalogs: one to four random namespaces that serve the query, and as many that do not. Seeded. Needs five namespaces. */
 export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly SetQuery[]): readonly SizedQuery[] {
   const random = createRandom(SEED);
   const byNamespace = Map.groupBy(tools.values(), ({ namespace }) => namespace);

@@ -26,10 +26,7 @@ export interface Aegis {
   preview(request: AegisRequest): Promise<AegisPreview>;
   /** Every rate that the call must fit into. What a source claims of its tools can lower their limit, not raise it. */
   limitsOf(request: AegisRequest, obligations?: Obligations): readonly NamedLimit[];
-  /**
-   * Asks once more whether the tool is what was accepted, then uses up the approval that a call names. For the last moment before the call
-   * runs, so that whatever else refuses it leaves the approval good. Of several calls with one approval, one is allowed.
-   */
+  /** Checks the pin again, then uses up the approval that the call names. Called right before the call runs, so that a refusal leaves the approval good. */
   redeem(request: AegisRequest): AegisDecision | Promise<AegisDecision>;
   /** Makes the approval good again that this very request redeemed, where the call then did not run after all. */
   giveBack(request: AegisRequest): Promise<void>;

@@ -9,10 +9,7 @@ export interface AuditLog {
   append(record: AuditRecord): Promise<void>;
   /** Where the log ends now. Kept elsewhere, it proves later that nothing up to here was cut off. */
   head(): Promise<AuditHead>;
-  /**
-   * Reads records back, newest first, from the one before `before` on. Records may be added meanwhile. Holds one page in memory at most; lines
-   * that are not records are left out. Omitted if this log cannot be read back.
-   */
+  /** Reads records back, newest first, before `before`. Keeps one page in memory; skips lines that are not records. Omitted if the log cannot be read back. */
   read?(options?: ReadAuditOptions): Promise<AsyncIterable<KeptRecord>>;
   /** Checks every record from the first to the last one kept now, and the signatures if this log signs. Omitted if it cannot be read back. */
   verify?(options?: VerifyAuditOptions): Promise<Verification>;

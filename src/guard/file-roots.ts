@@ -7,10 +7,7 @@ import { showValue } from "../errors/show-value.ts";
 
 /** Files below some folders, and no others: whatever a path is made of, what is opened lies in one of the folders. */
 export interface FileRoots {
-  /**
-   * Reads a file; `path` is where it lies, links resolved. Rejects with PERMISSION_DENIED outside the folders, and with EXECUTION_FAILED if there is
-   * no such file or it is longer than allowed.
-   */
+  /** Reads a file; `path` is where it is, links resolved. Rejects with PERMISSION_DENIED outside the folders, EXECUTION_FAILED if missing or too long. */
   read(path: string, options: { readonly maxBytes: number }): Promise<{ path: string; bytes: Uint8Array }>;
   /** Replaces the file as a whole, or leaves it as it was. Folders on the way are created. `created` is false if there was one before. */
   write(

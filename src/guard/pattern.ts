@@ -12,10 +12,7 @@ export type NamedTool = Pick<Tool, "id" | "name" | "sourceName">;
 export interface PatternOptions {
   /** Where the patterns were written, for messages: `security.deny`. */
   readonly field?: string;
-  /**
-   * True where matching grants something. A pattern with a dot then means an id alone, so that a server cannot pass for
-   * `github.*` by calling its own tool `github.anything`.
-   */
+  /** True if a match grants something. A pattern with a dot then matches ids only, so a server cannot name its tool `github.anything` to pass for `github.*`. */
   readonly grants?: boolean;
 }
 
@@ -64,10 +61,7 @@ function firstMatch(patterns: readonly CompiledPattern[], tool: NamedTool): stri
   return undefined;
 }
 
-/**
- * Compares without a regular expression, which a pattern such as `*a*a*a*b` could send into exponential time. Only the last `*` is ever
- * retried: whatever an earlier one could take, the last one can take as well.
- */
+/** Compares without a regular expression, which `*a*a*a*b` could make exponential. Only the last `*` is retried: it can take what an earlier one could. */
 function matches(pattern: readonly string[], text: readonly string[]): boolean {
   let at = 0;
   let reached = 0;

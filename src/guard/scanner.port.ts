@@ -5,10 +5,7 @@ import type { Span } from "./scan/rules/rule.ts";
 export interface TextScanner {
   /** Every rule a finding of it can name. */
   readonly rules: readonly ScannerRule[];
-  /**
-   * Returns what it finds, at most once per rule. `text` has no hidden characters any more; without a `place`, it may come from anywhere.
-   * The same text always has the same findings.
-   */
+  /** Returns what it finds, at most once per rule, always the same for the same text. `text` has no hidden characters; without a `place`, it may be anything. */
   scan(text: string, place?: Place): readonly PlacedFinding[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * The key under which a state remembers that earlier content was lost: its file was damaged, or disappeared while it was in use. Adapters
- * write it into the state that takes the lost one's place, and nobody removes it.
- */
+/** The key under which a state remembers that earlier content was lost. Adapters write it into the state that replaces the lost one. Never removed. */
 export const STATE_LOST = "state-lost";
 
 /** What is kept under that key. */

@@ -1,13 +1,7 @@
-/**
- * What a person does not see, or sees as something else: controls and line breaks, format and tag characters, characters for private use, those
- * that fonts leave out, and blanks that are no plain space.
- */
+/** What a person does not see as it is: controls, line breaks, format and tag characters, private use, ignorable characters, and odd blanks. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|[^\P{Zs} ]/gu;
 
-/**
- * A text on one line for a person to judge: whatever hides in it is written as JSON escapes it (`\u202e`). JSON stays the JSON it was, as long
- * as it is on one line.
- */
+/** A text on one line for a person to judge: hidden characters are written as JSON escapes (`\u202e`), so JSON on one line stays the same JSON. */
 export function visibleText(text: string): string {
   return text.replaceAll(UNSEEN, escaped);
 }

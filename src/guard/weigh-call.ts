@@ -81,10 +81,7 @@ const CAN_BE_KEPT: { readonly [Name in keyof Obligations]-?: (demanded: unknown)
   maxResultBytes: (bytes) => typeof bytes === "number" && bytes >= 0,
 };
 
-/**
- * What a policy demands that cannot be kept: a demand that nobody knows, or that says no number where one is compared. Undefined if all
- * can be. A policy may be anybody's code, and a demand that is passed over is a call that runs with less than its rules allow.
- */
+/** The first demand of a policy that cannot be kept: unknown, or without a number to compare. A policy may be anybody's code, so nothing is ignored. */
 function unkeepable(obligations: unknown): string | undefined {
   if (obligations === undefined) return undefined;
   if (!isPlainObject(obligations)) return `its obligations are ${showValue(obligations)}`;

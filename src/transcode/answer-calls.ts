@@ -2,10 +2,7 @@ import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { AnsweredCall, ReadCall } from "./dialect.port.ts";
 
-/**
- * Runs the calls of an answer at once and pairs each with its outcome, ready for `writeResults`. A call that could not be read is not run:
- * its outcome tells the model what to fix.
- */
+/** Runs the calls of an answer at once and pairs each with its outcome, for `writeResults`. Unreadable calls are not run; their outcome says what to fix. */
 export async function answerCalls(
   calls: readonly ReadCall[],
   execute: (call: ToolCall) => Promise<ToolResult>,

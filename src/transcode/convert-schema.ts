@@ -50,10 +50,7 @@ export interface ConvertedSchema {
   readonly possible: boolean;
 }
 
-/**
- * Says a schema in a target's terms, with every change on record. Any JSON value may be given as a schema; it is never changed, nothing is
- * read from elsewhere, and the same schema always gives the same result.
- */
+/** Converts a schema to what a target accepts, and records every change. Accepts any JSON value, changes nothing, reads nothing else; deterministic. */
 export function convertSchema(schema: JsonSchema, target: SchemaTarget): ConvertedSchema {
   if (isPlainObject(schema) && schema.type === "object" && takesEverything(target))
     return { schema, losses: [], possible: true };

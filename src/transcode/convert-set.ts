@@ -72,10 +72,7 @@ const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = 
   ["characters", "maxCharacters", "characters of names and listed values"],
 ];
 
-/**
- * Which tools of a retrieved set, best first, are strict so that the limits of one request hold. A tool that does not fit beside the better
- * ones is not strict; a smaller one after it still may be.
- */
+/** Decides which tools, best first, are strict so that one request keeps its limits. A smaller tool may still fit after one that does not. */
 export function decideStrict(candidates: readonly StrictCandidate[], limits: SetLimits): readonly StrictDecision[] {
   const { maxStrictTools = Infinity, maxDepth = Infinity } = limits;
   const totals = new Map<keyof SchemaSize, number>();

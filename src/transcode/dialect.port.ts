@@ -5,10 +5,7 @@ import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { SchemaFeature } from "./features.ts";
 
-/**
- * One provider's shape for tool definitions, for the calls in its answers and for the results it wants back. `Definition` and `Message` are
- * plain data that the provider's own library takes as they are.
- */
+/** One provider's format for tool definitions, for calls in its answers and for results. All plain data that the provider's library takes as it is. */
 export interface Dialect<Definition = Record<string, unknown>, Message = Record<string, unknown>> {
   readonly name: string;
   /** Whether the provider takes a feature of JSON Schema as it is. */

@@ -13,10 +13,7 @@ export interface Repair {
   readonly message: string;
 }
 
-/**
- * Arguments as a model gave them for the converted schema, made to fit the original; nothing is guessed where the schema is ambiguous.
- * Arguments that fit are returned as they are, but for parameters that went by another name.
- */
+/** Makes arguments for the converted schema fit the original; never guesses where the schema is ambiguous. Fitting arguments are only renamed back. */
 export function repairArguments(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,

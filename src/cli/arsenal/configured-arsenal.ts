@@ -23,10 +23,7 @@ export interface Reader extends Pick<Terminal, "err" | "environment"> {
   readonly debugProtocol?: boolean;
 }
 
-/**
- * Creates the arsenal of a configuration, not started: `boot` starts it. Warnings go to the reader unless telemetry is off. Vectors are cached
- * unless the configuration says otherwise.
- */
+/** Creates the arsenal of a configuration; `boot` starts it. Warnings go to the reader unless telemetry is off. Vectors are cached by default. */
 export function createConfiguredArsenal(
   given: ResolvedConfig,
   reader: Reader,

@@ -24,10 +24,7 @@ export function forOperator(config: ResolvedConfig, place: Place, configFile?: s
   });
 }
 
-/**
- * Where `toolarsenal approvals` looks for calls that wait: in the configured state, unless that is memory, and in the files of this user's gateways
- * whose configurations name no state. Undefined if approvals are kept in memory.
- */
+/** Where `approvals` looks: in the configured state unless that is memory, and in this user's approval files. Undefined if approvals stay in memory. */
 export function approvalPlaces(
   { state }: ResolvedConfig,
   { environment }: Place,

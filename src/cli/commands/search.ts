@@ -68,10 +68,7 @@ export const command: Command = {
 /** Up to so many new tools are worth waiting for: about a second. */
 const FEW_TOOLS = 64;
 
-/**
- * Waits for the tier asked for. Without one, waits for the best tier only if few tools are new to it, and otherwise lets a simpler one answer
- * at once. Returns how many tools the best tier does not know yet.
- */
+/** Waits for the requested tier; without one, for the best tier only if few tools are new to it. Returns how many tools the best tier does not know yet. */
 async function prepare(
   arsenal: ToolArsenal,
   tier: TierName | undefined,

@@ -9,10 +9,7 @@ export const MAX_LINE_BYTES: number = 16 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/**
- * The lines of a stream, each as soon as it is complete, empty ones included. Only LF ends a line: JSON may have every other line end of
- * Unicode inside a string. No more than one line is kept at a time.
- */
+/** The lines of a stream as they complete, empty ones included. Only LF ends a line. Keeps one line at a time. */
 export async function* inputLines(stream: Readable, maxBytes: number = MAX_LINE_BYTES): AsyncGenerator<InputLine> {
   let parts: Buffer[] = [];
   let length = 0;

@@ -4,9 +4,7 @@ import type { Terminal } from "../command.ts";
 /** How long closing may take after the time for running calls. */
 const CLOSE_MS = 5000;
 
-/**
- * Closes one thing after the other, but leaves what hangs five seconds after `drainMs`, the time for calls under way. Returns the exit code.
- */
+/** Closes things one after the other, and gives up five seconds after `drainMs`, the time for running calls. Returns the exit code. */
 export async function closeInTime(
   steps: readonly (() => Promise<void>)[],
   { err }: Pick<Terminal, "err">,

@@ -3,10 +3,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
 
-/**
- * Puts the policy file into force whenever it changes. An invalid one is reported, and the old policy stays in force. Undefined when no
- * policy file is configured.
- */
+/** Applies the policy file whenever it changes. An invalid one is reported, and the old policy stays. Undefined if no policy file is configured. */
 export async function watchPolicy(
   { security: { policyFile } }: Pick<ResolvedConfig, "security">,
   arsenal: Pick<ToolArsenal, "reloadPolicy">,

@@ -16,10 +16,7 @@ interface SecretPlace {
   readonly value: string;
 }
 
-/**
- * Takes the secrets out of an entry, for the server's env file, and puts `${NAME}` in place of each. Secrets of `env` are left out: the server
- * gets them from its env file. A value that an env file cannot hold stays.
- */
+/** Moves secrets out of an entry, into the server's env file, and writes `${NAME}` instead. Values that an env file cannot hold stay. */
 export function separateSecrets(server: string, entry: ServerEntry) {
   const secrets = new Map<string, string>();
   const prefix = inputVariable(server).replace(/^_+|_+$/g, "") || "SERVER";
@@ -50,10 +47,7 @@ export function withoutSecrets(entry: ServerEntry): ServerEntry {
   return replaceSecrets(entry, () => HIDDEN);
 }
 
-/**
- * The entry with each secret replaced: in `env`, `headers` and `oauth`, after a flag such as `--api-key`, in a header given as an argument, and
- * addresses with a password or key. What becomes undefined is left out.
- */
+/** Replaces each secret: in `env`, `headers`, `oauth`, after flags such as `--api-key`, in header arguments and in addresses. Undefined removes it. */
 function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => string | undefined): ServerEntry {
   /** `Bearer` and the like stay readable. */
   const credential = (place: SecretPlace): string | undefined => {

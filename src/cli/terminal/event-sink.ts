@@ -15,10 +15,7 @@ const MAX_REMEMBERED = 10_000;
 
 const LABELS: Readonly<Record<EventLevel, string>> = { debug: "debug", info: "info", warn: "warning", error: "error" };
 
-/**
- * Writes events: on a terminal as lines of text, each problem once; otherwise, or with `--json`, as one JSON object per line. A format that was
- * configured holds everywhere.
- */
+/** Writes events: on a terminal as text, each problem once; otherwise, or with `--json`, as JSON lines. A configured format always applies. */
 export function eventSink(
   { err, environment }: Pick<Terminal, "err" | "environment">,
   options: {

@@ -1,9 +1,6 @@
 import type { Stream } from "../command.ts";
 
-/**
- * What steers a terminal, or changes the order in which it shows letters: control characters of both kinds, line separators, and marks,
- * overrides and isolates of the writing direction.
- */
+/** Control characters, line separators, and everything that changes the writing direction. */
 const STEERING = String.raw`[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]`;
 
 /** What this program itself writes: its colours, the beginning of a progress bar, line breaks of another system. */
@@ -11,10 +8,7 @@ const OWN = String.raw`\u001B\[(?:1|2|22|3[1236]|39)m|^\r\u001B\[K|\r(?=\n)`;
 
 const EITHER = new RegExp(`(${OWN})|${STEERING}`, "g");
 
-/**
- * Wraps a stream so that no text written to it can control the terminal. Such characters are written as
- * JSON escapes them (`\u009b`), so JSON stays the JSON it was.
- */
+/** Wraps a stream so that text cannot control the terminal: such characters are written as JSON escapes (`\u009b`), so JSON stays the same JSON. */
 export function safeStream<Given extends Stream>(stream: Given): Given {
   const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   const neutralised = (text: string): string =>

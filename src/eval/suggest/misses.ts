@@ -5,10 +5,7 @@ import type { KnownTool } from "../known-tools.ts";
 import { round } from "../metrics.ts";
 import { type Contender, missReason } from "./miss-reason.ts";
 
-/**
- * What went wrong with a query: a tool that serves it stands `low`; none is `lost` among the first fifty; it was `refused` though
- * something fits, or `answered` though nothing does.
- */
+/** A relevant tool ranks `low`; none is in the first fifty (`lost`); the query was `refused` although a tool fits, or `answered` although none does. */
 export type MissKind = "low" | "lost" | "refused" | "answered";
 
 /** A query that was not answered as it should, under the names the JSON lines have. */

@@ -32,10 +32,7 @@ interface Counted {
   queries: number;
 }
 
-/**
- * The words of a tool's own queries that it does not have, most frequent first. `elsewhere` is the share of the other queries that a term
- * stands in: a word of every request says nothing about this tool.
- */
+/** Words of a tool's own queries that it lacks, most frequent first. `elsewhere` is the share of other queries with a term: common words say nothing. */
 export function missingWords(
   queries: readonly OwnQuery[],
   elsewhere: (term: string) => number,

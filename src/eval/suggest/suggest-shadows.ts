@@ -125,10 +125,7 @@ export function shadowsByLikeness(
   return pairs.flatMap((pair) => toShadow(pair, known, [], 0));
 }
 
-/**
- * The tools that would have their place but for others that do not serve the query, each with the first of those. A tool that serves the
- * query beside others may stand anywhere among as many.
- */
+/** The relevant tools that rank too low because of others, each with the first of those. Several relevant tools may take as many places. */
 function takenIn(answer: Answer): readonly { readonly taker: string; readonly loser: string }[] {
   const relevant = new Set(answer.relevant);
   const taker = answer.ranking.find(({ id }) => !relevant.has(id))?.id;

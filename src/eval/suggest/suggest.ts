@@ -13,10 +13,7 @@ import {
 /** What to change in the tools so that they are found. */
 export type Suggestion = ShadowSuggestion | MagnetSuggestion | DescriptionSuggestion;
 
-/**
- * Tools that shadow each other, by the queries one takes from the other and by how alike they read, and tools whose descriptions hide
- * them. Without answers, what the tools alone show.
- */
+/** Tools that shadow each other, by queries taken and by similar text, and tools whose descriptions hide them. Without answers, by text alone. */
 export async function suggest(
   known: ReadonlyMap<string, KnownTool>,
   answers: readonly Answer[],

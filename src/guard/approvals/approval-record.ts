@@ -137,10 +137,7 @@ function lacksRole(id: string, by: Principal): ArsenalError {
   );
 }
 
-/**
- * Which of the open approvals, given oldest first, go so that so many fewer are left: the oldest of the caller who has the most, in the tenant that
- * has the most. So a caller that asks without end displaces its own calls, not those of others.
- */
+/** Which open approvals (oldest first) to drop: the oldest of the caller with the most, in the tenant with the most. A flood displaces its own calls. */
 export function crowding<Open extends { readonly approval: OpenApproval }>(
   open: readonly Open[],
   excess: number,

@@ -50,10 +50,7 @@ interface Read {
   readonly version: number;
 }
 
-/**
- * Keeps the calls that wait for a person. What is kept lives in the state, which other processes may share: every step names the version it
- * is based on, so of two approvers, or two calls with one approval, one wins.
- */
+/** Keeps the calls that wait for a person, in a state that processes may share. Every step names the version it is based on, so one of two wins. */
 export function createApprovals(options: {
   readonly state: State;
   readonly clock: Clock;

@@ -11,10 +11,7 @@ export interface CallAudit {
    * toolset that the call goes through demands it) and the log is not known to work.
    */
   refusal(toolset?: string): Promise<string | undefined> | undefined;
-  /**
-   * Keeps a record. If it must be kept, resolves once it is, or to the reason why it is not; otherwise there is nothing to wait for. Never
-   * rejects.
-   */
+  /** Keeps a record. If it must be kept, resolves once it is, or to the reason why not; otherwise returns undefined. Never rejects. */
   record(record: AuditRecord): Promise<string | undefined> | undefined;
 }
 

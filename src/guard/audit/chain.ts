@@ -102,10 +102,7 @@ export function createChainWriter(
   };
 }
 
-/**
- * A signature over everything before it. Without one, anybody who can write the log could rewrite all of it, hashes included. It also
- * promises the next one within `every` records, so that leaving checkpoints out is noticed.
- */
+/** A signature over everything before it; without one, hashes could be rewritten. Promises the next within `every` records, so none can be left out. */
 interface Checkpoint {
   readonly kind: "checkpoint";
   readonly every: number;

@@ -44,10 +44,7 @@ export interface AddressLimits {
 /** Names that mean this machine or its network whatever a resolver says. */
 const LOCAL_NAMES: readonly string[] = ["localhost", "local", "internal", "lan", "home.arpa", "localdomain"];
 
-/**
- * The address to request, checked as far as its text goes; which address its name resolves to is checked when it is connected to. Throws
- * PERMISSION_DENIED.
- */
+/** The address to request, checked as text; what its name resolves to is checked on connecting. Throws PERMISSION_DENIED. */
 export function checkUrl(
   given: string | URL,
   { allowedDomains, allowPrivate = false }: EgressRules = {},

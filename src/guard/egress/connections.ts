@@ -176,10 +176,7 @@ interface CertificatePins {
 /** `sha256/` and the 32 bytes of a hash in base64. */
 const PIN = /^sha256\/[A-Za-z0-9+/]{43}=$/;
 
-/**
- * Reads pins: hosts by name, each with one or more `sha256/BASE64` of its public key (SPKI), separated by blanks. Any of them will do, so that a
- * key can be replaced. Throws CONFIG_INVALID where a host or a pin is none.
- */
+/** Reads pins: host names, each with `sha256/BASE64` hashes of public keys, separated by blanks; any one matches. Throws CONFIG_INVALID. */
 export function readPins(written: Readonly<Record<string, string>> = {}): CertificatePins {
   const pins = new Map(Object.entries(written).map(([host, text]) => [toHost(host), toPins(host, text)]));
   return {

@@ -33,18 +33,12 @@ function asWritten(domain: string): string {
 /** The bounds of the calls that are under way around the present one, all of which hold. */
 const bounds = new AsyncLocalStorage<readonly OnlyDomains[] | undefined>();
 
-/**
- * Runs a call that may reach these domains and no other, whatever it awaits and however deep; within another such call, only what both may
- * reach. An empty list is nowhere, unlike `EgressRules.allowedDomains`, where it sets no bound.
- */
+/** Runs a call that may reach only these domains; nested calls only what both may reach. An empty list means nowhere, unlike `allowedDomains`. */
 export function withinDomains<R>(domains: readonly string[], run: () => R): R {
   return bounds.run([...(bounds.getStore() ?? []), onlyWithin(domains)], run);
 }
 
-/**
- * Runs what the program does for itself although a call came to need it: connecting, or renewing a token that all calls share. It is bound by
- * the program's rules and not by those of the call that happened to be first.
- */
+/** Runs shared work that a call triggered, such as connecting or renewing a token, under the rules of the program instead of the call's. */
 export function outsideCalls<R>(run: () => R): R {
   return bounds.run(undefined, run);
 }

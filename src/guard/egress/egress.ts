@@ -31,10 +31,7 @@ export interface EgressRequest extends EgressRules {
   readonly maxRedirects?: number;
   /** True where `allowPrivate` holds for the address itself and not for other origins that it redirects to. */
   readonly publicRedirects?: boolean;
-  /**
-   * True for an address that the operator wrote for the program itself: an MCP server, an issuer, a webhook. Its origin may be private and need not
-   * be among the program's allowed domains. Another origin that it redirects to is held to both.
-   */
+  /** For an address that the operator wrote. Its origin may be private and outside the allowed domains; other origins that it redirects to may not. */
   readonly trusted?: boolean;
   /** Bytes of the answer's body, decompressed, that are read before it is given up. Default 16 MiB; Infinity for a stream that need not end. */
   readonly maxBytes?: number;
@@ -55,15 +52,9 @@ export interface EgressResponse {
 export interface Egress {
   /** Rejects with PERMISSION_DENIED before a socket is opened where the address, or one that its name resolves to, may not be reached. */
   request(url: string | URL, request?: EgressRequest): Promise<EgressResponse>;
-  /**
-   * Opens a connection to this address and no other, for a client that speaks another protocol over it, such as WebSocket. Throws where `request`
-   * rejects before it looks up the name; what is found wrong after that is the error of the socket.
-   */
+  /** Opens a connection to this address for another protocol, such as WebSocket. Throws where `request` rejects before lookup; later errors are the socket's. */
   connect(url: string | URL, rules?: Pick<EgressRequest, "trusted" | keyof EgressRules>): DuplexStream;
-  /**
-   * The same way out with connections of its own, so that closing it ends what is under way on those alone. They show the certificate given to
-   * servers that ask for one.
-   */
+  /** The same way out with its own connections, so that closing it ends only those. They show the given certificate to servers that ask. */
   fork(certificate?: ClientCertificate): Egress;
   /** Closes its connections. */
   close(): void;

@@ -63,10 +63,7 @@ const TOPIC = "pins";
 
 const LOOK_EVERY_MS = 2_000;
 
-/**
- * Looks when another process says that it accepted something, and every two seconds in case that was missed, for as long as something waits or
- * could not be read.
- */
+/** Looks when another process announces an acceptance, and every two seconds in case that was missed, while something waits or was unreadable. */
 export function createAcceptanceWatch(parts: {
   readonly state: State;
   /** Without it, acceptances are noticed by looking alone. */

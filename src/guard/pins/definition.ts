@@ -33,10 +33,7 @@ export function definitionOf(tool: Tool): Definition {
   });
 }
 
-/**
- * What an MCP server says of a tool, as it lists it. What is for programs and screens, not for models, may change at any time. Members that
- * nobody knows stand apart, so that none takes the place of one that is known.
- */
+/** What an MCP server lists about a tool, without what is only for programs and screens. Unknown members are kept apart from known ones. */
 function entryDefinition(entry: Readonly<Record<string, unknown>>, server: string): Definition {
   const { _meta, icons: _icons, execution: _execution, ...said } = entry;
   const { name, title, description, inputSchema, outputSchema, annotations, ...other } = said;
@@ -52,10 +49,7 @@ function entryDefinition(entry: Readonly<Record<string, unknown>>, server: strin
   });
 }
 
-/**
- * What was taken in of an entry but is not in it: a tool that is too large is cut off at its end, where the entry is. Models read what was
- * taken in.
- */
+/** What was registered but is not in the entry: a tool that is too large is cut off at its end, where the entry is. Models read what was registered. */
 function takenBeyond(entry: Readonly<Record<string, unknown>>, tool: Tool): Definition {
   const original = (field: "title" | "description" | "parameters" | "returns"): unknown =>
     Object.hasOwn(tool.sourceMeta, field) ? tool.sourceMeta[field] : tool[field];

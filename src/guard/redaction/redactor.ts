@@ -12,10 +12,7 @@ export interface Redactor {
   value<Value>(value: Value): Value;
   /** Redacts an error's message, stack, details and causes in place. Returns a new error of the same class if it cannot be changed. */
   error<Thrown>(error: Thrown): Thrown;
-  /**
-   * Redacts the parts of one text as they arrive. A known secret may span several parts, so anything at a part's end that could be the
-   * beginning of a secret is redacted at once: a part that was shown cannot be taken back.
-   */
+  /** Redacts the parts of a text as they arrive. An end that could begin a secret is redacted at once: what was shown cannot be taken back. */
   stream(): (part: string) => string;
   /** Redacts known secrets only, for answers that must otherwise pass unchanged: a tool may rightly return somebody's token. */
   readonly known: {

@@ -32,10 +32,7 @@ export interface Finding {
   readonly excerpt: string;
   /** What was hidden, where it could be read. */
   readonly hidden?: string;
-  /**
-   * Set if the finding only advises: it flags the text at any severity, and never blocks or changes it. Such a finding is left out if another one of
-   * at least medium severity is about the same text.
-   */
+  /** Set if the finding only advises: it flags the text and never blocks or changes it. Dropped if another finding is of medium severity or more. */
   readonly advisory?: true;
 }
 

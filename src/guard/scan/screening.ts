@@ -31,10 +31,7 @@ export interface Screening {
   screenTool(tool: Tool): ScreenedTool;
   /** The tool as it may be registered; undefined where it may not be. What is found is told by an event, once for each definition. */
   screen(tool: Tool): Tool | undefined;
-  /**
-   * What a server tells models about itself, as it may be passed on; empty where it may not be. What is found is told by an event under
-   * `NAME#instructions`, once for each text.
-   */
+  /** A server's instructions as they may be passed on; empty if they may not. Reports findings under `NAME#instructions`, once for each text. */
   instructions(ensemble: string, text: string): string;
 }
 
@@ -145,10 +142,7 @@ export function createScreening(options: {
   };
 }
 
-/**
- * The tool with every text that a model may read made safe. Its own name is what its source is called with, and names of parameters are what
- * it is sent: those stay, as does what only validators read.
- */
+/** The tool with every text that a model may read made safe. Its name, parameter names and what only validators read stay. */
 function neutraliseTool(tool: Tool, scanner: Scanner): Tool {
   const kept: Partial<Tool> = {
     id: tool.id,

@@ -13,10 +13,7 @@ const SECRET_NAME =
 /** Shorter written-out values may be ordinary words, whatever their name. */
 const MIN_WRITTEN_OUT = 12;
 
-/**
- * Fills in the secrets that members refer to; `use.field` is where they stand in the settings. A value written out under a name that says
- * it is a secret is redacted too.
- */
+/** Fills in the secrets that members refer to; `use.field` is their place in the settings. Redacts values whose names say that they are secrets. */
 export async function fillMembers(members: Members, secrets: Secrets, use: SecretUse): Promise<Record<string, string>> {
   const filled: Record<string, string> = {};
   for (const [name, text] of Object.entries(members)) {
@@ -54,10 +51,7 @@ export function fillCaller(text: string, caller: Caller | undefined): string {
     .replaceAll("{tenant}", () => (caller?.tenant === undefined ? NOBODY : encodeName(caller.tenant)));
 }
 
-/**
- * A name as one part of a path, and no other name's: percent-encoded, and its first character too where that is a dot (a folder above), a
- * dash (an option) or an underscore (`_default`).
- */
+/** A name as one unambiguous part of a path: percent-encoded, with a first dot (parent folder), dash (option) or underscore (`_default`) encoded too. */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replace(/^[._-]/, (first) => `%${first.charCodeAt(0).toString(16).toUpperCase()}`);
 }

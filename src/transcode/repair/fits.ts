@@ -15,10 +15,7 @@ export function startEffort(): Effort {
   return { steps: 100_000 };
 }
 
-/**
- * Whether a value may fit a schema: false where it is certain that it does not. Patterns, formats and conditions are left to the validator,
- * and so is what takes too long: a value that is valid always fits.
- */
+/** Whether a value may fit a schema: false only if it certainly does not. Patterns, formats, conditions and long checks are left to the validator. */
 export function fits(value: unknown, schema: unknown, references: References, effort: Effort = startEffort()): boolean {
   function visit(given: unknown, node: unknown, depth: number): boolean {
     effort.steps -= 1;

@@ -6,10 +6,7 @@ const HASH_DIGITS = 8;
 /** Names that every provider takes. */
 const SAFE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/**
- * For each parameter whose name some provider refuses, such as `filter[id]` or `$top`, the name it goes by there. The same names always give
- * the same answer, so that the way back needs nothing but the tool's own schema.
- */
+/** The name for each parameter whose own name some provider refuses, such as `filter[id]`. Deterministic, so the way back needs only the schema. */
 export function saferNames(names: readonly string[]): ReadonlyMap<string, string> {
   const used = new Set(names);
   const safer = new Map<string, string>();

@@ -170,11 +170,7 @@ const MAX_DEPTH = 64;
 /** Keys by which the library would take data for an entity or an extension, and so for something that it is not. */
 const RESERVED: ReadonlySet<string> = new Set(["__entity", "__extn", "__expr"]);
 
-/**
- * Converts JSON data to Cedar's values. Lists become sets, and nulls are dropped, because Cedar has none. A fraction becomes a decimal if four
- * places are enough for it, otherwise a text, on which a policy that compares numbers fails. Throws an Error that names what cannot be
- * converted.
- */
+/** Converts JSON to Cedar values: lists become sets, nulls go, fractions of four places become decimals and others texts. Throws an Error for the rest. */
 function toCedarValue(value: unknown, depth = 0): CedarValue | undefined {
   if (depth > MAX_DEPTH) throw new Error(`they are nested deeper than ${MAX_DEPTH} levels`);
   switch (typeof value) {

@@ -74,10 +74,7 @@ function brokenAttribute(tool: Tool): string | undefined {
   return typeof tool.annotations === "object" && tool.annotations !== null ? undefined : "annotations";
 }
 
-/**
- * Finds the few rules that can be about a tool, without asking each: by the first part of the ids its `tools` name, by the names they
- * name, by namespace or by source. Rules that say none of these exactly are candidates for every tool. In the order of the document.
- */
+/** Finds the rules that can be about a tool, in document order: by the head of its id or name, by namespace or by source. Other rules always count. */
 function createRuleIndex(rules: readonly Rule[]): (tool: Tool) => readonly Rule[] {
   const everywhere: number[] = [];
   const byKey = new Map<string, number[]>();

@@ -22,10 +22,7 @@ export function toolView(tool: Tool): Readonly<Record<string, unknown>> {
   };
 }
 
-/**
- * Anybody can claim that their tool is harmless, so an unconfirmed hint counts only as a warning: `read_only` and `idempotent` read as false,
- * and "not destructive" and "not open world" as not said.
- */
+/** An unconfirmed hint counts only as a warning, since anybody can claim that a tool is harmless: read-only and idempotent read as false. */
 function annotationsView({ readOnly, destructive, idempotent, openWorld, confirmed }: Annotations): object {
   if (confirmed) return { read_only: readOnly, destructive, idempotent, open_world: openWorld, confirmed };
   return {

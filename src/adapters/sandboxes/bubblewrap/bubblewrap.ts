@@ -16,10 +16,7 @@ export interface BubblewrapSettings {
 /** Processes and threads of a job at once. Node alone has about a dozen. */
 const PROCESSES = 128;
 
-/**
- * Runs jobs in Linux namespaces of their own, through bubblewrap: they see programs, libraries and the paths they were given, no network and
- * no other process, and all of them end together.
- */
+/** Runs jobs in Linux namespaces through bubblewrap: they see programs, libraries and the given paths, no network and no other processes. */
 export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
   const { program = "bwrap", systemFolders = SYSTEM_FOLDERS } = settings;
   let works: Promise<true | string> | undefined;
@@ -83,9 +80,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
   };
 }
 
-/**
- * Waits until every process of a job has ended. Bwrap ends before the first process of the namespace, which ends after all others in it.
- */
+/** Waits until every process of a job has ended. Bwrap ends before the first process of the namespace, which ends last. */
 async function allGone(told: string): Promise<void> {
   const first = /"child-pid":\s*(?<pid>\d+)/.exec(told)?.groups?.["pid"];
   if (first === undefined) return;

@@ -7,10 +7,7 @@ import { cannotGive } from "../subprocess/subprocess.ts";
 import { compileInterpreter } from "./interpreter.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
 
-/**
- * Runs JavaScript in an interpreter of its own (QuickJS in WebAssembly), in a thread of its own: for code that a model wrote. There are no
- * files, no network, no processes and no objects of this program in it; what it can call is what the job names.
- */
+/** Runs JavaScript that a model wrote in QuickJS (WebAssembly), on its own thread: no files, network or processes, only the functions the job names. */
 export function isolateSandbox(): Sandbox {
   return {
     name: "isolate",

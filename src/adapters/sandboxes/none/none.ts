@@ -3,10 +3,7 @@ import type { JavaScriptJob, Sandbox, SandboxOutcome } from "../../../execute/sa
 import { cancelled, readForeign, runProcess, saidTooMuch, tookTooLong } from "../subprocess/run-process.ts";
 import { cannotGive } from "../subprocess/subprocess.ts";
 
-/**
- * Runs jobs with this process's rights and its environment: for code that you wrote or trust as if you had. JavaScript runs in a thread, so
- * that it can be ended and cannot reach the program's objects; that is all that holds it.
- */
+/** Runs jobs with the rights and environment of this process, for code you trust. JavaScript runs on a thread, so that it can be ended. */
 export function noSandbox(): Sandbox {
   return {
     name: "none",

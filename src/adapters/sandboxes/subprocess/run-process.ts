@@ -140,10 +140,7 @@ function notStarted({ sandbox, argv }: ProcessJob, cause: Error): ArsenalError {
   return fixable("SANDBOX_FAILED", problem, fix, { field: "argv", value: argv[0], cause, beforeSend: true });
 }
 
-/**
- * Reads JSON that foreign code wrote. Drops `__proto__`, because copying it into another object would change that object's prototype.
- * Throws if the text is not JSON or is nested too deep.
- */
+/** Reads JSON that foreign code wrote. Drops `__proto__`, which could change the prototype of an object it is copied into. Throws if it is not JSON. */
 export function readForeign(text: string): unknown {
   if (!text.includes("__proto__") && !text.includes("\\u")) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value));
@@ -172,10 +169,7 @@ interface ProcessLimits extends Pick<SandboxLimits, "cpuMs" | "memoryBytes"> {
   readonly processes?: number;
 }
 
-/**
- * A command that puts limits on itself and becomes the program. A shell reads the numbers; the program and its arguments are handed through
- * as they are. A limit that the system does not know, or that is lower already, is passed over.
- */
+/** A shell command that sets limits, then becomes the program. Limits that the system does not know, or that are lower already, are skipped. */
 export function withLimits(
   argv: readonly [string, ...string[]],
   { cpuMs, memoryBytes, isNode, processes }: ProcessLimits,

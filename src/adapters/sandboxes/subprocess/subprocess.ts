@@ -56,10 +56,7 @@ export function cannotGive(sandbox: string, field: string, fix: string): Arsenal
 
 export { subprocessSandbox as create };
 
-/**
- * The program that runs the code: it gets code and input on stdin, and writes what became of them behind a mark at the end of stdout. It is
- * given as text, so that Node needs to read no file for it. Whatever the code does to it, it does to its own outcome.
- */
+/** The program that runs the code: reads code and input from stdin, and writes the outcome after a mark at the end of stdout. Text, so Node reads no file. */
 const PROGRAM = `
 const { mark, code, input } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 const AsyncFunction = (async () => {}).constructor;

@@ -18,10 +18,7 @@ export interface SchemaCheck {
 /** For schemas and values of our own. */
 const NO_LIMITS: CheckLimits = { maxSteps: Infinity, mayBacktrack: true };
 
-/**
- * Reads a schema. Throws TOOL_INVALID if it is malformed, or too large in any way. No program is made of it, nothing is fetched, and every
- * step of a check is counted, so a hostile schema can do no harm.
- */
+/** Reads a schema. Throws TOOL_INVALID if it is malformed or too large. Runs no code, fetches nothing and counts every step, so hostile schemas do no harm. */
 export function compileSchema(schema: JsonSchema, { trusted = false }: CompileOptions = {}): SchemaCheck {
   const { tooLarge } = measureSchema(schema);
   if (tooLarge !== undefined) throw unusableSchema(`it ${tooLarge}`);

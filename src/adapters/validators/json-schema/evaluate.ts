@@ -70,10 +70,7 @@ export function matches(pattern: Pattern | undefined, text: string, run: Run): b
   return pattern.test(text);
 }
 
-/**
- * Returns what holds values against schemas that were read. It makes rules of a schema when a value first meets it, and remembers them: the
- * parts of a huge schema that nobody uses cost nothing.
- */
+/** Creates the evaluator. Makes the rules of a schema when a value first meets it, so the unused parts of a huge schema cost nothing. */
 export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, patterns: Patterns): Holds {
   const known = new Map<SchemaObject, { readonly rules: readonly Rule[]; readonly asks: boolean }>();
 

@@ -19,10 +19,7 @@ const SMALL = { values: 5_000, characters: 200_000 };
 /** Steps before a check is handed to the thread: a few milliseconds. */
 const MAX_STEPS_HERE = 20_000;
 
-/**
- * The default validator. It reads schemas and makes no program of them. What is small is checked at once; large schemas, arguments that
- * take long and patterns that RE2 cannot run are checked on a thread of their own with a time limit.
- */
+/** The default validator. Checks small things at once; large schemas, long checks and patterns that RE2 cannot run go to a thread with a time limit. */
 export function jsonSchemaValidator({
   timeLimitMs = 2_000,
   clock = systemClock,

@@ -45,10 +45,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   Separator: "Z",
 };
 
-/**
- * Reads a pattern. RE2 runs it, in linear time. What RE2 cannot express (lookaround, backreferences, counting past 1,000) runs on
- * JavaScript's own engine. A text that is not a pattern of JavaScript accepts everything and has a note.
- */
+/** Reads a pattern. RE2 runs it in linear time; what RE2 cannot express runs on JavaScript's engine. An invalid pattern accepts everything and has a note. */
 export function readPattern(source: string): Pattern {
   const ignored = (why: string): Pattern => {
     const note = `The pattern ${showValue(source)} is not checked: ${why}.`;

@@ -184,10 +184,7 @@ function forEachSubschema(
   }
 }
 
-/**
- * Refuses references that double at each step, and references in a circle. A schema that is recursive by way of members is fine: the
- * value's depth ends it.
- */
+/** Refuses references that double at each step or lead in a circle. Recursion through members is fine: the depth of the value ends it. */
 function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
   const sizes = new Map<unknown, number>();
   const entered = new Set<unknown>();

@@ -21,10 +21,7 @@ export interface Disguise {
   readonly latin: string;
 }
 
-/**
- * Words that mix Latin letters with lookalikes, and words all of lookalikes where the rest of the text is Latin. A word of one alphabet in a
- * text that uses that alphabet passes, and so does one with a letter that looks like no Latin one.
- */
+/** Words that mix Latin letters with lookalikes, and words of lookalikes in Latin text. Words of an alphabet that the text uses are fine. */
 export function disguises(text: string): readonly Disguise[] {
   if (!FOREIGN.test(text)) return [];
   const found: Disguise[] = [];

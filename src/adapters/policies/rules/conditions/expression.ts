@@ -198,10 +198,7 @@ type Inspected =
   | { readonly variables: ReadonlySet<string>; readonly loops: boolean }
   | { readonly problem: { readonly message: string; readonly offset: number | undefined } };
 
-/**
- * Finds what an expression uses, and refuses at once what could only fail, or take long, with every call: names and functions that do not
- * exist, patterns that are wrong or come from the call, and loops within loops.
- */
+/** Finds what an expression uses. Refuses what would always fail or take long: unknown names and functions, bad or computed patterns, nested loops. */
 function inspectExpression(
   parsed: ParsedExpression,
   known: { knowsFunction(name: string): boolean; patternProblem(source: string): string | undefined },

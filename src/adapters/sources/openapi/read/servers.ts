@@ -21,10 +21,7 @@ export interface ServerParts {
   readonly settings: Pick<OpenApiSettings, "server" | "serverVariables" | "name">;
 }
 
-/**
- * The server of an operation: the operator's own, or the first that the operation, its path or the document names. Throws CONFIG_INVALID
- * where there is no whole address.
- */
+/** The server of an operation: the operator's, or the first that the operation, its path or the document names. Throws CONFIG_INVALID if none is whole. */
 export function chooseServer({ definition, item }: Operation, { root, documentUrl, settings }: ServerParts): Server {
   if (settings.server !== undefined) {
     if (URL.parse(settings.server) === null) {

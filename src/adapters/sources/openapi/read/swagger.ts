@@ -8,10 +8,7 @@ type Mutable = Record<string, unknown>;
 /** Where the collection format is kept that version 3 has no word for. */
 export const COLLECTION_FORMAT = "x-collection-format";
 
-/**
- * Brings a document of version 2.0 to `upgrade`'s version, and writes into it. What the upgrade would lose is kept, and operations that it
- * cannot bring over are taken out and reported.
- */
+/** Upgrades a 2.0 document in place. Keeps what the upgrade would lose; removes and reports operations that it cannot upgrade. */
 export function upgradeSwagger(
   document: Mutable,
   upgrade: (document: Mutable) => JsonObject,

@@ -35,10 +35,7 @@ export interface Arguments {
 /** Names that every model API takes for an argument. */
 const LEGAL_NAME = /^[\w.-]{1,64}$/;
 
-/**
- * Lays the parameters and the body of an operation out side by side. A name that occurs twice gets the place at its end where it comes
- * second: `id`, `id_query`, `id_body`. A body that is no object is one argument, `body`.
- */
+/** Lays out the parameters and the body side by side. A repeated name gets its place as a suffix: `id_query`. A body that is not an object is `body`. */
 export function layOut(
   parameters: readonly Parameter[],
   body: Body | undefined,

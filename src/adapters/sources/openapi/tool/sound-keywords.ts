@@ -8,10 +8,7 @@ const REFUSING = words(
   "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties uniqueItems pattern",
 );
 
-/**
- * True if a keyword means something in JSON Schema, and its value is one that it can have. The rest is left out, because one broken keyword
- * would make the whole tool unusable.
- */
+/** True if a keyword means something in JSON Schema and can have this value. The rest is left out: one broken keyword would make the tool unusable. */
 export function isSoundValue(keyword: string, value: unknown, direction: "request" | "answer" = "request"): boolean {
   if (!DESCRIBING.has(keyword) && (direction === "answer" || !REFUSING.has(keyword))) return false;
   switch (keyword) {

@@ -42,10 +42,7 @@ const NAMED: ReadonlySet<string> = new Set(["patternProperties", "dependentSchem
 /** Deeper schemas are cut off, whatever may be written: everything that walks them is recursive. */
 const MAX_NESTING = 60;
 
-/**
- * Creates a writer. It never resolves a reference in place: what is referred to is written once, under `$defs`, so that cycles and schemas
- * used a hundred times cost nothing.
- */
+/** Creates a writer. What is referred to is written once, under `$defs`, so cycles and schemas used a hundred times cost nothing. */
 export function createSchemaWriter(references: References, options: WriteOptions): SchemaWriter {
   const external = new Set<string>();
   const definitions = createDefinitions((reference, place) => write(targetOf(reference), place));
@@ -190,10 +187,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return nullable ? [...values, null] : values;
   }
 
-  /**
-   * A default is what the server assumes of an argument that is left out. As a keyword it would be filled in and sent, and a PATCH would set
-   * everything that its caller did not mention.
-   */
+  /** A default is what the server assumes. As a keyword it would be filled in and sent, and a PATCH would set what its caller never mentioned. */
   function describeDefault(schema: JsonObject, written: Record<string, unknown>): void {
     const value = schema["default"];
     if (value === undefined || value === null) return;
