@@ -12,29 +12,49 @@ export interface AttributeLimits {
   readonly maxCount: number;
 }
 
-/** Attributes as OTLP has them, within the limits, and how many were left out. */
-export function toKeyValues(
+/** Attributes within the limits, and how many were left out. Returns the same object when nothing changed. */
+export function withinLimits(
   attributes: Attributes,
-  limits: AttributeLimits,
-): { readonly attributes: readonly KeyValue[]; readonly droppedAttributesCount?: number } {
-  const given: KeyValue[] = [];
-  let dropped = 0;
+  { maxLength, maxCount }: AttributeLimits,
+): { readonly attributes: Attributes; readonly dropped: number } {
+  let count = 0;
+  let isLong = false;
   for (const key in attributes) {
     const value = attributes[key];
     if (value === undefined) continue;
-    if (given.length < limits.maxCount) given.push({ key, value: toAnyValue(value, limits) });
-    else dropped++;
+    count++;
+    if (typeof value === "object" || (typeof value === "string" && value.length > maxLength)) isLong = true;
   }
-  return dropped === 0 ? { attributes: given } : { attributes: given, droppedAttributesCount: dropped };
+  if (count <= maxCount && !isLong) return { attributes, dropped: 0 };
+  const kept = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  const cut = (value: AttributeValue): AttributeValue => {
+    if (typeof value === "string") return clip(value, maxLength);
+    return typeof value === "object" ? value.slice(0, maxCount).map((text) => clip(text, maxLength)) : value;
+  };
+  return {
+    attributes: Object.fromEntries(kept.slice(0, maxCount).map(([key, value]) => [key, cut(value)])),
+    dropped: Math.max(0, count - maxCount),
+  };
 }
 
-function toAnyValue(value: NonNullable<AttributeValue>, limits: AttributeLimits): AnyValue {
-  if (typeof value === "string") return { stringValue: clip(value, limits.maxLength) };
+/** Attributes as OTLP has them, within the limits, and how many were left out. */
+export function toKeyValues(
+  given: Attributes,
+  limits: AttributeLimits,
+): { readonly attributes: readonly KeyValue[]; readonly droppedAttributesCount?: number } {
+  const { attributes, dropped } = withinLimits(given, limits);
+  const pairs = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: toAnyValue(value) }],
+  );
+  return dropped === 0 ? { attributes: pairs } : { attributes: pairs, droppedAttributesCount: dropped };
+}
+
+function toAnyValue(value: NonNullable<AttributeValue>): AnyValue {
+  if (typeof value === "string") return { stringValue: value };
   if (typeof value === "boolean") return { boolValue: value };
   if (typeof value === "number")
     return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-  const values = value.slice(0, limits.maxCount).map((text) => ({ stringValue: clip(text, limits.maxLength) }));
-  return { arrayValue: { values } };
+  return { arrayValue: { values: value.map((text) => ({ stringValue: text })) } };
 }
 
 /** The beginning of a text, without a half character at its end. */

@@ -1,7 +1,7 @@
 import type * as Api from "@opentelemetry/api";
 import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
 import type { Clock } from "../../../observe/clock.ts";
-import type { AnyValue, KeyValue, Span } from "./otlp.ts";
+import type { Span } from "./otlp.ts";
 
 /** Hands spans to the tracer provider that the application registered. */
 export interface HostTracer<Item> {
@@ -45,13 +45,13 @@ export function createHostTracer<Item>(parts: {
         span.name,
         {
           kind: (span.kind - 1) as Api.SpanKind,
-          startTime: toTime(span.startTimeUnixNano),
-          attributes: plain(span.attributes),
+          startTime: span.startedAt,
+          attributes: span.attributes as Api.Attributes,
         },
         parent,
       );
       if (span.status !== undefined) started.setStatus(span.status as Api.SpanStatus);
-      started.end(toTime(span.endTimeUnixNano));
+      started.end(span.endedAt);
       const context = api.trace.setSpan(parent, started);
       made.set(span.spanId, context);
       return context;
@@ -84,21 +84,4 @@ function remote(api: typeof Api, { traceId, parentSpanId, traceState }: Span): A
     isRemote: true,
     ...(traceState !== undefined && { traceState: api.createTraceState(traceState) }),
   });
-}
-
-/** Seconds and nanoseconds. */
-function toTime(nanos: string): [number, number] {
-  return [Number(nanos.slice(0, -9)), Number(nanos.slice(-9))];
-}
-
-function plain(attributes: readonly KeyValue[]): Api.Attributes {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, plainValue(value)]));
-}
-
-function plainValue(value: AnyValue): Api.AttributeValue {
-  if ("stringValue" in value) return value.stringValue;
-  if ("boolValue" in value) return value.boolValue;
-  if ("intValue" in value) return Number(value.intValue);
-  if ("doubleValue" in value) return value.doubleValue;
-  return value.arrayValue.values.map((each) => String(plainValue(each)));
 }

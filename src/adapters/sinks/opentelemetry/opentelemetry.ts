@@ -14,7 +14,7 @@ import { createExporter, type Exporter } from "./exporter.ts";
 import { createHostTracer } from "./host-tracer.ts";
 import { toLogRecord } from "./logs.ts";
 import { toMetrics } from "./metrics.ts";
-import { type Signal, SIGNALS } from "./otlp.ts";
+import { SAMPLED, type Signal, SIGNALS, type Span, toNanos } from "./otlp.ts";
 import { createRequestWriter, type RequestWriter } from "./protobuf.ts";
 import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings } from "./settings.ts";
 import { isSpanName, isSpanned, toSpans } from "./spans.ts";
@@ -31,6 +31,7 @@ type Around = Partial<Surroundings> & {
 const REPORT_EVERY_MS = 60_000;
 /** What closing may take: less than the arsenal waits for a sink. */
 const CLOSE_MS = 4000;
+const NO_LIMITS = { maxLength: Infinity, maxCount: Infinity };
 /** Texts of an event that waits are cut to this length. */
 const MAX_WAITING_TEXT = 4096;
 
@@ -168,6 +169,17 @@ function bounded<Event extends ArsenalEvent>(event: Event): Event {
   return { ...event, data: { ...event.data, ...cut } };
 }
 
+/** A span in the shape of OTLP's JSON encoding. Its attributes are within the limits already. */
+function toJson({ startedAt, endedAt, attributes, ...span }: Span): object {
+  return {
+    ...span,
+    flags: SAMPLED,
+    startTimeUnixNano: toNanos(startedAt),
+    endTimeUnixNano: toNanos(endedAt),
+    ...toKeyValues(attributes, NO_LIMITS),
+  };
+}
+
 function createJsonWriter(
   signal: Signal,
   { resource, scope }: { readonly resource: object; readonly scope: object },
@@ -177,7 +189,8 @@ function createJsonWriter(
   const [head = "", tail = ""] = around.split(JSON.stringify("\0"));
   const comma = Buffer.from(",");
   return {
-    encode: (items) => Buffer.from(items.map((item) => JSON.stringify(item)).join(",")),
+    encode: (items) =>
+      Buffer.from(items.map((item) => JSON.stringify(signal === "traces" ? toJson(item as Span) : item)).join(",")),
     join(parts) {
       const some = parts.filter(({ length }) => length > 0);
       const separated = some.flatMap((part, at) => (at === 0 ? [part] : [comma, part]));

@@ -1,4 +1,6 @@
-/** What OTLP carries, in the shape of its JSON encoding: names in camelCase, ids in hexadecimal, 64-bit numbers as text. */
+import type { Attributes } from "./attributes.ts";
+
+/** What OTLP carries. All but spans are in the shape of its JSON encoding: names in camelCase, ids in hexadecimal, 64-bit numbers as text. */
 
 export type AnyValue =
   | { readonly stringValue: string }
@@ -12,23 +14,27 @@ export interface KeyValue {
   readonly value: AnyValue;
 }
 
+/** A span. It is made often and written by hand, so it has the times and attributes as they are known. */
 export interface Span {
+  /** 32 and 16 hexadecimal digits. */
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
   /** W3C `tracestate`. */
   readonly traceState: string | undefined;
-  /** The W3C flags of the trace, and whether the parent is in another process. */
-  readonly flags: number;
   readonly name: string;
   readonly kind: SpanKind;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-  readonly attributes: readonly KeyValue[];
-  readonly droppedAttributesCount: number | undefined;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Within the limits. */
+  readonly attributes: Attributes;
+  readonly droppedAttributesCount: number;
   readonly status: { readonly code: number; readonly message?: string } | undefined;
 }
 
+/** The W3C flag of a trace that is recorded, as every span that is sent is. */
+export const SAMPLED = 1;
 export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;
 export type SpanKind = (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
 export const STATUS_ERROR = 2;

@@ -1,4 +1,5 @@
-import type { KeyValue, Signal } from "./otlp.ts";
+import type { AttributeValue } from "./attributes.ts";
+import { SAMPLED, type Signal, type Span } from "./otlp.ts";
 
 /**
  * Writes OTLP's messages, given in the shape of its JSON encoding, as protobuf. Field numbers are those of opentelemetry-proto, which a test
@@ -29,21 +30,6 @@ const KEY_VALUE: Message = message({ key: [1, "string"], value: [2, () => ANY_VA
 const RESOURCE: Message = message({ attributes: [1, () => KEY_VALUE] });
 const SCOPE: Message = message({ name: [1, "string"], version: [2, "string"] });
 
-const STATUS: Message = message({ message: [2, "string"], code: [3, "uint"] });
-const SPAN: Message = message({
-  traceId: [1, "hex"],
-  spanId: [2, "hex"],
-  traceState: [3, "string"],
-  parentSpanId: [4, "hex"],
-  name: [5, "string"],
-  kind: [6, "uint"],
-  startTimeUnixNano: [7, "fixed64"],
-  endTimeUnixNano: [8, "fixed64"],
-  attributes: [9, () => KEY_VALUE],
-  droppedAttributesCount: [10, "uint"],
-  status: [15, () => STATUS],
-  flags: [16, "fixed32"],
-});
 const LOG_RECORD: Message = message({
   timeUnixNano: [1, "fixed64"],
   severityNumber: [2, "uint"],
@@ -87,7 +73,7 @@ const SUM: Message = message({
   isMonotonic: [3, "bool"],
 });
 const HISTOGRAM: Message = message({ dataPoints: [1, () => HISTOGRAM_POINT], aggregationTemporality: [2, "uint"] });
-const ITEM: Readonly<Record<Signal, Message>> = { traces: SPAN, logs: LOG_RECORD, metrics: METRIC };
+const ITEM = { logs: LOG_RECORD, metrics: METRIC };
 
 /** Writes requests of one signal, all about the same resource. */
 export interface RequestWriter {
@@ -111,7 +97,9 @@ export function createRequestWriter(
   return {
     encode: (items) =>
       written(() => {
-        for (let at = items.length - 1; at >= 0; at--) writer.nested(2, ITEM[signal], items[at] as object);
+        for (let at = items.length - 1; at >= 0; at--)
+          if (signal === "traces") writer.span(2, items[at] as Span);
+          else writer.nested(2, ITEM[signal], items[at] as object);
       }),
     join(parts) {
       const inScope = parts.reduce((sum, { length }) => sum + length, scope.length);
@@ -160,13 +148,14 @@ function createWriter() {
     const { length } = value;
     room(length * 3);
     // Most texts are short and plain.
-    let at = start;
-    for (let index = length - 1; index >= 0; index--) {
-      const code = value.charCodeAt(index);
+    const into = bytes;
+    const from = start - length;
+    for (let at = 0; at < length; at++) {
+      const code = value.charCodeAt(at);
       if (code > 127) return wideText(value);
-      bytes[--at] = code;
+      into[from + at] = code;
     }
-    start = at;
+    start = from;
     varint(length);
   }
 
@@ -180,10 +169,14 @@ function createWriter() {
   function fixed64(value: string): void {
     room(8);
     start -= 8;
-    // Times are whole microseconds: two halves, without a BigInt.
-    const micros = value.length > 3 && value.endsWith("000") ? Number(value.slice(0, -3)) : undefined;
-    if (micros === undefined || !Number.isSafeInteger(micros))
-      return view.setBigUint64(start, BigInt.asUintN(64, BigInt(value)), true);
+    view.setBigUint64(start, BigInt.asUintN(64, BigInt(value)), true);
+  }
+
+  /** Milliseconds as nanoseconds: whole microseconds in two halves, without a BigInt. */
+  function time(ms: number): void {
+    room(8);
+    start -= 8;
+    const micros = Math.round(Math.max(0, ms) * 1000);
     const low = (micros % HALF) * 1000;
     view.setUint32(start, low % HALF, true);
     view.setUint32(start + 4, Math.floor(micros / HALF) * 1000 + Math.floor(low / HALF), true);
@@ -193,9 +186,17 @@ function createWriter() {
     const length = value.length >> 1;
     room(length);
     start -= length;
+    const into = bytes;
+    const from = start;
     for (let at = 0; at < length; at++)
-      bytes[start + at] = digit(value.charCodeAt(2 * at)) * 16 + digit(value.charCodeAt(2 * at + 1));
+      into[from + at] = (digit(value.charCodeAt(2 * at)) << 4) | digit(value.charCodeAt(2 * at + 1));
     varint(length);
+  }
+
+  function fixed32(value: number): void {
+    room(4);
+    start -= 4;
+    view.setUint32(start, value, true);
   }
 
   function double(value: number): void {
@@ -224,9 +225,7 @@ function createWriter() {
         else signed(BigInt(value as string));
         return varint(number * 8);
       case "fixed32":
-        room(4);
-        start -= 4;
-        view.setUint32(start, value as number, true);
+        fixed32(value as number);
         return varint(number * 8 + 5);
       case "fixed64":
         fixed64(value as string);
@@ -257,23 +256,83 @@ function createWriter() {
     groups.forEach((group, at) => (bytes[start + at] = group));
   }
 
-  /** Attributes are most of what is written, and most of them are texts. */
-  function attribute(number: number, { key, value }: KeyValue): void {
+  /** Spans are nearly all that is written, so they are written by hand. Fields may come in any order. */
+  function span(number: number, given: Span): void {
     const end = bytes.length - start;
-    if ("stringValue" in value) {
-      text(value.stringValue);
-      varint(STRING_VALUE);
-      varint(bytes.length - start - end);
-      varint(SECOND);
-    } else nested(2, ANY_VALUE, value);
-    text(key);
-    varint(FIRST);
+    const { parentSpanId, traceState, attributes, droppedAttributesCount, status } = given;
+    fixed32(SAMPLED);
+    varint(FLAGS);
+    if (status !== undefined) {
+      const inner = bytes.length - start;
+      varint(status.code);
+      varint(STATUS_CODE);
+      if (status.message !== undefined) tagged(STATUS_MESSAGE, status.message);
+      head(STATUS, inner);
+    }
+    if (droppedAttributesCount > 0) {
+      varint(droppedAttributesCount);
+      varint(DROPPED);
+    }
+    for (const key in attributes) {
+      const value = attributes[key];
+      if (value !== undefined) attribute(key, value);
+    }
+    time(given.endedAt);
+    varint(ENDED);
+    time(given.startedAt);
+    varint(STARTED);
+    varint(given.kind);
+    varint(KIND);
+    tagged(NAME, given.name);
+    if (parentSpanId !== undefined) {
+      hex(parentSpanId);
+      varint(PARENT);
+    }
+    if (traceState !== undefined) tagged(TRACE_STATE, traceState);
+    hex(given.spanId);
+    varint(SPAN_ID);
+    hex(given.traceId);
+    varint(TRACE_ID);
+    head(number * 8 + 2, end);
+  }
+
+  /** Ends a message: its length and tag, in front of what was written since. */
+  function head(tag: number, end: number): void {
     varint(bytes.length - start - end);
-    varint(number * 8 + 2);
+    varint(tag);
+  }
+
+  function tagged(tag: number, value: string): void {
+    text(value);
+    varint(tag);
+  }
+
+  function attribute(key: string, value: NonNullable<AttributeValue>): void {
+    const end = bytes.length - start;
+    anyValue(value);
+    head(VALUE, end);
+    tagged(KEY, key);
+    head(ATTRIBUTES, end);
+  }
+
+  function anyValue(value: NonNullable<AttributeValue>): void {
+    switch (typeof value) {
+      case "string":
+        return tagged(STRING_VALUE, value);
+      case "boolean":
+        varint(value ? 1 : 0);
+        return varint(BOOL_VALUE);
+      case "number":
+        if (!Number.isSafeInteger(value)) return scalar(4, "double", value);
+        if (value < 0) signed(BigInt(value));
+        else varint(value);
+        return varint(INT_VALUE);
+      default:
+        return nested(5, ARRAY_VALUE, { values: value.map((stringValue) => ({ stringValue })) });
+    }
   }
 
   function nested(number: number, type: Message, value: object): void {
-    if (type === KEY_VALUE) return attribute(number, value as KeyValue);
     const end = bytes.length - start;
     for (let at = type.length - 1; at >= 0; at--) {
       const field = type[at] as Field;
@@ -283,8 +342,7 @@ function createWriter() {
       else if (!Array.isArray(given)) nested(field.number, field.type(), given as object);
       else for (let one = given.length - 1; one >= 0; one--) nested(field.number, field.type(), given[one] as object);
     }
-    varint(bytes.length - start - end);
-    varint(number * 8 + 2);
+    head(number * 8 + 2, end);
   }
 
   /** A copy of what was written. The next thing is written over it. */
@@ -294,17 +352,20 @@ function createWriter() {
     return written;
   }
 
-  return { varint, nested, take };
+  return { varint, nested, span, take };
 }
 
 const HALF = 2 ** 32;
 
-/** Tags of the first two fields that have a length, and of a text as an attribute's value. */
-const FIRST = 10;
-const SECOND = 18;
-const STRING_VALUE = 10;
+/** Tags of a span's fields, of its status's, of an attribute's and of a value's: the field's number and how it is written. */
+const [TRACE_ID, SPAN_ID, TRACE_STATE, PARENT, NAME, KIND, STARTED, ENDED, ATTRIBUTES, DROPPED, STATUS, FLAGS] = [
+  10, 18, 26, 34, 42, 48, 57, 65, 74, 80, 122, 133,
+] as const;
+const [STATUS_MESSAGE, STATUS_CODE] = [18, 24] as const;
+const [KEY, VALUE] = [10, 18] as const;
+const [STRING_VALUE, BOOL_VALUE, INT_VALUE] = [10, 16, 24] as const;
 
 /** The value of a hexadecimal digit in lower case. */
 function digit(code: number): number {
-  return code < 58 ? code - 48 : code - 87;
+  return (code & 15) + 9 * (code >> 6);
 }

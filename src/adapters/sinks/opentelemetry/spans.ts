@@ -2,8 +2,8 @@ import type { ArsenalEvent, EventMap, EventName, StepTime } from "../../../obser
 import { timeSteps } from "../../../observe/retrieval-steps.ts";
 import { sha256 } from "../../../tool/crypto.ts";
 import type { ToolSource } from "../../../tool/tool.ts";
-import { type AttributeLimits, type Attributes, clip, toKeyValues } from "./attributes.ts";
-import { type Span, SPAN_KIND, type SpanKind, STATUS_ERROR, toNanos } from "./otlp.ts";
+import { type AttributeLimits, type Attributes, withinLimits, clip } from "./attributes.ts";
+import { type Span, SPAN_KIND, type SpanKind, STATUS_ERROR } from "./otlp.ts";
 
 /** How spans are made. */
 export interface SpanSettings {
@@ -14,14 +14,14 @@ export interface SpanSettings {
   readonly spanId: () => string;
 }
 
-/** Events that are spans, with everything below them. */
+/** Events that are spans: the first of each list is the event's own, the others are its steps. */
 const SPANNED = {
   "retrieval-finished": retrieval,
   "retrieval-failed": failedRetrieval,
   "call-finished": call,
   "upstream-called": upstream,
   "request-finished": request,
-} satisfies { readonly [Name in keyof EventMap]?: (data: EventMap[Name], add: Add, settings: SpanSettings) => void };
+} satisfies { readonly [Name in keyof EventMap]?: (data: EventMap[Name], settings: SpanSettings) => readonly Span[] };
 
 type SpannedEvent = ArsenalEvent<keyof typeof SPANNED>;
 
@@ -37,47 +37,17 @@ export function isSpanned(event: ArsenalEvent): event is SpannedEvent {
 
 /** The span of an event, and those of its steps. */
 export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): readonly Span[] {
-  const spans: Span[] = [];
+  const make = SPANNED[name] as (data: SpannedEvent["data"], settings: SpanSettings) => readonly Span[];
+  const spans = make(data, settings);
   const traceId = toTraceId(data.traceId);
-  const foreign = traceId === data.traceId ? undefined : { "toolarsenal.trace_id": data.traceId };
-  const make = SPANNED[name] as (data: SpannedEvent["data"], add: Add, settings: SpanSettings) => void;
-  make(
-    data,
-    (given) => {
-      const { spanId = settings.spanId(), parentSpanId, name: called, kind = SPAN_KIND.internal, error } = given;
-      const { startedAt, durationMs } = given;
-      const all = foreign === undefined ? given.attributes : { ...given.attributes, ...foreign };
-      const { attributes, droppedAttributesCount } = all === undefined ? NONE : toKeyValues(all, settings.limits);
-      // Every span has the same shape, which is cheap to make and to write; what is undefined is left out there.
-      spans.push({
-        traceId,
-        spanId,
-        parentSpanId: parentSpanId !== undefined && SPAN_ID.test(parentSpanId) ? parentSpanId : undefined,
-        traceState: data.tracestate,
-        flags: SAMPLED,
-        name: clip(called, settings.limits.maxLength),
-        kind,
-        startTimeUnixNano: toNanos(startedAt),
-        endTimeUnixNano: toNanos(startedAt + Math.max(0, durationMs)),
-        attributes,
-        droppedAttributesCount,
-        status: error === undefined ? undefined : failed(error, settings.limits.maxLength),
-      });
-      return spanId;
-    },
-    settings,
-  );
-  return spans;
+  if (traceId === data.traceId) return spans;
+  return spans.map((span) => {
+    const attributes = { ...span.attributes, "toolarsenal.trace_id": data.traceId };
+    const { attributes: kept, dropped } = withinLimits(attributes, settings.limits);
+    return { ...span, traceId, attributes: kept, droppedAttributesCount: span.droppedAttributesCount + dropped };
+  });
 }
 
-const NONE: ReturnType<typeof toKeyValues> = { attributes: [] };
-
-function failed(error: string, maxLength: number): NonNullable<Span["status"]> {
-  return error === "" ? { code: STATUS_ERROR } : { code: STATUS_ERROR, message: clip(error, maxLength) };
-}
-
-/** The W3C flag of a trace that is recorded. */
-const SAMPLED = 1;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
 
@@ -86,29 +56,71 @@ export function toTraceId(traceId: string): string {
   return TRACE_ID.test(traceId) ? traceId : sha256(traceId).slice(0, 32);
 }
 
-interface GivenSpan extends StepTime {
-  readonly spanId?: string;
-  readonly parentSpanId?: string | undefined;
+/** What a span is about. */
+interface About {
   readonly name: string;
-  readonly kind?: SpanKind;
-  readonly attributes?: Attributes;
+  readonly kind: SpanKind;
+  readonly attributes: Attributes;
   /** What went wrong, in words or empty. Undefined if nothing did. */
-  readonly error?: string | undefined;
+  readonly error: string | undefined;
 }
 
-/** Where a span stands and how long it took, without what else its event says. */
-function placeOf({ spanId, parentSpanId, startedAt, durationMs }: SpannedEvent["data"]): Omit<GivenSpan, "name"> {
-  return { spanId, parentSpanId, startedAt, durationMs };
+function spanOf(data: SpannedEvent["data"], { name, kind, attributes, error }: About, limits: AttributeLimits): Span {
+  const { traceId, spanId, parentSpanId, tracestate: traceState, startedAt, durationMs } = data;
+  const { attributes: kept, dropped } = withinLimits(attributes, limits);
+  return {
+    traceId,
+    spanId,
+    parentSpanId: parentSpanId !== undefined && SPAN_ID.test(parentSpanId) ? parentSpanId : undefined,
+    traceState,
+    name: clip(name, limits.maxLength),
+    kind,
+    startedAt,
+    endedAt: startedAt + Math.max(0, durationMs),
+    attributes: kept,
+    droppedAttributesCount: dropped,
+    status: error === undefined ? undefined : failed(error, limits.maxLength),
+  };
 }
 
-/** Adds a span and returns its id. */
-type Add = (span: GivenSpan) => string;
+/** A step of what a span is about, as a span below it. */
+function stepOf(
+  { traceId, traceState, spanId: parentSpanId }: Span,
+  name: string,
+  { startedAt, durationMs }: StepTime,
+  spanId: string,
+  attributes = NONE,
+  status?: Span["status"],
+): Span {
+  return {
+    traceId,
+    spanId,
+    parentSpanId,
+    traceState,
+    name,
+    kind: SPAN_KIND.internal,
+    startedAt,
+    endedAt: startedAt + Math.max(0, durationMs),
+    attributes,
+    droppedAttributesCount: 0,
+    status,
+  };
+}
 
-function retrieval(data: EventMap["retrieval-finished"], add: Add, { captureContent }: SpanSettings): void {
+const NONE: Attributes = {};
+
+function failed(error: string, maxLength: number): NonNullable<Span["status"]> {
+  return error === "" ? { code: STATUS_ERROR } : { code: STATUS_ERROR, message: clip(error, maxLength) };
+}
+
+function retrieval(
+  data: EventMap["retrieval-finished"],
+  { captureContent, limits, spanId }: SpanSettings,
+): readonly Span[] {
   const { tools, toolset } = data;
-  const parentSpanId = add({
-    ...placeOf(data),
+  const about = {
     name: `retrieval ${toolset ?? CATALOG}`,
+    kind: SPAN_KIND.internal,
     attributes: {
       "gen_ai.operation.name": "retrieval",
       "gen_ai.data_source.id": toolset ?? CATALOG,
@@ -122,18 +134,22 @@ function retrieval(data: EventMap["retrieval-finished"], add: Add, { captureCont
       "toolarsenal.retrieval.nothing_fits": data.nothingFits,
       "toolarsenal.retrieval.tier": data.tier,
     },
-  });
-  for (const { name, afterMs, durationMs } of timeSteps(data.steps))
-    add({ name, parentSpanId, startedAt: data.startedAt + afterMs, durationMs });
+    error: undefined,
+  };
+  const whole = spanOf(data, about, limits);
+  const steps = timeSteps(data.steps).map(({ name, afterMs, durationMs }) =>
+    stepOf(whole, name, { startedAt: data.startedAt + afterMs, durationMs }, spanId()),
+  );
+  return [whole, ...steps];
 }
 
 const CATALOG = "catalog";
 
-function failedRetrieval(data: EventMap["retrieval-failed"], add: Add): void {
+function failedRetrieval(data: EventMap["retrieval-failed"], { limits }: SpanSettings): readonly Span[] {
   const { toolset, code, message } = data;
-  add({
-    ...placeOf(data),
+  const about = {
     name: `retrieval ${toolset ?? CATALOG}`,
+    kind: SPAN_KIND.internal,
     attributes: {
       "gen_ai.operation.name": "retrieval",
       "gen_ai.data_source.id": toolset ?? CATALOG,
@@ -141,20 +157,17 @@ function failedRetrieval(data: EventMap["retrieval-failed"], add: Add): void {
       "toolarsenal.toolset": toolset,
     },
     error: code === "CANCELLED" ? undefined : message,
-  });
+  };
+  return [spanOf(data, about, limits)];
 }
 
 /** Statuses of calls that nothing went wrong with. */
 const FINE: ReadonlySet<string> = new Set(["success", "pending_confirmation", "cancelled"]);
 
-function call(data: EventMap["call-finished"], add: Add): void {
+function call(data: EventMap["call-finished"], { limits, spanId }: SpanSettings): readonly Span[] {
   const { toolId, status, code, message = "", source, steps } = data;
   const name = toolNameOf(toolId);
-  const parentSpanId = add({
-    spanId: data.spanId,
-    parentSpanId: data.parentSpanId,
-    startedAt: data.startedAt,
-    durationMs: data.durationMs,
+  const about = {
     name: `execute_tool ${name}`,
     kind: SPAN_KIND.internal,
     attributes: {
@@ -173,20 +186,20 @@ function call(data: EventMap["call-finished"], add: Add): void {
       "toolarsenal.call.cached": data.cached,
     },
     error: FINE.has(status) ? undefined : message,
-  });
+  };
+  const whole = spanOf(data, about, limits);
   const { policy, queue, attempts = [] } = steps;
-  if (policy !== undefined) addStep("policy", policy);
-  if (queue !== undefined) addStep("queue", queue);
-  for (const [at, attempt] of attempts.entries()) {
-    const { spanId, startedAt, durationMs, code: failure } = attempt;
-    const attributes = { "toolarsenal.attempt": at + 1, "error.type": failure };
-    const error = failure === undefined || failure === "CANCELLED" ? undefined : "";
-    add({ spanId, parentSpanId, startedAt, durationMs, name: `attempt ${at + 1}`, attributes, error });
+  const spans = [whole];
+  if (policy !== undefined) spans.push(stepOf(whole, "policy", policy, spanId()));
+  if (queue !== undefined) spans.push(stepOf(whole, "queue", queue, spanId()));
+  let number = 0;
+  for (const attempt of attempts) {
+    const { code: failure } = attempt;
+    const attributes = { "toolarsenal.attempt": ++number, "error.type": failure };
+    const problem = failure === undefined || failure === "CANCELLED" ? undefined : { code: STATUS_ERROR };
+    spans.push(stepOf(whole, `attempt ${number}`, attempt, attempt.spanId, attributes, problem));
   }
-
-  function addStep(step: string, { startedAt, durationMs }: StepTime): void {
-    add({ parentSpanId, startedAt, durationMs, name: step });
-  }
+  return spans;
 }
 
 /** `function` for what this program runs itself, `extension` for what it calls elsewhere. */
@@ -199,12 +212,11 @@ function toolNameOf(toolId: string): string {
   return toolId.slice(toolId.lastIndexOf(".") + 1);
 }
 
-function upstream(data: EventMap["upstream-called"], add: Add): void {
+function upstream(data: EventMap["upstream-called"], { limits }: SpanSettings): readonly Span[] {
   const { source, method, target, transport, code } = data;
   const isHttp = source !== "mcp";
   const named = isHttp ? { "http.request.method": method, "url.template": target } : mcpTarget(method, target);
-  add({
-    ...placeOf(data),
+  const about = {
     name: target === undefined || (!isHttp && !isNamed(method)) ? method : `${method} ${target}`,
     kind: SPAN_KIND.client,
     attributes: {
@@ -221,18 +233,18 @@ function upstream(data: EventMap["upstream-called"], add: Add): void {
       "toolarsenal.ensemble": data.ensemble,
     },
     error: code === undefined || code === "CANCELLED" ? undefined : "",
-  });
+  };
+  return [spanOf(data, about, limits)];
 }
 
-function request(data: EventMap["request-finished"], add: Add): void {
+function request(data: EventMap["request-finished"], { limits }: SpanSettings): readonly Span[] {
   const { kind, method, target, status, error } = data;
   const isHttp = kind === "http";
   const failedStatus = status !== undefined && status >= 500 ? String(status) : undefined;
   const named = isHttp
     ? { "http.request.method": method, "http.route": target, "http.response.status_code": status }
     : { ...mcpTarget(method, target), "jsonrpc.request.id": data.requestId };
-  add({
-    ...placeOf(data),
+  const about = {
     name: target === undefined || (!isHttp && !isNamed(method)) ? method : `${method} ${target}`,
     kind: SPAN_KIND.server,
     attributes: {
@@ -242,7 +254,8 @@ function request(data: EventMap["request-finished"], add: Add): void {
       "error.type": error ?? failedStatus,
     },
     error: error === undefined && failedStatus === undefined ? undefined : "",
-  });
+  };
+  return [spanOf(data, about, limits)];
 }
 
 /** Whether a method's spans are named after what it names. There are too many resources for that. */
