@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ToolArsenal } from "../arsenal.ts";
+import { ArsenalError } from "../errors/arsenal-error.ts";
 import { localOperator } from "../guard/principal.ts";
 import { say, scriptedLlm } from "../testing/scripted-llm.ts";
 import { createAgent } from "./create-agent.ts";
@@ -96,6 +97,17 @@ describe("a run whose call needs approval", () => {
     const second = await agent.resume(saved).result;
     expect(ran).toEqual(["find_order 7", "refund_order 7"]);
     expect(second.messages[2]).toMatchObject({ results: [{}, { result: { error: { code: "APPROVAL_INVALID" } } }] });
+  });
+
+  it("tells the model if the approval is given elsewhere, and does not pause", async () => {
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
+    arsenal.register({ name: "pay", description: "Pays a bill." }, () => {
+      throw new ArsenalError("CONFIRMATION_REQUIRED", "Approve it at the bank.", { answered: true });
+    });
+    const llm = scriptedLlm([say("", ["pay", {}]), say("The bank must approve it.")]);
+    const { status, text } = await createAgent({ arsenal, llm }).run("Pay the bill.").result;
+    expect([status, text]).toEqual(["answered", "The bank must approve it."]);
+    expect(JSON.stringify(llm.requests.at(-1)?.messages)).toContain("Approve it at the bank.");
   });
 
   it("lets the conversation go on without the approval", async () => {

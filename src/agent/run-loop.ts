@@ -133,7 +133,7 @@ function added(a: TokenUsage, b: TokenUsage): TokenUsage {
 async function answerCalls(running: Running, settings: LoopSettings, fresh?: readonly ReadCall[]): Promise<boolean> {
   const { signal } = running;
   const due = running.state.open?.calls.flatMap(({ read, result }, index) =>
-    fresh !== undefined || result?.status === "pending_confirmation" ? [{ index, read, result }] : [],
+    fresh !== undefined || isPending(result) ? [{ index, read, result }] : [],
   );
   await Promise.all(
     (due ?? []).map(async ({ index, read, result: before }) => {
@@ -221,7 +221,12 @@ function notRun({ call }: ReadCall, error: Unrun, traceId: string, clock: Clock)
 }
 
 function pendingIn({ open }: RunState): readonly OpenCall[] {
-  return open?.calls.filter(({ result }) => result?.status === "pending_confirmation") ?? [];
+  return open?.calls.filter(({ result }) => isPending(result)) ?? [];
+}
+
+/** True if a call waits for an approval of this arsenal. One that waits elsewhere is an answer: the model is told. */
+function isPending(result: ToolResult | undefined): boolean {
+  return result?.status === "pending_confirmation" && result.confirmationId !== undefined;
 }
 
 /** The calls of a run that wait for a person. */

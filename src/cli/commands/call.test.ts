@@ -105,6 +105,20 @@ describe("call", () => {
     expect(refused.err).not.toContain("gone");
   });
 
+  it("that must be approved elsewhere says where, and names no command", async () => {
+    const module = `export default (arsenal) => arsenal.register(
+      { name: "pay", description: "Pays a bill.", parameters: { type: "object" } }, () => {
+        const about = { name: "ArsenalError", code: "CONFIRMATION_REQUIRED", details: {} };
+        throw Object.assign(new Error("Approve 7 at the bank."), about);
+      });`;
+    await writeFile(join(folder, "elsewhere.mjs"), module);
+    await writeFile(join(folder, "elsewhere.yaml"), "modules: [elsewhere.mjs]\n");
+    expect(await run(["pay", "--config", "elsewhere.yaml"])).toMatchObject({
+      code: 1,
+      err: "Approve 7 at the bank.\n",
+    });
+  });
+
   it("runs what somebody else has approved when the command is repeated", async () => {
     await writeFile(
       join(folder, "waiting.mjs"),

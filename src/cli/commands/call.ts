@@ -55,7 +55,8 @@ export const command: Command = {
 };
 
 /** Tells the person at the terminal how to approve the call. `formatResult` speaks to a model, which must not. */
-function waitingText({ toolName, confirmationId = "" }: ToolResult, { config }: Input): string {
+function waitingText({ toolName, confirmationId, error }: ToolResult, { config }: Input): string {
+  if (confirmationId === undefined) return `${harmless(error?.message ?? `${toolName} waits for approval.`)}\n`;
   const from = config === undefined ? "" : ` --config ${config}`;
   return [
     `${toolName} waits for approval. Nothing has run.`,

@@ -11,7 +11,7 @@ export function toResultError(thrown: unknown): ResultError {
   return { code: "EXECUTION_FAILED", message: messageOf(thrown) };
 }
 
-/** The status a call ends with where its error has this code. */
+/** The status of a call that ends with an error of this code. */
 export function statusOf(code: ErrorCode): ExecutionStatus {
   switch (code) {
     case "TIMEOUT":
@@ -19,6 +19,8 @@ export function statusOf(code: ErrorCode): ExecutionStatus {
     case "PERMISSION_DENIED":
     case "APPROVAL_INVALID":
       return "permission_denied";
+    case "CONFIRMATION_REQUIRED":
+      return "pending_confirmation";
     case "CIRCUIT_OPEN":
       return "circuit_open";
     case "CANCELLED":

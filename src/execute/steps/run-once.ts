@@ -20,8 +20,10 @@ export async function runOnce(
     leaseMs: limits.timeoutMs + longestRunMs(limits.timeoutMs, maxAttempts),
     async run() {
       const outcome = await run();
-      const { error, attempts = 0 } = outcome;
-      return { value: outcome, final: attempts > 0 && !(error !== undefined && mayRetry(tool, error)) };
+      const { error, status, attempts = 0 } = outcome;
+      // A call that waits for an approval elsewhere has not run there: the same call runs once it is approved.
+      const isOpen = status === "pending_confirmation" || (error !== undefined && mayRetry(tool, error));
+      return { value: outcome, final: attempts > 0 && !isOpen };
     },
   });
   return toOutcome(once, checked);

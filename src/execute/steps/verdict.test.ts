@@ -16,6 +16,15 @@ describe("an error that the tool itself reports", () => {
     expect(arsenal.health(tool.id)).toMatchObject({ successRate: 0, circuitOpen: false });
   });
 
+  it("says nothing of its health if it waits for an approval elsewhere", async () => {
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
+    const tool = arsenal.register({ name: "pay", description: "Pays a bill.", parameters: nothing }, () => {
+      throw new ArsenalError("CONFIRMATION_REQUIRED", "Dana must approve it.", { answered: true });
+    });
+    expect(await arsenal.execute({ toolName: "pay" })).toMatchObject({ status: "pending_confirmation", attempts: 1 });
+    expect(arsenal.health(tool.id)).toMatchObject({ totalCalls: 0 });
+  });
+
   it("opens the circuit where it is no report but a failure", async () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     arsenal.register({ name: "look", description: "Looks for a file.", parameters: nothing }, () => {

@@ -24,6 +24,7 @@ export type Verdict = "success" | "failure" | "reported" | "neutral";
 /** What an outcome means for the tool's health and its breaker. */
 export function verdictOf({ status, error }: Outcome): Verdict {
   if (status === "success") return "success";
+  if (status === "pending_confirmation") return "neutral";
   if (error?.answered === true) return "reported";
   return error === undefined || NOT_THE_TOOLS_FAULT.has(error.code) ? "neutral" : "failure";
 }

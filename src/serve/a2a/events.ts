@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Message, type Part, Role, type Task, TaskState } from "@a2a-js/sdk";
 import { AgentEvent, type ExecutionEventBus, type RequestContext } from "@a2a-js/sdk/server";
+import { WRAPPED } from "../../adapters/sources/a2a/messages.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 
@@ -8,10 +9,10 @@ export function textPart(value: string): Part {
   return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" };
 }
 
-/** A part with JSON. Version 0.3 takes objects only, so anything else is in `value`. */
+/** A part with JSON. Version 0.3 takes objects only, so anything else is in `value`, and the part's metadata says so. */
 export function dataPart(value: unknown): Part {
-  const data = isPlainObject(value) ? value : { value };
-  return { content: { $case: "data", value: data }, metadata: undefined, filename: "", mediaType: "application/json" };
+  const [data, metadata] = isPlainObject(value) ? [value, undefined] : [{ value }, { [WRAPPED]: true }];
+  return { content: { $case: "data", value: data }, metadata, filename: "", mediaType: "application/json" };
 }
 
 /** What a tool returned, as parts: text as text, the blocks of an MCP result each as what they are, anything else as data. */

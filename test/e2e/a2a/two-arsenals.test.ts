@@ -144,19 +144,53 @@ describe("an arsenal that uses another over A2A", () => {
   });
 
   it("waits for an approval that the other asks for, and goes on once it is given", async () => {
-    const { a, b, ran } = await twoArsenals();
-    const asked = await a.execute(refund(5));
+    const { a, b, audits, ran } = await twoArsenals();
+    const asked = await a.execute({ ...refund(5), idempotencyKey: "refund-1" });
     const [waiting] = await b.approvals.list();
     expect(asked).toMatchObject({
-      result: {
-        state: "input-required",
-        data: [{ status: "pending_confirmation", confirmationId: waiting?.id }],
-        next: expect.stringContaining("same call again") as string,
+      status: "pending_confirmation",
+      error: {
+        code: "CONFIRMATION_REQUIRED",
+        message: expect.stringContaining("Refunds need an approval.") as string,
+        fix: expect.stringContaining(`Approve ${waiting?.id} at the agent b, then make the same call again.`) as string,
       },
     });
+    // The approval is not one of A: nobody there can give it.
+    expect(asked).not.toHaveProperty("confirmationId");
+    expect(await a.approvals.list()).toEqual([]);
+    expect(callsIn(audits.a, asked.traceId)).toEqual([
+      expect.stringMatching(/"decision":{"effect":"allowed".*"status":"pending_confirmation"/),
+    ]);
+    expect(a.health(refund(5).toolName)).toMatchObject({ totalCalls: 0, consecutiveFailures: 0 });
     expect(ran).toEqual([]);
     await b.approvals.approve(waiting?.id ?? "", localOperator());
-    expect(await a.execute(refund(5))).toMatchObject({ status: "success", result: { did: "refund", amount: 5 } });
+    expect(await a.execute({ ...refund(5), idempotencyKey: "refund-1" })).toMatchObject({
+      status: "success",
+      result: { did: "refund", amount: 5 },
+    });
     expect(ran).toEqual(["refund"]);
+  });
+
+  it.each(["jsonrpc", "http+json"] as const)("gets what a tool returns as it is, over %s", async (transport) => {
+    const { a, b } = await twoArsenals({ transport });
+    const returned = [
+      [1, "two", { three: 3 }],
+      [],
+      42,
+      0,
+      true,
+      null,
+      "text",
+      { value: [1] },
+      { value: 5, unit: "kg" },
+    ];
+    b.register({ namespace: "box", name: "open", description: "Opens a box." }, () => returned.shift());
+    const expected = [...returned];
+    const { url, close } = await a.serveMcp({ port: 0 });
+    cleanUp.defer(close);
+    await fetch(`${url}/api/v1/ensembles/b/reload`, { method: "POST" });
+    const got: unknown[] = [];
+    while (returned.length > 0) got.push((await a.execute({ toolName: "b.a2a_b_box_open" })).result);
+    expect(got).toEqual(expected);
   });
 });

@@ -219,6 +219,9 @@ function readParts(value: JsonObject): readonly Part[] {
   return parts.flatMap((part) => (isPlainObject(part) ? (readPart(part) ?? []) : []));
 }
 
+/** True in the metadata of a data part whose `value` is what is meant: A2A 0.3 has no lists, numbers and the like as data. */
+export const WRAPPED = "toolarsenal/value";
+
 function readPart(part: JsonObject): Part | undefined {
   if (typeof part["text"] === "string") return { kind: "text", text: part["text"] };
   const file = isPlainObject(part["file"]) ? part["file"] : part;
@@ -233,7 +236,9 @@ function readPart(part: JsonObject): Part | undefined {
   const { data } = part;
   // In 0.3 over HTTP the data is one level deeper.
   const isNested = isPlainObject(data) && isPlainObject(data["data"]) && Object.keys(data).length === 1;
-  return { kind: "data", data: isNested ? data["data"] : data };
+  const value = isNested ? data["data"] : data;
+  const isWrapped = isPlainObject(value) && isPlainObject(part["metadata"]) && part["metadata"][WRAPPED] === true;
+  return { kind: "data", data: isWrapped ? value["value"] : value };
 }
 
 function textOf(value: unknown): string | undefined {

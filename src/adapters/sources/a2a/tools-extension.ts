@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../../errors/codes.ts";
 import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
-import { type AgentAnswer, type FollowedTask, toAnswer } from "./task-result.ts";
+import { type FollowedTask, toAnswer } from "./task-result.ts";
 
 /**
  * The extension by which an agent card says that skills are tools: `params.tools` has the parameters of each, by the id of its skill. Such a
@@ -44,7 +44,7 @@ const SHARED_CODES: ReadonlySet<unknown> = new Set<ErrorCode>([
   "RESULT_TOO_LARGE",
 ]);
 
-/** What a tool of another arsenal returned. Throws with the code that the call was refused with there. */
+/** What a tool of another arsenal returned. Throws with the code that the call was refused with there, CONFIRMATION_REQUIRED if it waits. */
 export function toToolResult(task: FollowedTask, agent: string, tool: string): unknown {
   const refusal = task.said.find((part) => part.kind === "data")?.data;
   if (task.state === "failed" && isPlainObject(refusal) && SHARED_CODES.has(refusal["code"])) {
@@ -55,11 +55,23 @@ export function toToolResult(task: FollowedTask, agent: string, tool: string): u
       ...(typeof retryAfterMs === "number" && { retryAfterMs }),
     });
   }
+  if (task.state === "input-required" && isPlainObject(refusal) && refusal["status"] === "pending_confirmation")
+    throw waits(refusal, agent);
   const answer = toAnswer(task, agent, tool);
-  if (task.state === "input-required") return { ...answer, next: NEXT } satisfies AgentAnswer;
   const [only, ...others] = [...task.artifacts.values()].flat();
   if (only === undefined || others.length > 0 || only.kind === "file") return answer;
   return only.kind === "data" ? only.data : only.text;
 }
 
-const NEXT = "Once it is approved there, make the same call again.";
+/** The approval is the other arsenal's: it is given there, and the call needs no id to find it. */
+function waits(
+  { message, fix: theirs, confirmationId }: Readonly<Record<string, unknown>>,
+  agent: string,
+): ArsenalError {
+  const fix = `Approve ${confirmationId === undefined ? "it" : String(confirmationId)} at the agent ${agent}, then make the same call again.`;
+  const said = String(message);
+  // How the other arsenal's own callers go on is of no use here.
+  const why = typeof theirs === "string" && said.endsWith(` ${theirs}`) ? said.slice(0, -theirs.length - 1) : said;
+  const details = { fix, answered: true, ...(confirmationId !== undefined && { value: { confirmationId } }) };
+  return new ArsenalError("CONFIRMATION_REQUIRED", `The agent ${agent} needs an approval: ${why} ${fix}`, details);
+}
