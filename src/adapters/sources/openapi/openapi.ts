@@ -11,7 +11,6 @@ import type { Problem } from "./read/operations.ts";
 import { type ReadDocument, readDocument } from "./read/read-document.ts";
 import { locate, type Located } from "./read/servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
-import type { WholeSchemas } from "./tool/to-draft.ts";
 
 /** What the source of an API's tools can be given. @internal */
 export interface OpenApiParts {
@@ -31,8 +30,6 @@ export interface OpenApiParts {
 export interface OpenApiSource extends Source {
   /** What is wrong with the document, once it is connected. */
   readonly problems: readonly Problem[];
-  /** The whole schemas of a tool whose definition was shortened, by its `sourceName`. */
-  schemaOf(sourceName: string): WholeSchemas | undefined;
 }
 
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
@@ -93,7 +90,6 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
     async list() {
       return read?.tools ?? [];
     },
-    schemaOf: (sourceName) => read?.schemasOf(sourceName),
     async disconnect() {
       if (parts.egress === undefined) egress.close();
     },

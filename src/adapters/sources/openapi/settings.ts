@@ -25,7 +25,7 @@ export interface OpenApiSettings {
   readonly trustMethods?: boolean;
   /** A folder whose files may be sent by path. Without it, files are given as text or base64. */
   readonly filesFrom?: string;
-  /** Bytes of a tool's definition, as JSON. What is left out of a larger one is in `schemaOf`. Default 32,768. */
+  /** Bytes of a tool's definition, as JSON; a larger one is shortened. Default 32,768. */
   readonly maxToolBytes?: number;
   /** Bytes of the document. Default 64 MiB. */
   readonly maxDocumentBytes?: number;

@@ -10,15 +10,13 @@ import type { Security } from "../../credentials/security.ts";
 import { readSecurity } from "./security.ts";
 import { chooseServer, type Server } from "./servers.ts";
 import type { OpenApiSettings } from "../settings.ts";
-import { type ReadOperation, sourceNameOf, toDraft, toWholeSchemas, type WholeSchemas } from "../tool/to-draft.ts";
+import { type ReadOperation, sourceNameOf, toDraft } from "../tool/to-draft.ts";
 import type { OfferedTool } from "../../../../register/source.port.ts";
 
 /** The tools of a document. */
 export interface ReadDocument {
   readonly tools: readonly OfferedTool[];
   readonly problems: readonly Problem[];
-  /** The whole schemas of a tool, by its `sourceName`. */
-  schemasOf(sourceName: string): WholeSchemas | undefined;
 }
 
 /** Makes one tool of each operation. One that is broken is reported, and the others are made all the same. */
@@ -31,7 +29,6 @@ export function readDocument(
   const { operations, problems: unread } = listOperations(root, references, settings);
   const problems: Problem[] = [...before, ...unread];
   const tools: OfferedTool[] = [];
-  const byName = new Map<string, ReadOperation>();
   const taken = new Set<string>();
   const sourceUri =
     url?.replace(/[?#].*$/, "") ?? (typeof settings.document === "string" ? settings.document : undefined);
@@ -43,11 +40,10 @@ export function readDocument(
     try {
       const { returns, accept, ...read } = readOperation(operation, references, settings, root);
       const server = (): Server => chooseServer(operation, { root, documentUrl: url, settings });
-      const known: ReadOperation = { ...read, operation, sourceName, returns, server: baseOf(server) };
+      const known = { ...read, operation, sourceName, returns, server: baseOf(server) };
       const { draft, external } = toDraft(known, { references, settings, sourceUri });
       const plan: OperationPlan = { ...operation, ...read, title, accept, server };
       tools.push({ draft, handler: createHandler(plan, parts) });
-      byName.set(sourceName, known);
       for (const reference of external) {
         const reason = `${reference} is another document, which is not read`;
         problems.push({ operation: title, reason, skipped: false });
@@ -57,14 +53,7 @@ export function readDocument(
       problems.push({ operation: title, reason, skipped: true });
     }
   }
-  return {
-    tools,
-    problems,
-    schemasOf(sourceName) {
-      const known = byName.get(sourceName);
-      return known && toWholeSchemas(known, references);
-    },
-  };
+  return { tools, problems };
 }
 
 /** A server that cannot be told is told of when it is called. */

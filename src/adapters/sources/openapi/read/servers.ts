@@ -13,16 +13,17 @@ export interface Server {
   readonly trusted: boolean;
 }
 
-/** What servers are chosen by. */
-export interface ServerParts {
-  readonly root: JsonObject;
-  /** Where the document came from. */
-  readonly documentUrl?: string | undefined;
-  readonly settings: Pick<OpenApiSettings, "server" | "serverVariables" | "name">;
-}
-
 /** The server of an operation: the operator's, or the first that the operation, its path or the document names. Throws CONFIG_INVALID if none is whole. */
-export function chooseServer({ definition, item }: Operation, { root, documentUrl, settings }: ServerParts): Server {
+export function chooseServer(
+  { definition, item }: Operation,
+  parts: {
+    readonly root: JsonObject;
+    /** Where the document came from. */
+    readonly documentUrl?: string | undefined;
+    readonly settings: Pick<OpenApiSettings, "server" | "serverVariables" | "name">;
+  },
+): Server {
+  const { root, documentUrl, settings } = parts;
   if (settings.server !== undefined) {
     if (URL.parse(settings.server) === null) {
       const fix = "Write it as https://host/path.";

@@ -2,15 +2,6 @@ import type { JsonSchema } from "../../../../tool/json-schema.ts";
 import { createSchemaWriter, type SchemaWriter, TOO_LARGE, type WriteOptions } from "./write-schema.ts";
 import type { References } from "../read/references.ts";
 
-/** A schema by itself: what it refers to is in its `$defs`. */
-export interface FittedSchema {
-  readonly schema: JsonSchema;
-  /** True where something was left out. */
-  readonly shortened: boolean;
-  /** References that lead out of the document. */
-  readonly external: readonly string[];
-}
-
 /** What is written, by a writer that may be asked to be brief. */
 export type WriteRoot = (writer: SchemaWriter) => JsonSchema;
 
@@ -26,17 +17,18 @@ const LEAST: readonly Way[] = [
   { depth: 0, shortenRequired: true, words: 0 },
 ];
 
-/** The schema with as much of it as fits into so many bytes of JSON; undefined where not even the least does. */
+/** The schema, with what it refers to in `$defs`, as much of it as fits into so many bytes of JSON; undefined if not even the least does. */
 export function fitSchema(
   root: WriteRoot,
   references: References,
   { direction, maxBytes }: { readonly direction: WriteOptions["direction"]; readonly maxBytes: number },
-): FittedSchema | undefined {
-  const attempt = (way: Way): FittedSchema | undefined => {
+) {
+  const attempt = (way: Way) => {
     const writer = createSchemaWriter(references, { ...way, direction, maxLength: 2 * maxBytes });
     try {
       const schema = withDefinitions(root(writer), writer.definitions());
       if (Buffer.byteLength(JSON.stringify(schema)) > maxBytes) return undefined;
+      // References that lead out of the document are `external`.
       return { schema, shortened: writer.shortened(), external: [...writer.external] };
     } catch (error) {
       if (error === TOO_LARGE) return undefined;
@@ -45,7 +37,7 @@ export function fitSchema(
   };
   const whole = attempt(WHOLE);
   if (whole !== undefined) return whole;
-  let best: FittedSchema | undefined;
+  let best: ReturnType<typeof attempt>;
   for (const way of DEEPER) {
     const fitted = attempt(way);
     if (fitted === undefined) break;
@@ -58,12 +50,6 @@ export function fitSchema(
   }
   // Words were left out, if nothing else was.
   return best && { ...best, shortened: true };
-}
-
-/** The whole schema, however large. */
-export function wholeSchema(root: WriteRoot, references: References, direction: WriteOptions["direction"]): JsonSchema {
-  const writer = createSchemaWriter(references, { ...WHOLE, direction, maxLength: Infinity });
-  return withDefinitions(root(writer), writer.definitions());
 }
 
 function withDefinitions(schema: JsonSchema, $defs: Readonly<Record<string, JsonSchema>>): JsonSchema {

@@ -1,10 +1,10 @@
 import { divide } from "../../../../tool/normalise/complete-description.ts";
 import type { SourceDraft } from "../../../../tool/draft.ts";
-import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { LIMITS } from "../../../../tool/limits.ts";
 import type { Annotations, Capability } from "../../../../tool/tool.ts";
 import { type Arguments, writeArguments } from "./arguments.ts";
-import { fitSchema, wholeSchema, type WriteRoot } from "./fit-schema.ts";
+import { fitSchema, type WriteRoot } from "./fit-schema.ts";
 import { type Operation, titleOf } from "../read/operations.ts";
 import { plainText } from "./plain-text.ts";
 import { broken, type References } from "../read/references.ts";
@@ -24,31 +24,23 @@ export interface ReadOperation {
   readonly returns: unknown;
 }
 
-/** The whole schemas of a tool, of which its definition may have less. */
-export interface WholeSchemas {
-  readonly parameters: JsonSchema;
-  readonly returns?: JsonSchema;
-}
-
-/** What drafts of one document share. */
-export interface DraftParts {
-  readonly references: References;
-  readonly settings: OpenApiSettings;
-  /** Where the document came from. */
-  readonly sourceUri?: string | undefined;
-}
-
 /** Room for what registering adds to a draft: ids, hashes, defaults. */
 const REGISTERED_BYTES = 1200;
 /** An answer's schema only describes it, so it never takes more than this. */
 const MAX_RETURNS_BYTES = 8192;
-export const MAX_TOOL_BYTES = 32_768;
+const MAX_TOOL_BYTES = 32_768;
 
 /** A draft of the tool, within its bytes, and the references out of the document that it would have needed. */
 export function toDraft(
   read: ReadOperation,
-  { references, settings, sourceUri }: DraftParts,
+  parts: {
+    readonly references: References;
+    readonly settings: OpenApiSettings;
+    /** Where the document came from. */
+    readonly sourceUri?: string | undefined;
+  },
 ): { readonly draft: SourceDraft; readonly external: readonly string[] } {
+  const { references, settings, sourceUri } = parts;
   const maxBytes = settings.maxToolBytes ?? MAX_TOOL_BYTES;
   const { definition, method } = read.operation;
   const bare: SourceDraft = {
@@ -65,7 +57,10 @@ export function toDraft(
   };
   const meta = toMeta(read);
   const left = maxBytes - REGISTERED_BYTES - bytesOf({ ...bare, sourceMeta: { openapi: meta } });
-  const parameters = fitSchema(parametersOf(read), references, { direction: "request", maxBytes: left });
+  const parameters = fitSchema((writer) => writeArguments(read.arguments, writer), references, {
+    direction: "request",
+    maxBytes: left,
+  });
   if (parameters === undefined) throw broken(`its tool needs more than ${maxBytes} bytes even where it is shortened`);
   const leftForReturns = Math.min(MAX_RETURNS_BYTES, left - bytesOf(parameters.schema));
   const hasReturns = read.returns !== undefined;
@@ -82,18 +77,6 @@ export function toDraft(
     },
     external: [...new Set([...parameters.external, ...(returns?.external ?? [])])],
   };
-}
-
-/** The schemas of a tool with nothing left out. */
-export function toWholeSchemas(read: ReadOperation, references: References): WholeSchemas {
-  return {
-    parameters: wholeSchema(parametersOf(read), references, "request"),
-    ...(read.returns === undefined ? {} : { returns: wholeSchema(returnsOf(read, references), references, "answer") }),
-  };
-}
-
-function parametersOf(read: ReadOperation): WriteRoot {
-  return (writer) => writeArguments(read.arguments, writer);
 }
 
 /** Clients look at the top of an answer's schema for its type, so a reference there is followed. */
