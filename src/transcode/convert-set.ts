@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Converted, Dialect, Loss, SetLimits } from "./dialect.port.ts";
+import type { Converted, Dialect, SetLimits } from "./dialect.port.ts";
 import { measureSchema, type SchemaSize } from "./convert-schema.ts";
 
 /** How a set of definitions is written. */
@@ -23,44 +23,21 @@ export function convertSet<Definition extends object>(
     dialect.convert(tool, { strict: strictly, ...(nameOf === undefined ? {} : { name: nameOf(tool) }) });
   const converted = tools.map((tool) => convert(tool, strict));
   if (!strict || limits === undefined) return converted;
-  const candidates = converted.map((each, index) => ({
-    name: String(index),
-    possible: each.strict,
-    schema: schemaOf(dialect, each.definition),
-  }));
-  const decisions = decideStrict(candidates, limits);
+  const schemas = converted.map((each) => (each.strict ? schemaOf(dialect, each.definition) : undefined));
+  const reasons = whyNotStrict(schemas, limits);
   return converted.map((each, index) => {
-    const decision = decisions[index];
+    const reason = reasons[index];
     const tool = tools[index];
-    if (!each.strict || decision?.strict !== false || tool === undefined) return each;
+    if (!each.strict || reason === undefined || tool === undefined) return each;
     const loose = convert(tool, false);
-    return { ...loose, losses: [...loose.losses, refusal(decision.reason)] };
+    const message = `not strict in this set: ${reason}`;
+    return { ...loose, losses: [...loose.losses, { path: "", keyword: "strict", action: "refused", message }] };
   });
 }
 
 /** The schema within a definition, which only its dialect knows how to find. */
 function schemaOf(dialect: Dialect<object>, definition: object): JsonSchema {
   return dialect.toCanonical(structuredClone(definition)).parameters ?? {};
-}
-
-function refusal(reason = "one request holds no more of it"): Loss {
-  return { path: "", keyword: "strict", action: "refused", message: `not strict in this set: ${reason}` };
-}
-
-/** A tool that could be strict: its schema as the strict target has it. */
-export interface StrictCandidate {
-  readonly name: string;
-  readonly schema: JsonSchema;
-  /** False where the strict target could not hold the schema. */
-  readonly possible: boolean;
-}
-
-/** Whether one tool of the set is strict. */
-interface StrictDecision {
-  readonly name: string;
-  readonly strict: boolean;
-  /** Why not. */
-  readonly reason?: string;
 }
 
 /** What is added up over the tools, the limit on it, and what it is called. */
@@ -72,24 +49,29 @@ const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = 
   ["characters", "maxCharacters", "characters of names and listed values"],
 ];
 
-/** Decides which tools, best first, are strict so that one request keeps its limits. A smaller tool may still fit after one that does not. */
-export function decideStrict(candidates: readonly StrictCandidate[], limits: SetLimits): readonly StrictDecision[] {
+/**
+ * Decides which tools, best first, are strict so that one request keeps its limits. A smaller tool may still fit after one that does not.
+ * Takes the schema of each tool, undefined if it cannot be strict. Returns the reason for each tool that is not strict.
+ */
+export function whyNotStrict(
+  schemas: readonly (JsonSchema | undefined)[],
+  limits: SetLimits,
+): readonly (string | undefined)[] {
   const { maxStrictTools = Infinity, maxDepth = Infinity } = limits;
   const totals = new Map<keyof SchemaSize, number>();
   let count = 0;
 
-  return candidates.map(({ name, schema, possible }) => {
-    const not = (reason: string): StrictDecision => ({ name, strict: false, reason });
-    if (!possible) return not("its schema cannot be strict");
-    if (count >= maxStrictTools) return not(`${maxStrictTools} tools are strict already, which is the most`);
+  return schemas.map((schema) => {
+    if (schema === undefined) return "its schema cannot be strict";
+    if (count >= maxStrictTools) return `${maxStrictTools} tools are strict already, which is the most`;
     const size = measureSchema(schema);
-    if (size.depth > maxDepth) return not(`it has ${size.depth} levels, where ${maxDepth} are taken`);
+    if (size.depth > maxDepth) return `it has ${size.depth} levels, where ${maxDepth} are taken`;
     for (const [what, limit, words] of SUMS) {
       const [most, sum] = [limits[limit] ?? Infinity, (totals.get(what) ?? 0) + size[what]];
-      if (sum > most) return not(`the strict tools would have ${sum} ${words}, where ${most} are taken`);
+      if (sum > most) return `the strict tools would have ${sum} ${words}, where ${most} are taken`;
     }
     count += 1;
     for (const [what] of SUMS) totals.set(what, (totals.get(what) ?? 0) + size[what]);
-    return { name, strict: true };
+    return undefined;
   });
 }

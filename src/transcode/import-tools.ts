@@ -17,18 +17,12 @@ export interface ImportOptions {
   readonly handlers?: Readonly<Record<string, Handler>>;
 }
 
-/** What was read from tools in some format, in their order. */
-export interface ImportedTools {
-  readonly imported: readonly { readonly index: number; readonly tool: Tool; readonly handler?: Handler }[];
-  readonly rejected: readonly { readonly index: number; readonly name: string; readonly error: ArsenalError }[];
-}
-
 /** Reads tools from definitions, or from a framework's own tool objects. One that cannot be read is reported; the others are imported. */
 export async function importTools(
   dialect: Dialect,
   given: GivenTools,
   { namespace = dialect.name, handlers = {} }: ImportOptions = {},
-): Promise<ImportedTools> {
+) {
   const imported: { index: number; tool: Tool; handler?: Handler }[] = [];
   const rejected: { index: number; name: string; error: ArsenalError }[] = [];
   const ids = new Set<string>();

@@ -1,41 +1,32 @@
 import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../tool/json-schema.ts";
-import { decideStrict, type StrictCandidate } from "./convert-set.ts";
+import { whyNotStrict } from "./convert-set.ts";
 
-/** A tool with so many parameters, all of them optional. */
-function tool(name: string, optional: number, possible = true): StrictCandidate {
+/** The schema of a tool with so many parameters, all of them optional. */
+function tool(optional: number): JsonSchema {
   const names = Array.from({ length: optional }, (_, index) => `p${index}`);
   const properties = Object.fromEntries(names.map((each): [string, JsonSchema] => [each, { type: "string" }]));
-  return { name, possible, schema: { type: "object", properties, additionalProperties: false } };
+  return { type: "object", properties, additionalProperties: false };
 }
 
-describe("decideStrict", () => {
+describe("whyNotStrict", () => {
   it("gives strict mode to the best tools until the request holds no more", () => {
-    const tools = Array.from({ length: 22 }, (_, index) => tool(`t${index}`, 0));
-    const decisions = decideStrict(tools, { maxStrictTools: 20 });
-    expect(decisions.filter(({ strict }) => strict).map(({ name }) => name)).toEqual(
-      tools.slice(0, 20).map(({ name }) => name),
-    );
-    expect(decisions[20]).toEqual({
-      name: "t20",
-      strict: false,
-      reason: "20 tools are strict already, which is the most",
-    });
+    const tools = Array.from({ length: 22 }, () => tool(0));
+    const full = "20 tools are strict already, which is the most";
+    expect(whyNotStrict(tools, { maxStrictTools: 20 })).toEqual([...Array.from({ length: 20 }), full, full]);
   });
 
   it("passes over a tool that is too large for what is left, and takes a smaller one after it", () => {
-    expect(decideStrict([tool("a", 20), tool("b", 5), tool("c", 4)], { maxOptionalParameters: 24 })).toEqual([
-      { name: "a", strict: true },
-      { name: "b", strict: false, reason: "the strict tools would have 25 optional parameters, where 24 are taken" },
-      { name: "c", strict: true },
+    expect(whyNotStrict([tool(20), tool(5), tool(4)], { maxOptionalParameters: 24 })).toEqual([
+      undefined,
+      "the strict tools would have 25 optional parameters, where 24 are taken",
+      undefined,
     ]);
   });
 
   it("does not count a tool that cannot be strict", () => {
-    expect(decideStrict([tool("a", 24, false), tool("b", 24)], { maxOptionalParameters: 24 })).toEqual([
-      { name: "a", strict: false, reason: "its schema cannot be strict" },
-      { name: "b", strict: true },
-    ]);
+    const reasons = whyNotStrict([undefined, tool(24)], { maxOptionalParameters: 24 });
+    expect(reasons).toEqual(["its schema cannot be strict", undefined]);
   });
 
   it("counts properties, listed values, characters, unions and levels, those of definitions included", () => {
@@ -51,8 +42,7 @@ describe("decideStrict", () => {
         },
       },
     };
-    const reasonFor = (limits: object): string | undefined =>
-      decideStrict([{ name: "t", possible: true, schema }], limits)[0]?.reason;
+    const reasonFor = (limits: object): string | undefined => whyNotStrict([schema], limits)[0];
     expect([
       reasonFor({ maxProperties: 2 }),
       reasonFor({ maxEnumValues: 1 }),

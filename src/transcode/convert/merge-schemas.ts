@@ -8,14 +8,6 @@ import { spellModern } from "./spell-modern.ts";
 import { requiredOf } from "./convert-container.ts";
 import { addNotes } from "./describe-constraint.ts";
 
-/** Two schemas as one that takes what both take. */
-export interface Merged {
-  /** False where no value fits both. */
-  readonly node: SchemaNode | false;
-  /** Keywords of the second that could not be kept beside the first's. */
-  readonly left: readonly string[];
-}
-
 /** Unions that are multiplied out hold at most this many branches. */
 const MAX_PRODUCT = 16;
 
@@ -50,8 +42,14 @@ const COMBINE: Readonly<Record<string, Combine>> = {
   anyOf: (first, second) => product(first as unknown[], second as unknown[]),
 };
 
-/** The values that both of two schemas take, as one schema. Both are in modern spelling; what is inside them is merged when it is met. */
-export function mergeSchemas(first: SchemaNode, second: SchemaNode): Merged {
+/**
+ * The values that both of two schemas accept, as one schema; false if there are none. Both are in modern spelling. `left` names keywords of
+ * the second that could not be kept.
+ */
+function mergeSchemas(
+  first: SchemaNode,
+  second: SchemaNode,
+): { readonly node: SchemaNode | false; readonly left: readonly string[] } {
   const result: Record<string, unknown> = { ...first };
   const left: string[] = [];
   for (const [keyword, value] of Object.entries(second)) {
@@ -141,17 +139,14 @@ function product(first: readonly unknown[], second: readonly unknown[]): readonl
   return first.flatMap((one) => second.map((two) => each(one, two)));
 }
 
-/** A schema whose `allOf`, and whose references beside other keywords, were merged into it. */
-interface MergedAll {
-  /** False where no value fits all of it. */
-  readonly node: SchemaNode | false;
-  readonly following: ReadonlySet<string>;
-}
-
 const MAX_NESTING = 64;
 
-/** Merges all that a value must fit at once into one schema. What cannot be merged is left out, and put on record. */
-export function mergeAllOf(node: SchemaNode, place: Place, conversion: Conversion): MergedAll {
+/** Merges `allOf`, and references beside other keywords, into one schema; false if no value fits. What cannot be merged is left out, on record. */
+export function mergeAllOf(
+  node: SchemaNode,
+  place: Place,
+  conversion: Conversion,
+): { readonly node: SchemaNode | false; readonly following: ReadonlySet<string> } {
   const following = new Set(place.following);
 
   function gather(part: SchemaNode, path: string, nesting: number): readonly (SchemaNode | false)[] {
