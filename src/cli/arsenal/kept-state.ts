@@ -22,21 +22,17 @@ type RunKept = (kept: {
 }) => Promise<number>;
 
 /** Runs a step on the pins that the configured state keeps. */
-export function withKeptPins(input: Input, terminal: Terminal, run: RunKept): Promise<number> {
-  const statesOf: StatesOf = (config, surroundings) => {
-    if (stateType(config.state) === "memory") throw keptInMemory("Pins", SET_FILE);
-    return [configuredState(config, surroundings)];
-  };
-  return withStates(input, terminal, statesOf, run);
-}
+export const withKeptPins = keptInState("Pins");
 
 /** Runs a step on the state that keeps the history. */
-export function withKeptHistory(input: Input, terminal: Terminal, run: RunKept): Promise<number> {
+export const withKeptHistory = keptInState("Past requests");
+
+function keptInState(what: string) {
   const statesOf: StatesOf = (config, surroundings) => {
-    if (stateType(config.state) === "memory") throw keptInMemory("Past requests", SET_FILE);
+    if (stateType(config.state) === "memory") throw keptInMemory(what, SET_FILE);
     return [configuredState(config, surroundings)];
   };
-  return withStates(input, terminal, statesOf, run);
+  return (input: Input, terminal: Terminal, run: RunKept) => withStates(input, terminal, statesOf, run);
 }
 
 /** Runs a step on every store of approvals that the person at this machine answers for. */

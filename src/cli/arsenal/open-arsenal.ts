@@ -91,21 +91,18 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
   return { ...loaded, servers, documents, problems: all };
 }
 
-/** How a command differs from the configuration. */
-export interface OpenOptions extends Pick<Reader, "told"> {
-  /** Overrides the configured tier. */
-  readonly tier?: TierName;
-  /** Overrides the configured model. */
-  readonly llm?: ResolvedConfig["llm"];
-  /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. For looking at tools only. */
-  readonly asOffered?: boolean;
-}
-
 /** The arsenal a command works on: the configured one, or else the demo catalog. It has tried to connect each server once. */
 export async function openArsenal(
   input: Input,
   terminal: Terminal,
-  given: ToolArsenalParts & OpenOptions = {},
+  given: ToolArsenalParts & {
+    /** Overrides the configured tier. */
+    readonly tier?: TierName;
+    /** Overrides the configured model. */
+    readonly llm?: ResolvedConfig["llm"];
+    /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. For looking at tools only. */
+    readonly asOffered?: boolean;
+  } & Pick<Reader, "told"> = {},
 ): Promise<ToolArsenal> {
   const { tier, llm, asOffered = false, told = [], ...others } = given;
   const parts = { environment: terminal.environment, ...others };
@@ -131,7 +128,8 @@ export async function openArsenal(
   );
   const { documents } = await boot(arsenal, configured);
   try {
-    if (!input.json) tellProblems(configured.problems, terminal);
+    if (!input.json)
+      for (const problem of configured.problems) terminal.err.write(`Left out: ${showProblem(problem)}\n`);
     const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     if (!input.json) tellAbsent(arsenal, reports, terminal);
     return arsenal;
@@ -139,11 +137,6 @@ export async function openArsenal(
     await arsenal.close();
     throw error;
   }
-}
-
-/** Reports the configured servers that cannot be used, and why. */
-export function tellProblems(problems: readonly ServerProblem[], { err }: Terminal): void {
-  for (const problem of problems) err.write(`Left out: ${showProblem(problem)}\n`);
 }
 
 function tellAbsent({ upstreams }: ToolArsenal, reports: readonly DocumentReport[], { err }: Terminal): void {

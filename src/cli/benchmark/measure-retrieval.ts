@@ -15,22 +15,19 @@ export interface RetrievalFigures {
   readonly baselineP95Ms: number;
 }
 
-/** What a measurement works with. */
-export interface RetrievalMeasurement {
-  readonly arsenal: Pick<ToolArsenal, "retrieve">;
-  readonly plain: (query: string, limit: number) => unknown;
-  /** Requests of each round. The best round counts: the machine may be busy with other things. */
-  readonly rounds: readonly (readonly string[])[];
-  readonly signal: AbortSignal;
-}
-
 /** The baseline is slow where there are many tools: of a round's requests it answers so many. */
 const MOST_BASELINE = 25;
 const LIMIT = 5;
 
 /** Answers requests and measures each, in turns with the baseline. */
-export async function measureRetrieval(measurement: RetrievalMeasurement): Promise<RetrievalFigures> {
-  const { arsenal, plain, rounds, signal } = measurement;
+export async function measureRetrieval(parts: {
+  readonly arsenal: Pick<ToolArsenal, "retrieve">;
+  readonly plain: (query: string, limit: number) => unknown;
+  /** Requests of each round. The best round counts: the machine may be busy with other things. */
+  readonly rounds: readonly (readonly string[])[];
+  readonly signal: AbortSignal;
+}): Promise<RetrievalFigures> {
+  const { arsenal, plain, rounds, signal } = parts;
   let best: RetrievalFigures | undefined;
   let baselineP50Ms = Infinity;
   let baselineP95Ms = Infinity;

@@ -36,6 +36,10 @@ interface Finding {
   readonly reported?: string;
 }
 
+const ok = (check: string, message: string): Finding => ({ check, state: "ok", message });
+const warning = (check: string, message: string, fix?: string): Finding => ({ check, state: "warning", message, fix });
+const failed = (check: string, message: string, fix?: string): Finding => ({ check, state: "failed", message, fix });
+
 /** `toolarsenal doctor` */
 export const command: Command = {
   options: MCP_CONFIG,
@@ -44,12 +48,8 @@ export const command: Command = {
     const findings: Finding[] = [checkNode()];
     const files = configFiles(input, terminal);
     if (files === undefined) {
-      findings.push({
-        check: "configuration",
-        state: "warning",
-        message: "no arsenal.yaml here; every default applies",
-        fix: "Write one, let `toolarsenal setup` write one, or pass --config FILE.",
-      });
+      const fix = "Write one, let `toolarsenal setup` write one, or pass --config FILE.";
+      findings.push(warning("configuration", "no arsenal.yaml here; every default applies", fix));
     } else findings.push(...(await checkConfiguration(files, terminal)));
     print(findings, input, terminal);
     return findings.some(({ state }) => state === "failed") ? 1 : 0;
@@ -58,9 +58,8 @@ export const command: Command = {
 
 function checkNode(): Finding {
   const { node } = process.versions;
-  if (nodeProblem(node) === undefined) return { check: "node", state: "ok", message: `Node ${node}` };
-  const fix = `Install Node ${MINIMUM_NODE} or newer.`;
-  return { check: "node", state: "failed", message: `Node ${node} is too old`, fix };
+  if (nodeProblem(node) === undefined) return ok("node", `Node ${node}`);
+  return failed("node", `Node ${node} is too old`, `Install Node ${MINIMUM_NODE} or newer.`);
 }
 
 async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promise<readonly Finding[]> {
@@ -68,12 +67,10 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   let configured: Configured;
   try {
     configured = await loadConfigured(files, terminal);
-    findings.push({ check: "configuration", state: "ok", message: files.paths.join(", ") });
+    findings.push(ok("configuration", files.paths.join(", ")));
     const surroundings = createSurroundings(configured.config, terminal);
-    for (const { part, message = "", error } of await checkAdapters(configured.config, surroundings)) {
-      if (error === undefined) findings.push({ check: part, state: "ok", message });
-      else findings.push(...failures(part, error));
-    }
+    for (const { part, message = "", error } of await checkAdapters(configured.config, surroundings))
+      findings.push(...(error === undefined ? [ok(part, message)] : failures(part, error)));
     surroundings.egress.close();
     const { tls } = configured.config.server;
     if (tls)
@@ -84,7 +81,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
         )),
       );
     for (const { server, field, message, fix } of configured.problems)
-      findings.push({ check: server, state: "failed", message: `${field} ${message}`, fix });
+      findings.push(failed(server, `${field} ${message}`, fix));
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
   }
@@ -104,17 +101,15 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     for (const [check, works] of Object.entries(await arsenal.healthCheck())) {
       // What its adapter said of it says more.
       if (known.has(check)) continue;
-      if (works) findings.push({ check, state: "ok", message: "works" });
-      else findings.push({ check, state: "failed", message: "does not answer", fix: `Check the ${check}'s settings.` });
+      findings.push(works ? ok(check, "works") : failed(check, "does not answer", `Check the ${check}'s settings.`));
     }
     const waiting = await checkPins(arsenal);
     findings.push(...checkMemory(configured.config), ...waiting);
     const fix = waiting.some(({ state }) => state === "warning")
       ? "Accept those that wait."
       : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, agents under `a2a.agents:`, TOML descriptors under `ensembles:`, source files under `scripts:`, or modules under `modules:`.";
-    if (arsenal.toolCount > 0)
-      findings.push({ check: "tools", state: "ok", message: `${arsenal.toolCount} registered` });
-    else findings.push({ check: "tools", state: "warning", message: "none registered", fix });
+    const { toolCount } = arsenal;
+    findings.push(toolCount > 0 ? ok("tools", `${toolCount} registered`) : warning("tools", "none registered", fix));
     findings.push(...(await checkToolsets(arsenal)));
   } catch (error) {
     const told = findings.map(({ message }) => message);
@@ -128,21 +123,10 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
 /** What a strict policy relies on and a restart would lose. */
 function checkMemory({ security, state, audit }: ResolvedConfig): readonly Finding[] {
   if (security.policy !== "strict") return [];
-  const lost = [
-    {
-      check: "state",
-      kept: stateType(state) !== "memory",
-      message: "pins end with the process",
-      fix: "Set state.file.",
-    },
-    {
-      check: "audit",
-      kept: auditType(audit) !== undefined,
-      message: "calls are not recorded",
-      fix: "Set audit.file.",
-    },
-  ].filter(({ kept }) => !kept);
-  return lost.map(({ check, message, fix }) => ({ check, state: "warning", message, fix }));
+  return [
+    ...(stateType(state) === "memory" ? [warning("state", "pins end with the process", "Set state.file.")] : []),
+    ...(auditType(audit) === undefined ? [warning("audit", "calls are not recorded", "Set audit.file.")] : []),
+  ];
 }
 
 async function checkToolsets(arsenal: ToolArsenal): Promise<readonly Finding[]> {
@@ -150,13 +134,10 @@ async function checkToolsets(arsenal: ToolArsenal): Promise<readonly Finding[]> 
     arsenal.toolsets.list(localOperator()).map(async (toolset): Promise<Finding> => {
       const check = `toolset ${toolset.name}`;
       const { tools, missing } = await toolsetTools(arsenal, toolset);
-      if (missing.length > 0) {
-        const message = `names ${missing.join(", ")}, which no tool has`;
-        return { check, state: "warning", message, fix: "Check the ids with: toolarsenal list" };
-      }
-      if (tools.length > 0) return { check, state: "ok", message: count(tools.length, "tool") };
-      const fix = "Check include and exclude, and that its sources are connected.";
-      return { check, state: "warning", message: "has no tools", fix };
+      const unknown = `names ${missing.join(", ")}, which no tool has`;
+      if (missing.length > 0) return warning(check, unknown, "Check the ids with: toolarsenal list");
+      if (tools.length > 0) return ok(check, count(tools.length, "tool"));
+      return warning(check, "has no tools", "Check include and exclude, and that its sources are connected.");
     }),
   );
 }
@@ -166,9 +147,8 @@ async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
   const waiting = found.filter(({ state }) => state !== "accepted").length;
   if (found.length === 0) return [];
   const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
-  if (waiting === 0) return [{ check: "pins", state: "ok", message: `${found.length} accepted` }];
-  const message = `${waiting} of ${found.length} wait for you and are not used`;
-  return [{ check: "pins", state: "warning", message, fix }];
+  if (waiting === 0) return [ok("pins", `${found.length} accepted`)];
+  return [warning("pins", `${waiting} of ${found.length} wait for you and are not used`, fix)];
 }
 
 /** Events that a finding of its own stands for. */
@@ -187,53 +167,46 @@ function warningSink(texts: Set<string>): Sink {
 
 function toWarning(text: string): Finding {
   const [, check = "tools", message = text] = /^(\S+): (.*)$/s.exec(text) ?? [];
-  return { check, state: "warning", message };
+  return warning(check, message);
 }
 
 /** The server was tried once, within its own deadline. */
 async function checkServer(upstream: McpUpstream): Promise<Finding> {
   const { name: check, state } = upstream;
-  if (state.kind === "failed") return failures(check, state.error)[0] ?? { check, state: "failed", message: "failed" };
-  if (state.kind !== "connected") return { check, state: "failed", message: `is ${state.kind}` };
+  if (state.kind === "failed") return failures(check, state.error)[0] ?? failed(check, "failed");
+  if (state.kind !== "connected") return failed(check, `is ${state.kind}`);
   try {
     const { length } = await upstream.list("tools");
-    return { check, state: "ok", message: `connected, ${count(length, "tool")} (${state.protocolVersion})` };
+    return ok(check, `connected, ${count(length, "tool")} (${state.protocolVersion})`);
   } catch (error) {
-    return failures(check, error)[0] ?? { check, state: "failed", message: "cannot be listed" };
+    return failures(check, error)[0] ?? failed(check, "cannot be listed");
   }
 }
 
 function checkDocument({ kind, name: check, document, tools = 0, error }: DocumentReport): readonly Finding[] {
   if (error !== undefined) return failures(check, error);
-  if (tools > 0) return [{ check, state: "ok", message: `${count(tools, "tool")} from ${document}` }];
-  if (kind === "A2A")
-    return [
-      {
-        check,
-        state: "warning",
-        message: `no skill of ${document} is used`,
-        fix: "Look at what waits with: toolarsenal pins list",
-      },
-    ];
-  if (kind === "files")
-    return [{ check, state: "warning", message: `no tool in ${document}`, fix: "Check its paths." }];
-  const fix = "Check its include and exclude lists.";
-  return [{ check, state: "warning", message: `no operation of ${document} is used`, fix }];
+  if (tools > 0) return [ok(check, `${count(tools, "tool")} from ${document}`)];
+  if (kind === "files") return [warning(check, `no tool in ${document}`, "Check its paths.")];
+  const [what, fix] =
+    kind === "A2A"
+      ? ["skill", "Look at what waits with: toolarsenal pins list"]
+      : ["operation", "Check its include and exclude lists."];
+  return [warning(check, `no ${what} of ${document} is used`, fix)];
 }
 
 /** An ensemble, what is wrong with its invokers, and the tools that nothing runs. */
 function checkEnsemble({ file, source, error }: EnsembleReport): readonly Finding[] {
   if (source === undefined) return failures(file, error);
   const { name: check, enabled, problems, withoutHandler } = source;
-  if (!enabled) return [{ check, state: "ok", message: `not enabled in ${file}` }];
+  if (!enabled) return [ok(check, `not enabled in ${file}`)];
   return [
-    { check, state: "ok", message: `loaded from ${file}` },
+    ok(check, `loaded from ${file}`),
     ...problems.flatMap(({ invoker, error: problem }) =>
       failures(`${check}.${invoker}`, problem).map((finding) => ({ ...finding, reported: problem.message })),
     ),
-    ...withoutHandler.map((invoker): Finding => {
+    ...withoutHandler.map((invoker) => {
       const fix = 'Add handler = "./MODULE.ts#NAME" to its [invoker].';
-      return { check: `${check}.${invoker}`, state: "warning", message: "can be found but not run: no handler", fix };
+      return warning(`${check}.${invoker}`, "can be found but not run: no handler", fix);
     }),
   ];
 }
@@ -266,19 +239,14 @@ async function checkCredentials(
 }
 
 function failures(check: string, error: unknown): readonly Finding[] {
-  if (!isArsenalError(error)) return [{ check, state: "failed", message: messageOf(error) }];
+  if (!isArsenalError(error)) return [failed(check, messageOf(error))];
   const { issues, fix } = error.details;
   if (!issues || issues.length === 0) {
     // Many messages end with the fix, which stands in a line of its own here.
     const end = fix !== undefined && error.message.endsWith(` ${fix}`) ? -fix.length - 1 : undefined;
-    return [{ check, state: "failed", message: error.message.slice(0, end), fix }];
+    return [failed(check, error.message.slice(0, end), fix)];
   }
-  return issues.map((issue) => ({
-    check,
-    state: "failed",
-    message: `${issue.field}: ${issue.message}`,
-    fix: issue.fix,
-  }));
+  return issues.map((issue) => failed(check, `${issue.field}: ${issue.message}`, issue.fix));
 }
 
 function print(findings: readonly Finding[], input: Input, terminal: Terminal): void {

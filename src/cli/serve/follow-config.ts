@@ -14,23 +14,23 @@ import { toldFailure } from "./upstream-status.ts";
 /** Time between two attempts at documents that could not be fetched. */
 const RETRY_MS = 60_000;
 
-/** What following a configuration needs. */
-export interface FollowParts {
-  readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "addA2aAgent" | "removeEnsemble" | "toolsets">;
-  readonly load: () => Promise<Configured>;
-  /** How the documents fared that were there at the start. */
-  readonly documents?: Promise<readonly DocumentReport[]>;
-  /** Says what was done, on one line. */
-  readonly tell: (text: string) => void;
-  /** Called after servers and documents came or left, with how the documents fared that came. */
-  readonly changed: (configured: Configured, reports: readonly DocumentReport[]) => void;
-  readonly clock?: Clock;
-}
-
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
 /** Takes a changed configuration into a running arsenal: only servers, documents, agents and toolsets that changed are touched. */
-export function createFollower(start: Configured, parts: FollowParts) {
+export function createFollower(
+  start: Configured,
+  parts: {
+    readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "addA2aAgent" | "removeEnsemble" | "toolsets">;
+    readonly load: () => Promise<Configured>;
+    /** How the documents fared that were there at the start. */
+    readonly documents?: Promise<readonly DocumentReport[]>;
+    /** Says what was done, on one line. */
+    readonly tell: (text: string) => void;
+    /** Called after servers and documents came or left, with how the documents fared that came. */
+    readonly changed: (configured: Configured, reports: readonly DocumentReport[]) => void;
+    readonly clock?: Clock;
+  },
+) {
   const { arsenal, load, tell, changed, clock = systemClock } = parts;
   const toldOf = new Set<string>();
   let current = start;
@@ -74,7 +74,7 @@ export function createFollower(start: Configured, parts: FollowParts) {
     }
     next = { ...next, documents: await usableDocuments(current.documents, next.documents) };
     const { leaving, coming, comingDocuments, comingAgents, needRestart } = configChanges(current, next);
-    let toolsets: ToolsetChanges;
+    let toolsets: ReturnType<typeof followToolsets>;
     try {
       toolsets = followToolsets(arsenal, current.config, next.config);
     } catch (error) {
@@ -129,25 +129,19 @@ export function createFollower(start: Configured, parts: FollowParts) {
   };
 }
 
-/** What happened to toolsets, each as `toolset NAME`. One that was replaced is in both lists. */
-interface ToolsetChanges {
-  readonly leaving: readonly string[];
-  readonly coming: readonly string[];
-}
-
-/** Adds, replaces and removes the toolsets that differ between two configurations. Throws if one cannot be used. */
+/** Applies the toolsets that differ between two configurations. Names each as `toolset NAME`, replaced ones in both lists. Throws if one is invalid. */
 function followToolsets(
   { toolsets }: Pick<ToolArsenal, "toolsets">,
   before: Configured["config"],
   after: Configured["config"],
-): ToolsetChanges {
+) {
   const [old, next] = [configuredToolsets(before), configuredToolsets(after)];
   const lacking = (from: typeof old, others: typeof old): typeof old =>
     from.filter((toolset) => !others.some((each) => isDeepStrictEqual(each, toolset)));
   const [leaving, coming] = [lacking(old, next), lacking(next, old)];
   for (const toolset of coming) toolsets.add(toolset);
   for (const { name } of leaving) if (!next.some((toolset) => toolset.name === name)) toolsets.remove(name);
-  const named = (list: typeof old): readonly string[] => list.map(({ name }) => `toolset ${name}`);
+  const named = (list: typeof old): string[] => list.map(({ name }) => `toolset ${name}`);
   return { leaving: named(leaving), coming: named(coming) };
 }
 

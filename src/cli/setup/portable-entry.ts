@@ -4,17 +4,18 @@ import { type ClientInput, inputVariable } from "../../config/clients/client-ref
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { ServerEntry } from "./find-servers.ts";
 
-/** Where an entry was found, and where it goes. */
-export interface EntryPlaces {
-  /** The folder that paths in the entry start from, for clients that say which. */
-  readonly workspace: string | undefined;
-  /** The folder of arsenal.yaml. */
-  readonly folder: string;
-  readonly inputs: readonly ClientInput[];
-}
-
 /** The entry as it means the same in arsenal.yaml: paths start from its folder, and inputs with a default have it. */
-export function portableEntry(entry: ServerEntry, { workspace, folder, inputs }: EntryPlaces): ServerEntry {
+export function portableEntry(
+  entry: ServerEntry,
+  places: {
+    /** The folder that paths in the entry start from, for clients that say which. */
+    readonly workspace: string | undefined;
+    /** The folder of arsenal.yaml. */
+    readonly folder: string;
+    readonly inputs: readonly ClientInput[];
+  },
+): ServerEntry {
+  const { workspace, folder, inputs } = places;
   const moved = workspace !== undefined && resolve(workspace) !== resolve(folder);
   const reference = (text: string): string =>
     text.replaceAll(/\$\$\{|\$\{([^}]*)\}/g, (whole: string, inner: string | undefined) => {
