@@ -17,17 +17,17 @@ export interface FileRoots {
   ): Promise<{ path: string; created: boolean }>;
 }
 
-/** What the folders can be given. */
-export interface FileRootsParts {
-  /** Opens a file, as `open` of `node:fs/promises` does. */
-  readonly open?: (path: string, flags: number, mode?: number) => Promise<object>;
-}
-
 // The last step of a path is never followed, and a pipe does not make the caller wait. Windows knows neither.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 /** Confines files to folders. A relative path starts in the first of them. Links within the folders are followed, those out of them are not. */
-export function createFileRoots(folders: readonly string[], parts: FileRootsParts = {}): FileRoots {
+export function createFileRoots(
+  folders: readonly string[],
+  parts: {
+    /** Opens a file, as `open` of `node:fs/promises` does. */
+    readonly open?: (path: string, flags: number, mode?: number) => Promise<object>;
+  } = {},
+): FileRoots {
   const openFile = (parts.open ?? open) as typeof open;
   const given = folders.map((folder) => resolve(folder));
   let known: Promise<readonly string[]> | undefined;

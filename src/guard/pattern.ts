@@ -9,15 +9,16 @@ export type PatternMatcher = (tool: NamedTool) => string | undefined;
 /** The names a pattern is compared with. */
 export type NamedTool = Pick<Tool, "id" | "name" | "sourceName">;
 
-export interface PatternOptions {
-  /** Where the patterns were written, for messages: `security.deny`. */
-  readonly field?: string;
-  /** True if a match grants something. A pattern with a dot then matches ids only, so a server cannot name its tool `github.anything` to pass for `github.*`. */
-  readonly grants?: boolean;
-}
-
 /** Compiles tool patterns once: `*` stands for any characters, `?` for exactly one, and case does not matter. */
-export function compilePatterns(patterns: readonly string[], options: PatternOptions = {}): PatternMatcher {
+export function compilePatterns(
+  patterns: readonly string[],
+  options: {
+    /** Where the patterns were written, for messages: `security.deny`. */
+    readonly field?: string;
+    /** True if a match grants something. A pattern with a dot then matches ids only, so a server cannot name its tool `github.anything` to pass for `github.*`. */
+    readonly grants?: boolean;
+  } = {},
+): PatternMatcher {
   const { field = "patterns", grants = false } = options;
   if (!Array.isArray(patterns)) {
     throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(patterns)}, which is not a list of patterns.`, {

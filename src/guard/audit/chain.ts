@@ -23,17 +23,16 @@ export function chain(
   return { line: `{"hash":"${hash}","prev":"${before.hash}",${entry.slice(1)}\n`, head: { seq, hash } };
 }
 
-/** One line of a log, without its line break, taken apart. */
-export interface ReadLine {
-  readonly record: KeptRecord;
-  readonly prev: string;
-  readonly hash: string;
-  /** Whether the hash is that of the line's own bytes. */
-  readonly intact: boolean;
-}
-
-/** Reads one line of a log; undefined where it is none. */
-export function readLine(line: Uint8Array): ReadLine | undefined {
+/** Reads one line of a log, without its line break; undefined if it is not a record. */
+export function readLine(line: Uint8Array):
+  | {
+      readonly record: KeptRecord;
+      readonly prev: string;
+      readonly hash: string;
+      /** Whether the hash is that of the line's own bytes. */
+      readonly intact: boolean;
+    }
+  | undefined {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
   const link = LINK.exec(bytes.toString("latin1", 0, LINK_LENGTH));
   if (link === null) return undefined;

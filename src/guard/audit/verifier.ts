@@ -13,16 +13,7 @@ export interface VerifyOptions {
 }
 
 /** Checks a log line by line, in order, and keeps none of it. */
-export interface Verifier {
-  /** Takes the next line, without its line break. False where it is bad: nothing after it counts. */
-  take(line: Uint8Array): boolean;
-  /** For what stands at the end of the log and is no whole line. */
-  refuse(reason: string): void;
-  end(): Verification;
-}
-
-/** Creates a verifier for one log. */
-export function createVerifier(options: VerifyOptions = {}): Verifier {
+export function createVerifier(options: VerifyOptions = {}) {
   const { head: known, after = EMPTY_LOG, keys = [] } = options;
   let head = after;
   let signedUpTo = 0;
@@ -51,7 +42,8 @@ export function createVerifier(options: VerifyOptions = {}): Verifier {
   }
 
   return {
-    take(line) {
+    /** Takes the next line, without its line break. False if it is bad: nothing after it counts. */
+    take(line: Uint8Array): boolean {
       if (bad !== undefined) return false;
       const read = readLine(line);
       const expected = head.seq + 1;
@@ -68,9 +60,10 @@ export function createVerifier(options: VerifyOptions = {}): Verifier {
       return true;
     },
 
-    refuse: (reason) => void refuse(reason),
+    /** For what stands at the end of the log and is not a whole line. */
+    refuse: (reason: string): void => void refuse(reason),
 
-    end() {
+    end(): Verification {
       if (bad === undefined && known !== undefined && head.seq < known.seq)
         refuse(`is missing: the log ends before it, and reached ${known.seq} once`);
       return bad ?? { ok: true, records: head.seq - after.seq, head, signedUpTo };

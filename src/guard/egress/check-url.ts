@@ -33,14 +33,6 @@ export type Resolve = (
   callback: (error: Error | null, addresses: readonly HostAddress[]) => void,
 ) => void;
 
-/** What one address is held to. */
-export interface AddressLimits {
-  /** All of them hold. */
-  readonly bounds: readonly DomainBound[];
-  readonly allowPrivate: boolean;
-  readonly isPublic: (address: string) => boolean;
-}
-
 /** Names that mean this machine or its network whatever a resolver says. */
 const LOCAL_NAMES: readonly string[] = ["localhost", "local", "internal", "lan", "home.arpa", "localdomain"];
 
@@ -54,7 +46,16 @@ export function checkUrl(
 }
 
 /** Checks like `checkUrl`, against bounds that were read before, and against what the call under way may reach. */
-export function checkAddress(given: string | URL, { bounds, allowPrivate, isPublic }: AddressLimits): URL {
+export function checkAddress(
+  given: string | URL,
+  limits: {
+    /** All of them hold. */
+    readonly bounds: readonly DomainBound[];
+    readonly allowPrivate: boolean;
+    readonly isPublic: (address: string) => boolean;
+  },
+): URL {
+  const { bounds, allowPrivate, isPublic } = limits;
   const url = typeof given === "string" ? parse(given) : given;
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw refused(url, "only http and https are requested", "Use an https address.");

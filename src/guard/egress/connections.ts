@@ -1,40 +1,10 @@
-import type Http from "node:http";
 import type { Agent, ClientRequest, RequestOptions } from "node:http";
-import type Net from "node:net";
 import type { LookupFunction, Socket } from "node:net";
-import type Tls from "node:tls";
-import type { checkServerIdentity, ConnectionOptions, PeerCertificate } from "node:tls";
-import type Https from "node:https";
+import type { ConnectionOptions, PeerCertificate } from "node:tls";
 import { type ClientCertificate, type HostAddress, hostOf, type Resolve } from "./check-url.ts";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 import { domainToASCII } from "node:url";
-
-/** What connections are made by. */
-export interface ConnectionParts {
-  readonly resolve: Resolve;
-  readonly isPublic: (address: string) => boolean;
-  readonly pins: CertificatePins;
-  readonly certificate?: ClientCertificate | undefined;
-}
-
-/** One request as it is sent. */
-export interface SentRequest {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Whether the address that the name resolves to may be private. */
-  readonly allowPrivate: boolean;
-}
-
-/** Connections that were checked when they were made, and are used again. */
-export interface Connections {
-  /** Begins a request to an address that was checked. Its body is the caller's to send. */
-  begin(url: URL, sent: SentRequest): ClientRequest;
-  /** Opens a connection to an address that was checked, for another protocol. */
-  connect(url: URL, allowPrivate: boolean): Socket;
-  /** Closes idle connections, and those for another protocol. */
-  close(): void;
-}
 
 /** A kept connection is closed by us after this time without a request, before most servers close it, perhaps while one is on its way. */
 const IDLE_MS = 4000;
@@ -43,15 +13,21 @@ const IDLE_MS = 4000;
 const SILENT_MS = 60_000;
 
 /** Node's network modules, loaded with the first connection: they take longer to load than most of this package. */
-const network = (): Network => ({
+const network = () => ({
   http: process.getBuiltinModule("node:http"),
   https: process.getBuiltinModule("node:https"),
   net: process.getBuiltinModule("node:net"),
   tls: process.getBuiltinModule("node:tls"),
 });
 
-/** No connection yet. */
-export function createConnections({ resolve, isPublic, pins, certificate }: ConnectionParts): Connections {
+/** Connections that are checked when they are made, and used again. Makes none yet. */
+export function createConnections(parts: {
+  readonly resolve: Resolve;
+  readonly isPublic: (address: string) => boolean;
+  readonly pins: ReturnType<typeof readPins>;
+  readonly certificate?: ClientCertificate | undefined;
+}) {
+  const { resolve, isPublic, pins, certificate } = parts;
   const others = new Set<Socket>();
   // A kept connection was checked when it was made; those to private addresses are kept apart from the others.
   let outside: Ways | undefined;
@@ -79,7 +55,17 @@ export function createConnections({ resolve, isPublic, pins, certificate }: Conn
   }
 
   return {
-    begin(url, { method, headers, allowPrivate }) {
+    /** Begins a request to an address that was checked. Its body is the caller's to send. */
+    begin(
+      url: URL,
+      sent: {
+        readonly method: string;
+        readonly headers: Readonly<Record<string, string>>;
+        /** Whether the address that the name resolves to may be private. */
+        readonly allowPrivate: boolean;
+      },
+    ): ClientRequest {
+      const { method, headers, allowPrivate } = sent;
       const options: RequestOptions & ConnectionOptions = {
         ...targetOf(url),
         method,
@@ -90,7 +76,8 @@ export function createConnections({ resolve, isPublic, pins, certificate }: Conn
       };
       return network().http.request(options);
     },
-    connect(url, allowPrivate) {
+    /** Opens a connection to an address that was checked, for another protocol. */
+    connect(url: URL, allowPrivate: boolean): Socket {
       const { net, tls } = network();
       const { plain, secure } = waysTo(allowPrivate);
       const target = targetOf(url);
@@ -101,7 +88,8 @@ export function createConnections({ resolve, isPublic, pins, certificate }: Conn
       socket.once("close", () => others.delete(socket));
       return socket;
     },
-    close() {
+    /** Closes idle connections, and those for another protocol. */
+    close(): void {
       for (const ways of [outside, inside]) {
         ways?.["http:"].destroy();
         ways?.["https:"].destroy();
@@ -109,13 +97,6 @@ export function createConnections({ resolve, isPublic, pins, certificate }: Conn
       for (const socket of others) socket.destroy();
     },
   };
-}
-
-interface Network {
-  readonly http: Pick<typeof Http, "Agent" | "request">;
-  readonly https: Pick<typeof Https, "Agent">;
-  readonly net: Pick<typeof Net, "connect" | "isIP">;
-  readonly tls: Pick<typeof Tls, "connect">;
 }
 
 type Scheme = "http:" | "https:";
@@ -166,22 +147,16 @@ function privateAddress(host: string, address: string): ArsenalError {
   return fixable("PERMISSION_DENIED", problem, fix, { field: "url", value: host });
 }
 
-/** Which public keys the certificates of some hosts must have, beside being valid. */
-interface CertificatePins {
-  isPinned(host: string): boolean;
-  /** What is wrong with a server's certificate: as TLS asks it, once the chain of certificates was found good. */
-  readonly checkServerIdentity: typeof checkServerIdentity;
-}
-
 /** `sha256/` and the 32 bytes of a hash in base64. */
 const PIN = /^sha256\/[A-Za-z0-9+/]{43}=$/;
 
 /** Reads pins: host names, each with `sha256/BASE64` hashes of public keys, separated by blanks; any one matches. Throws CONFIG_INVALID. */
-export function readPins(written: Readonly<Record<string, string>> = {}): CertificatePins {
+export function readPins(written: Readonly<Record<string, string>> = {}) {
   const pins = new Map(Object.entries(written).map(([host, text]) => [toHost(host), toPins(host, text)]));
   return {
-    isPinned: (host) => pins.has(host),
-    checkServerIdentity(name, certificate) {
+    isPinned: (host: string): boolean => pins.has(host),
+    /** What is wrong with a server's certificate, asked by TLS once the chain of certificates was found good. */
+    checkServerIdentity(name: string, certificate: PeerCertificate): Error | undefined {
       const wrong = process.getBuiltinModule("node:tls").checkServerIdentity(name, certificate);
       const allowed = wrong === undefined ? pins.get(toHost(name)) : undefined;
       if (allowed === undefined) return wrong;

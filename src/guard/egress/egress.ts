@@ -126,7 +126,14 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
       }
     }
 
-    function send(url: URL, sent: Sent): Promise<IncomingMessage> {
+    function send(
+      url: URL,
+      sent: Required<Pick<EgressRequest, "method" | "headers">> & {
+        readonly body: EgressRequest["body"];
+        readonly signal: AbortSignal | undefined;
+        readonly allowPrivate: boolean;
+      },
+    ): Promise<IncomingMessage> {
       const { method, headers, body, signal, allowPrivate } = sent;
       return new Promise((resolved, reject) => {
         if (signal?.aborted) return reject(toRequestFailure(new Error("aborted"), url, signal));
@@ -171,14 +178,6 @@ interface Permission {
   readonly allowPrivate: boolean;
   /** It need not be among the program's allowed domains. */
   readonly unlisted: boolean;
-}
-
-interface Sent {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: EgressRequest["body"];
-  readonly signal: AbortSignal | undefined;
-  readonly allowPrivate: boolean;
 }
 
 function toResponse(answer: IncomingMessage, url: URL, maxBytes: number): EgressResponse {

@@ -43,21 +43,19 @@ export function instructionsId(ensemble: string): string {
   return `${ensemble}#instructions`;
 }
 
-/** How something was seen. */
-export interface Sight {
-  readonly ensemble: string;
-  readonly mode: PinMode;
-  readonly at: number;
-  /** True if the source says nothing else: then even empty instructions wait, since accepting them accepts the source. */
-  readonly alone?: boolean;
-}
-
 /** Returns the record after a source said something; the same record if that is nothing new. */
 export function afterSeeing(
   record: PinRecord | undefined,
   content: PinContent,
-  { ensemble, mode, at, alone = false }: Sight,
+  sight: {
+    readonly ensemble: string;
+    readonly mode: PinMode;
+    readonly at: number;
+    /** True if the source says nothing else: then even empty instructions wait, since accepting them accepts the source. */
+    readonly alone?: boolean;
+  },
 ): PinRecord {
+  const { ensemble, mode, at, alone = false } = sight;
   if (record?.accepted === undefined) {
     // A server that says nothing of itself leaves nothing to look at, unless it has no tools either.
     if (mode === "changes" || (content.instructions === "" && !alone))

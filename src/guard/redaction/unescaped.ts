@@ -1,12 +1,3 @@
-/** A text with one layer of escapes undone. */
-export interface Unescaped {
-  readonly text: string;
-  /** Where something that begins here begins in the text that was given. */
-  startOf(place: number): number;
-  /** Where something that ends here ends there: after the escape, where it ends with one. */
-  endOf(place: number): number;
-}
-
 /** A byte, as addresses and as languages write it. */
 const BYTE = String.raw`(?:%|\\x)`;
 const FOLLOWING = `${BYTE}[89ab][0-9a-f]`;
@@ -59,7 +50,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
  * Undoes what is written as `%2F`, `\u002f`, `\/`, `\x2f`, `&#47;` or `&amp;`, and joins lines. Undefined where there is nothing to undo. With
  * `unfinished`, the beginning of an escape at the end of the text is left out, but counts as part of what stands before it.
  */
-export function unescapeOnce(given: string, unfinished = false): Unescaped | undefined {
+export function unescapeOnce(given: string, unfinished = false) {
   if (!hasEscapes(given)) return undefined;
   const source = unfinished ? given.replace(BEGUN, "") : given;
   /** Where plain stretches and escapes begin, by turns, here and there. */
@@ -92,8 +83,10 @@ export function unescapeOnce(given: string, unfinished = false): Unescaped | und
 
   return {
     text,
-    startOf: (start) => start + shift(pieceAt(start)),
-    endOf(end) {
+    /** Where something that begins here begins in the text that was given. */
+    startOf: (start: number): number => start + shift(pieceAt(start)),
+    /** Where something that ends here ends there: after the escape, if it ends with one. */
+    endOf(end: number): number {
       if (end === text.length && source !== given) return given.length;
       const piece = pieceAt(end - 1);
       const isEscape = piece % 2 === 1;

@@ -36,17 +36,6 @@ export interface Secrets {
   readonly redactor: Redactor;
 }
 
-/** What looking secrets up needs. */
-export interface SecretsOptions {
-  /** Where `env:NAME` is looked up. The process's own where absent. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  readonly redactor?: Redactor;
-  /** Told of a secret that is too short to be taken out of what is shown. */
-  readonly emit?: Emit;
-  readonly clock?: Pick<Clock, "now">;
-  readonly platform?: string;
-}
-
 /** Loaded with the first secret that is in a file or a keychain. */
 const readers = (): Promise<typeof Readers> => import("./read-secret-file.ts");
 
@@ -54,7 +43,17 @@ const readers = (): Promise<typeof Readers> => import("./read-secret-file.ts");
 const KEYCHAIN_MS = 60_000;
 
 /** Creates the look-up of secrets. Nothing is looked up before it is asked for. */
-export function createSecrets(options: SecretsOptions = {}): Secrets {
+export function createSecrets(
+  options: {
+    /** Where `env:NAME` is looked up. Defaults to the process environment. */
+    readonly environment?: Readonly<Record<string, string | undefined>>;
+    readonly redactor?: Redactor;
+    /** Reports secrets that are too short to be redacted. */
+    readonly emit?: Emit;
+    readonly clock?: Pick<Clock, "now">;
+    readonly platform?: string;
+  } = {},
+): Secrets {
   const { redactor = createRedactor(), emit, clock = performance, platform = process.platform } = options;
   const kept = new Map<string, { readonly value: string; readonly until: number }>();
   const warnedOf = new Set<string>();

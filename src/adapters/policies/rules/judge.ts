@@ -12,12 +12,6 @@ import { type Caller, type Facts, isAboutReach } from "./conditions/conditions.t
 import type { Rule } from "./rule.ts";
 import type { ToolRules } from "./tool-rules.ts";
 
-/** What a decision is made from. */
-export interface Judge {
-  sees(tool: Tool, principal: Principal, through: PolicyView): boolean;
-  decide(request: PolicyRequest): PolicyDecision;
-}
-
 /** The rule that is named where a policy denies what nothing allows. */
 export const DEFAULT_DENY = { strict: "mode: strict", preset: "preset:requireAuthorizationForAll" } as const;
 
@@ -27,11 +21,11 @@ export function createJudge(options: {
   /** What refuses where no rule permits; undefined where such calls run. */
   readonly denyByDefault: string | undefined;
   readonly now: () => number;
-}): Judge {
+}) {
   const { rulesFor, denyByDefault, now } = options;
 
   return {
-    sees(tool, principal, { toolset }) {
+    sees(tool: Tool, principal: Principal, { toolset }: PolicyView): boolean {
       const { broken, hiding, reaching, view } = rulesFor(tool);
       if (broken !== undefined || brokenPrincipal(principal) !== undefined) return false;
       const caller: Caller = { principal, toolset };
@@ -44,7 +38,7 @@ export function createJudge(options: {
       );
     },
 
-    decide({ tool, principal, arguments: args, toolset }) {
+    decide({ tool, principal, arguments: args, toolset }: PolicyRequest): PolicyDecision {
       const { matching, asked, named, view, broken } = rulesFor(tool);
       const attribute =
         broken === undefined ? prefixed("principal", brokenPrincipal(principal)) : prefixed("tool", broken);
@@ -103,7 +97,13 @@ function prefixed(owner: string, attribute: string | undefined): string | undefi
   return attribute === undefined ? undefined : `${owner}.${attribute}`;
 }
 
-function createFacts(tool: Facts["tool"], principal: Principal, args: Facts["arguments"], now: () => number): Facts {
+/** What conditions look at in a call. */
+export function createFacts(
+  tool: Facts["tool"],
+  principal: Principal,
+  args: Facts["arguments"],
+  now: () => number,
+): Facts {
   return {
     tool,
     get principal() {

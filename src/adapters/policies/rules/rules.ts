@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { DEFAULT_CONFIRMATION, definitionRules } from "../patterns.ts";
 import { checkDocument } from "./document/check-document.ts";
 import type { Effect, PolicyDocument, RegistrationSettings } from "./document/document.ts";
-import { createJudge, DEFAULT_DENY } from "./judge.ts";
+import { createFacts, createJudge, DEFAULT_DENY } from "./judge.ts";
 import type { Locate } from "./document/check-fields.ts";
 import { readDocument } from "./document/read-document.ts";
 import { compileRules, type Rule } from "./rule.ts";
@@ -56,12 +56,8 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
   const now = (): number => clock.now();
   const judge = createJudge({ rulesFor, denyByDefault, now });
 
-  const factsOf = ({ tool, principal, arguments: args }: PolicyRequest): Facts => ({
-    tool: rulesFor(tool).view,
-    principal: { ...principal },
-    arguments: args,
-    now,
-  });
+  const factsOf = ({ tool, principal, arguments: args }: PolicyRequest): Facts =>
+    createFacts(rulesFor(tool).view, principal, args, now);
 
   return {
     sees: (tool, principal, through = {}) => judge.sees(tool, principal, through),

@@ -20,32 +20,23 @@ export type FromThread =
   | { readonly problems: readonly Problem[] }
   | { readonly message: string; readonly isToolInvalid: boolean };
 
-/** Checks what would block the event loop, on one thread that all schemas share. */
-export interface CheckThread {
-  /** Returns what of a schema is not checked. Rejects with TOOL_INVALID if it cannot be used, or not in time. */
-  compile(schema: string): Promise<readonly string[]>;
-  /** Rejects with TOOL_INVALID if the check does not end in time. */
-  check(schema: string, value: unknown): Promise<Checked>;
-  /** Ends the thread. Pending jobs are rejected. */
-  close(): Promise<void>;
-}
-
-export interface CheckThreadParts {
-  /** Starts a thread, which reports that it is ready. */
-  readonly start: () => Worker;
-  readonly clock: Clock;
-  /** Time one job may take, in milliseconds. A thread that takes longer is ended, and another started for the next job. */
-  readonly timeLimitMs: number;
-}
-
 interface Job {
   readonly message: ToThread;
   readonly resolve: (answer: FromThread) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** Creates a thread that starts with the first job. It keeps the process alive only while a job is pending. */
-export function createCheckThread({ start, clock, timeLimitMs }: CheckThreadParts): CheckThread {
+export type CheckThread = ReturnType<typeof createCheckThread>;
+
+/** Checks what would block the event loop, on one thread for all schemas. It starts with the first job, and keeps the process alive only during jobs. */
+export function createCheckThread(parts: {
+  /** Starts a thread, which reports that it is ready. */
+  readonly start: () => Worker;
+  readonly clock: Clock;
+  /** Time one job may take, in milliseconds. A thread that takes longer is ended, and another started for the next job. */
+  readonly timeLimitMs: number;
+}) {
+  const { start, clock, timeLimitMs } = parts;
   const queue: Job[] = [];
   let worker: Worker | undefined;
   let isReady = false;
@@ -117,16 +108,19 @@ export function createCheckThread({ start, clock, timeLimitMs }: CheckThreadPart
   }
 
   return {
-    async compile(schema) {
+    /** Returns what of a schema is not checked. Rejects with TOOL_INVALID if it cannot be used, or not in time. */
+    async compile(schema: string): Promise<readonly string[]> {
       const answer = await ask({ schema });
       return "notes" in answer ? answer.notes : [];
     },
-    async check(schema, value) {
+    /** Rejects with TOOL_INVALID if the check does not end in time. */
+    async check(schema: string, value: unknown): Promise<Checked> {
       const answer = await ask({ schema, value: JSON.stringify(value) });
       if ("problems" in answer) return { valid: false, problems: answer.problems };
       return { valid: true, value: "filled" in answer ? JSON.parse(answer.filled) : value };
     },
-    async close() {
+    /** Ends the thread. Pending jobs are rejected. */
+    async close(): Promise<void> {
       const fix = "Create a new validator.";
       closed ??= fixable("CLOSED", "The validator was closed.", fix);
       const stopped = worker;

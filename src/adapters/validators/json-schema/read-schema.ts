@@ -12,12 +12,6 @@ export interface ReadSchema {
   readonly references: unknown[];
 }
 
-/** Every schema in a schema that can be reached, and what could not be followed. */
-export interface ReadSchemas {
-  readonly schemas: ReadonlyMap<SchemaObject, ReadSchema>;
-  readonly notes: readonly string[];
-}
-
 /** A schema with an address of its own: the whole one, or a part that has an `$id`. */
 interface Resource {
   readonly root: SchemaObject;
@@ -74,11 +68,11 @@ const ONE = words(
 const SEVERAL = words("allOf anyOf oneOf prefixItems");
 
 /**
- * Walks a schema and finds out what its references mean. Nothing outside the schema is ever fetched: such a reference is an error, except
- * one to JSON Schema's own schema, which accepts anything. Throws TOOL_INVALID if the schema is malformed, or if a single value would have
- * to be held against too many schemas.
+ * Walks a schema and returns every schema in it, with what references mean and notes on what could not be followed. Nothing is fetched: a
+ * reference to the outside is an error, except to JSON Schema's own schema, which accepts anything. Throws TOOL_INVALID if the schema is
+ * malformed or expands too far.
  */
-export function readSchemas(root: SchemaObject): ReadSchemas {
+export function readSchemas(root: SchemaObject) {
   const schemas = new Map<SchemaObject, ReadSchema>();
   const resources = new Map<string, Resource>();
   const notes = new Set<string>();

@@ -40,12 +40,6 @@ export interface HiddenText {
   readonly hidden?: string;
 }
 
-/** A text as everybody sees it, and what it hid. */
-export interface NormalisedText {
-  readonly text: string;
-  readonly findings: readonly HiddenText[];
-}
-
 /** What ordinary text, which most is, has none of: nothing to look at. */
 const UNUSUAL = /[^\t\n\r\x20-\x7E]|\r(?!\n)/;
 
@@ -85,7 +79,7 @@ const LENIENT_ROUNDS = 3;
  * Takes out what a person would not see and a model would read: tag characters, zero-width characters, terminal codes and so on, and writes
  * lookalike letters as the ones they pass for. What languages and emoji need stays. Running it on its own output changes nothing.
  */
-export function normaliseText(text: string): NormalisedText {
+export function normaliseText(text: string): { readonly text: string; readonly findings: readonly HiddenText[] } {
   if (!UNUSUAL.test(text)) return { text, findings: [] };
   const findings: HiddenText[] = [];
   let current = sweep(text, true, (found) => add(findings, found));

@@ -10,12 +10,6 @@ import type { Rule } from "./rule.ts";
 import { SECRET_RULES } from "./secret-access.ts";
 import { SHADOWING_RULES } from "./shadowing.ts";
 
-/** What rules are told about this arsenal. */
-export interface RuleSettings {
-  /** Domains that data may go to: `example.com`, `*.example.com`. None by default. */
-  readonly allowedDomains?: readonly string[];
-}
-
 /** The rules that look for phrases, a table for each category. */
 export const PHRASE_TABLES: readonly (readonly PhraseRule[])[] = [
   INJECTION_RULES,
@@ -26,8 +20,8 @@ export const PHRASE_TABLES: readonly (readonly PhraseRule[])[] = [
   JAILBREAK_RULES,
 ];
 
-/** Returns every rule there is. */
-export function scanRules({ allowedDomains }: RuleSettings = {}): readonly Rule[] {
+/** Returns every rule. Data may go to the allowed domains: `example.com`, `*.example.com`; none by default. */
+export function scanRules({ allowedDomains }: { readonly allowedDomains?: readonly string[] } = {}): readonly Rule[] {
   return [...PHRASE_TABLES.flat(), imageDataRule(allowedDomains), ...ENCODED_RULES, ...CONCEALED_RULES];
 }
 
