@@ -159,7 +159,8 @@ describe.skipIf(program === undefined)("signing in to the dashboard at a real Op
 
     time.shiftMs = 3_600_000;
     oidc.tokensLastS = 7200;
-    await page.goto(`${url}/ui/playground?q=ship%20a%20parcel`);
+    // The page goes on to the issuer before it has loaded.
+    await page.goto(`${url}/ui/playground?q=ship%20a%20parcel`, { waitUntil: "commit" });
     await page.getByRole("button", { name: "shop.ship" }).waitFor();
     await whoIs(page, "jwt:ada");
     expect(page.url()).toBe(`${url}/ui/playground?q=ship%20a%20parcel`);
@@ -167,7 +168,7 @@ describe.skipIf(program === undefined)("signing in to the dashboard at a real Op
 
     time.shiftMs = 36_000_000;
     const before = addresses.length;
-    await page.goto(`${url}/ui/catalog`);
+    await page.goto(`${url}/ui/catalog`, { waitUntil: "commit" });
     expect(await problem(page)).toContain("The token has expired.");
     expect(page.url()).toBe(`${url}/ui/catalog`);
     expect(addresses.slice(before).filter((each) => each.includes("/callback"))).toHaveLength(1);
