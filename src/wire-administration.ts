@@ -247,6 +247,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
     try {
       const tools = await adding();
       added.add(name);
+      leftLogs.delete(name);
       return tools;
     } catch (error) {
       const failed = all().find(({ source, state }) => source.name === name && state === "failed");

@@ -29,6 +29,7 @@ const send = (message: object): void =>
 
 process.stderr.write("\u001B[32mchatty\u001B[0m is starting\n");
 process.stderr.write(`it uses the token ${process.env["CHATTY_TOKEN"] ?? "of nobody"}\n`);
+process.stderr.write("<img src=x onerror=alert(1)> is ready\n");
 if (process.argv[2] === "fail") {
   process.stderr.write(
     "Traceback (most recent call last):\n    import pandas\nModuleNotFoundError: No module named 'pandas'\n",

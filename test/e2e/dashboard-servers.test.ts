@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium as driver, type Locator, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { DIALECT_NAMES } from "../../src/adapters/dialects/built-in.ts";
 import { openaiDialect } from "../../src/adapters/dialects/openai/openai.ts";
 import type { Dialect } from "../../src/transcode/dialect.port.ts";
@@ -73,6 +73,8 @@ describe.skipIf(program === undefined)("servers, toolsets and the playground of 
     await gateway.arsenal.execute({ toolName: "chatty.greet" });
     await log.getByText('greeter: {"greeted":"nobody"}').waitFor();
     expect(await barriers(page)).toEqual([]);
+    await log.getByText("<img src=x onerror=alert(1)> is ready").waitFor();
+    expect(await page.locator("img").count()).toBe(0);
     await server(page, "chatty").getByRole("button", { name: "Copy" }).click();
     await server(page, "chatty").getByText("Copied.").waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(
@@ -133,10 +135,16 @@ describe.skipIf(program === undefined)("servers, toolsets and the playground of 
     const upstream = await startLegacyServer();
     onTestFinished(() => upstream.close());
     await page.getByRole("radio", { name: "MCP server over HTTP" }).check();
-    await page.getByLabel("Headers").fill("X-Team=blue\nX-Desk: 4");
+    vi.stubEnv("DESK_KEY", "desk-key-of-the-gateway");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await page.getByLabel("Headers").fill("X-Team=blue\nX-Desk: 4\nX-Key=env:DESK_KEY");
     await add(page, "MCP server over HTTP", "late", upstream.url);
     await page.getByText("late was added with 5 tools.").waitFor();
-    expect(upstream.requests[0]?.headers).toMatchObject({ "x-team": "blue", "x-desk": "4" });
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      "x-team": "blue",
+      "x-desk": "4",
+      "x-key": "desk-key-of-the-gateway",
+    });
     await gateway.arsenal.removeEnsemble("late");
 
     const pets = createServer((_request, response) => {

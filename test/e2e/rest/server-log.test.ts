@@ -66,11 +66,25 @@ describe("the log of a server", () => {
     expect(lines).toContain("stderr:     import pandas");
     expect(lines).toContain("stderr: ModuleNotFoundError: No module named 'pandas'");
     expect(lines.at(-1)).toMatch(/^gateway: .*exited with code 1/);
+    const again = lines.findIndex((line) => line.includes("which MCP version it speaks"));
+    expect([lines[again - 1], lines[again + 1]]).toEqual([
+      "stderr: ModuleNotFoundError: No module named 'pandas'",
+      "stderr: chatty is starting",
+    ]);
     expect((await gateway.ask("olga", "GET", "/ensembles")).body.ensembles).toEqual([]);
     expect((await gateway.ask("olga", "GET", "/ensembles/chaty/log")).body).toMatchObject({
       status: 404,
       code: "ENSEMBLE_NOT_FOUND",
     });
+  });
+
+  it("is forgotten with a server that was added in the end, and then removed", async () => {
+    const gateway = await operate({}, { local: true });
+    await gateway.ask("olga", "POST", "/ensembles/mcp", chatty("fail"));
+    expect((await gateway.ask("olga", "POST", "/ensembles/mcp", chatty())).status).toBe(201);
+    expect(await textsOf(gateway)).not.toContain("stderr: ModuleNotFoundError: No module named 'pandas'");
+    await gateway.ask("olga", "DELETE", "/ensembles/chatty");
+    expect((await gateway.ask("olga", "GET", "/ensembles/chatty/log")).status).toBe(404);
   });
 
   it("goes on over a disconnect and a connect, and is read on from a line", async () => {

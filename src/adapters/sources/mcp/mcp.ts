@@ -49,6 +49,10 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
       parts.onStderr?.(line);
       log.add("stderr", line);
     },
+    onAgain() {
+      parts.onAgain?.();
+      log.add("gateway", "ended when it was asked which MCP version it speaks; connecting again without asking");
+    },
     onLog(message) {
       parts.onLog?.(message);
       addMessage(log, message);

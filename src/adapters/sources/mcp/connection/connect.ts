@@ -33,6 +33,8 @@ export interface ConnectOptions {
   readonly prior?: Verdict;
   /** Takes what a child process writes to its standard error, line by line. */
   readonly onStderr?: (line: string) => void;
+  /** Called when a server ended because it was asked which era it speaks, and is connected again without the question. */
+  readonly onAgain?: () => void;
   /** Takes the log messages that the server sends. */
   readonly onLog?: (message: RpcNotification) => void;
   /** Sees every message, in both directions, the handshake included. */
@@ -96,6 +98,7 @@ async function connectChannel(
   } catch (error) {
     const died = (error as { code?: unknown }).code === "ERA_NEGOTIATION_FAILED";
     if (!died || options.prior !== undefined || options.signal?.aborted) throw error;
+    options.onAgain?.();
     return attempt({ kind: "legacy" });
   }
 }

@@ -121,7 +121,7 @@ export interface McpUpstream {
 /** What an upstream can be given. */
 export interface UpstreamParts extends Pick<
   ConnectOptions,
-  "oauth" | "egress" | "clock" | "onStderr" | "onLog" | "onMessage"
+  "oauth" | "egress" | "clock" | "onStderr" | "onAgain" | "onLog" | "onMessage"
 > {
   /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
   readonly secrets?: Secrets;
