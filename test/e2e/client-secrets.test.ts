@@ -220,7 +220,8 @@ describe("a server that ends at once, and repeats its credential in its last wor
       }),
     ]);
     const shown = (await Promise.all(answers.map((answer) => answer.text()))).join("\n");
-    expect(shown.match(/cannot be connected/g)).toHaveLength(2);
+    expect(shown.match(/exited with code 1/g)).toHaveLength(2);
+    expect(shown).toContain("no [redacted], [redacted]");
     expect(tracesOf(CREDENTIAL).filter((trace) => shown.includes(trace))).toEqual([]);
   });
 });
