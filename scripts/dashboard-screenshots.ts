@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chromium as driver } from "playwright-core";
+import { systemClock } from "../src/observe/clock.ts";
 import { PAGES_WITH_CONTENT, useSampleGateway } from "../test/e2e/dashboard/pages.ts";
 import { buildDashboard, openSampleGateway } from "../test/e2e/dashboard/sample-gateway.ts";
 import { visit } from "../test/e2e/dashboard/visit.ts";
@@ -18,9 +19,19 @@ const program = chromium();
 if (program === undefined) throw new Error("There is no chromium. Install it with: bash scripts/ci-services");
 mkdirSync(values.out, { recursive: true });
 await buildDashboard();
-const gateway = await openSampleGateway();
+// The gateway has been running for an hour, as far as it knows.
+let minutesAgo = 75;
+const gateway = await openSampleGateway({ ...systemClock, now: () => systemClock.now() - minutesAgo * 60_000 });
 const browser = await driver.launch({ executablePath: program, args: ["--no-sandbox"] });
 try {
+  const add = (b: number): Promise<unknown> =>
+    gateway.arsenal.execute({ toolName: "everything.get_sum", arguments: { a: 1, b } });
+  await add(0);
+  for (minutesAgo = 58; minutesAgo > 0; minutesAgo--) {
+    await gateway.arsenal.retrieve({ context: { query: "add two numbers" } });
+    for (let call = 0; call < ((minutesAgo * 7) % 5) + (58 - minutesAgo) / 20; call++) await add(call);
+    if (minutesAgo % 9 === 0) await gateway.arsenal.execute({ toolName: "billing.get_invoice", arguments: {} });
+  }
   await useSampleGateway(gateway);
   for (const { name, path, ready } of PAGES_WITH_CONTENT)
     for (const width of [1440, 375]) {

@@ -80,7 +80,14 @@ export function Overview() {
                 keyOf={([status]) => status}
                 empty="No calls yet."
                 columns={[
-                  { title: "Status", cell: ([status]) => <Badge state={status} /> },
+                  {
+                    title: "Status",
+                    cell: ([status]) => (
+                      <a href={to("calls", [], { status })}>
+                        <Badge state={status} />
+                      </a>
+                    ),
+                  },
                   { title: "Calls", cell: ([, calls]) => calls.toLocaleString() },
                 ]}
               />

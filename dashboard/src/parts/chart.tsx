@@ -109,7 +109,9 @@ function settings(minutes: Minutes, element: Element) {
           yAxisID: "ms",
           borderColor: warn,
           backgroundColor: warn,
+          borderWidth: 2,
           pointRadius: 2,
+          cubicInterpolationMode: "monotone" as const,
           spanGaps: true,
         },
         {
@@ -133,7 +135,12 @@ function settings(minutes: Minutes, element: Element) {
       maintainAspectRatio: false,
       interaction: { mode: "index" as const, intersect: false },
       font: { family: styles.fontFamily },
-      plugins: { legend: { labels: { color: dim } } },
+      plugins: {
+        legend: {
+          align: "end" as const,
+          labels: { color: dim, usePointStyle: true, pointStyle: "circle", boxWidth: 8, boxHeight: 8 },
+        },
+      },
       scales: {
         x: { stacked: true, ticks: { color: dim, maxRotation: 0, autoSkipPadding: 24 }, grid: { display: false } },
         calls: { ...scale("calls a minute"), stacked: true, grid: { color: line } },

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "vite";
-import { ToolArsenal } from "../../../src/index.ts";
+import { ToolArsenal, type ToolArsenalConfig } from "../../../src/index.ts";
+import { type Clock, systemClock } from "../../../src/observe/clock.ts";
 import { ROOT } from "../../repo/project.ts";
 import { SAMPLE_TOOLS, startLegacyServer, type UpstreamServer } from "../../mcp/upstream-server.ts";
 import { registerTools } from "../../serve/rest-gateway.ts";
@@ -34,9 +35,9 @@ export async function buildDashboard(): Promise<void> {
 }
 
 /** Three MCP servers that people use, one whose tools change, and functions that fail, wait for a person or want to attack. */
-export async function openSampleGateway(): Promise<SampleGateway> {
+export async function openSampleGateway(clock: Clock = systemClock): Promise<SampleGateway> {
   const folder = await mkdtemp(join(tmpdir(), "toolarsenal-dashboard-"));
-  const arsenal = new ToolArsenal({
+  const config: ToolArsenalConfig = {
     telemetry: { enabled: false, prices: { currency: "USD", perMillionInputTokens: 3 } },
     state: { file: join(folder, "state.sqlite") },
     audit: { file: join(folder, "audit.jsonl") },
@@ -49,7 +50,8 @@ export async function openSampleGateway(): Promise<SampleGateway> {
         exclude: ["shop.break"],
       },
     ],
-  });
+  };
+  const arsenal = new ToolArsenal(config, { clock });
   registerTools(arsenal);
   arsenal.register(
     { name: "hostile", namespace: "attack", title: HOSTILE, description: HOSTILE, tags: ["image"] },
