@@ -53,7 +53,7 @@ export function createRegistrations(parts: {
 
   async function dialectOf(format: AnyDialect, hint?: unknown): Promise<Dialect> {
     const { toDialect } = await import("./adapters/dialects/built-in.ts");
-    return toDialect(format, hint, dialects);
+    return toDialect(format, hint, dialects, "format");
   }
 
   return {

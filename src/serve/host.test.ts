@@ -130,7 +130,8 @@ describe("a host", () => {
     const closing = host.close();
     const late = await fetch(`${host.url}/simple`);
     expect([late.status, Number(late.headers.get("retry-after")) > 1]).toEqual([503, true]);
-    expect(await late.json()).toMatchObject({ error: { code: "CLOSED", fix: expect.any(String) as string } });
+    expect(late.headers.get("content-type")).toBe("application/problem+json");
+    expect(await late.json()).toMatchObject({ status: 503, code: "CLOSED", fix: expect.any(String) as string });
     finish.resolve();
     expect(await (await answer).json()).toEqual({ done: true });
     await closing;

@@ -1,5 +1,5 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
-import { answerProblem } from "./http/answer.ts";
+import { answerWithProblem, requestIdOf, toProblem } from "./http/problem.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http/http-server.ts";
 import type { ServedMcp } from "./serve-mcp.ts";
 import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./surface.ts";
@@ -86,9 +86,8 @@ function drained(route: Route, work: Work): Route {
     ...route,
     async handle(exchange) {
       if (!work.draining) return work.run(new AbortController().signal, async () => route.handle(exchange));
-      const { code, message, details } = shuttingDown();
-      const problem = { status: 503, code, message, fix: details.fix ?? "" };
-      answerProblem(exchange.response, problem, retryAfter(work));
+      const { request, response } = exchange;
+      answerWithProblem(response, toProblem(shuttingDown(), requestIdOf(request), { status: 503 }), retryAfter(work));
     },
   };
 }

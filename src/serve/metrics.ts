@@ -1,7 +1,8 @@
+import { ArsenalError } from "../errors/arsenal-error.ts";
 import { CONTENT_TYPES, expositionFor, toExposition } from "../observe/metrics/exposition.ts";
 import type { MetricRegistry } from "../observe/metrics/registry.ts";
 import { type Administration, hasRole } from "./administration.ts";
-import { answerProblem, refuseMethod } from "./http/answer.ts";
+import { answerWithProblem, refuseMethodWithProblem, requestIdOf, toProblem } from "./http/problem.ts";
 import type { HttpExchange, Surface } from "./surface.ts";
 
 /** What `/metrics` shows, and to whom. */
@@ -21,12 +22,14 @@ export function metricsSurface({
   readonly administration?: Pick<Administration, "operatorRole"> | undefined;
 }): Surface {
   async function read({ request, response, principal }: HttpExchange): Promise<void> {
-    if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return refuseMethodWithProblem(request, response, "GET, HEAD");
     const mayRead = hasRole(principal, "operator", administration) || principal.roles.includes("metrics");
     if (metrics?.isOpen !== true && !mayRead) {
       const message = `"${principal.id}" lacks the role "metrics" and cannot read metrics.`;
       const fix = 'Give the caller the role "metrics" or "operator", or set server.metrics to open.';
-      return answerProblem(response, { status: 403, code: "PERMISSION_DENIED", message, fix });
+      const error = new ArsenalError("PERMISSION_DENIED", `${message} ${fix}`, { fix });
+      return answerWithProblem(response, toProblem(error, requestIdOf(request)));
     }
     const format = expositionFor(request.headers.accept);
     const page = toExposition((await metrics?.collect()) ?? [], format);
@@ -42,7 +45,7 @@ export function metricsSurface({
 
   return {
     name: "metrics",
-    routes: [{ path: PATH, ...(metrics?.isOpen === true && { open: true }), handle: read }],
+    routes: [{ path: PATH, ...(metrics?.isOpen === true && { open: true }), refusals: "problem+json", handle: read }],
     addresses: [[PATH, "Metrics for Prometheus.", "page"]],
   };
 }

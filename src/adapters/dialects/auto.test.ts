@@ -80,7 +80,7 @@ describe("inferDialect", () => {
     [{ foo: 1, bar: 2 }, "an object with the members foo, bar"],
     [new Date(0), "a Date with no members"],
   ])("is not sure of %j and says what it saw", (hint, saw) => {
-    expect(() => inferDialect(hint)).toThrow(`The dialect cannot be told from what was given: ${saw}.`);
+    expect(() => inferDialect(hint)).toThrow(`The dialect cannot be inferred from what was given: ${saw}.`);
   });
 });
 
@@ -90,7 +90,7 @@ describe("toDialect", () => {
     expect((await toDialect("ai-sdk")).name).toBe("ai-sdk");
     expect(await toDialect(own)).toBe(own);
     expect(await toDialect("auto", "claude-sonnet-4-5")).toBe(await toDialect("anthropic"));
-    await expect(toDialect("auto")).rejects.toThrow(/cannot be told/);
+    await expect(toDialect("auto")).rejects.toThrow(/cannot be inferred/);
   });
 
   it("names every dialect as the dialect names itself", async () => {

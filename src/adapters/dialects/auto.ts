@@ -101,21 +101,22 @@ const SIGNS: readonly Sign[] = [
  * The dialect that a client object, a model's name, or an example of a provider's answer or definition belongs to. Throws QUERY_INVALID,
  * with what was seen, where that is not certain.
  */
-export function inferDialect(hint: unknown): Exclude<DialectName, "auto"> {
-  if (typeof hint === "string") return find(hint, ({ model }) => model?.test(hint.replace(/^.*\//, "")) === true);
-  if (!isPlainObject(hint)) throw unsure(hint, "neither a model's name nor an object");
+export function inferDialect(hint: unknown, field = "dialect"): Exclude<DialectName, "auto"> {
+  if (typeof hint === "string")
+    return find(hint, field, ({ model }) => model?.test(hint.replace(/^.*\//, "")) === true);
+  if (!isPlainObject(hint)) throw unsure(hint, field, "neither a model's name nor an object");
   const className: unknown = hint.constructor?.name;
   const named = typeof className === "string" ? className : "";
   if (named !== "" && named !== "Object") {
     const byClient = SIGNS.find(({ client }) => client?.test(named) === true);
     if (byClient !== undefined) return byClient.dialect;
   }
-  return find(hint, ({ example }) => example?.(hint) === true);
+  return find(hint, field, ({ example }) => example?.(hint) === true);
 }
 
-function find(hint: unknown, fits: (sign: Sign) => boolean): Exclude<DialectName, "auto"> {
+function find(hint: unknown, field: string, fits: (sign: Sign) => boolean): Exclude<DialectName, "auto"> {
   const sign = SIGNS.find(fits);
-  if (sign === undefined) throw unsure(hint, seen(hint));
+  if (sign === undefined) throw unsure(hint, field, seen(hint));
   return sign.dialect;
 }
 
@@ -128,10 +129,10 @@ function seen(hint: unknown): string {
   return `${kind} with ${keys.length === 0 ? "no members" : `the members ${keys.slice(0, 12).join(", ")}`}`;
 }
 
-function unsure(hint: unknown, what: string): ArsenalError {
-  const fix = "Name the dialect, or give the client, the model's name or one of the provider's answers.";
-  const message = `The dialect cannot be told from what was given: ${what}. ${fix}`;
-  return new ArsenalError("QUERY_INVALID", message, { field: "dialect", value: hint, fix });
+function unsure(hint: unknown, field: string, what: string): ArsenalError {
+  const fix = `Name the ${field}, or give the client, the model's name or one of the provider's answers.`;
+  const message = `The ${field} cannot be inferred from what was given: ${what}. ${fix}`;
+  return new ArsenalError("QUERY_INVALID", message, { field, value: hint, fix });
 }
 
 function hasIn(value: Json, ...path: readonly string[]): boolean {

@@ -35,11 +35,13 @@ export async function toDialect(
   given: Dialect | DialectName | (string & {}),
   hint?: unknown,
   further: ReadonlyMap<string, Dialect> = NO_MORE,
+  /** What an error calls the dialect. */
+  field = "dialect",
 ): Promise<Dialect> {
   if (typeof given === "object" && typeof given?.fromCanonical === "function") return given;
   const added = further.get(given as string);
   if (added !== undefined) return added;
-  const name = given === "auto" ? inferDialect(hint) : given;
+  const name = given === "auto" ? inferDialect(hint, field) : given;
   if (typeof name === "string" && Object.hasOwn(dialects, name)) {
     const dialect = loaded.get(name) ?? dialects[name as keyof Manifest]().then(({ create }) => create() as Dialect);
     loaded.set(name, dialect);
@@ -48,6 +50,6 @@ export async function toDialect(
   const known = [...DIALECT_NAMES, ...further.keys(), "auto"];
   const near = typeof given === "string" ? nearest(given, known) : undefined;
   const fix = `Use ${near ?? `one of ${known.join(", ")}`}, or a dialect of your own.`;
-  const details = { field: "dialect", value: given, fix };
-  throw new ArsenalError("QUERY_INVALID", `dialect is ${showValue(given)}, which is not a dialect. ${fix}`, details);
+  const details = { field, value: given, fix };
+  throw new ArsenalError("QUERY_INVALID", `${field} is ${showValue(given)}, which is not a dialect. ${fix}`, details);
 }

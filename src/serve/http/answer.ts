@@ -1,5 +1,4 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { ErrorCode } from "../../errors/codes.ts";
 import { RPC } from "../../mcp/protocol.ts";
 
 /** Answers with JSON in one write. */
@@ -44,21 +43,4 @@ export function refuse(
 /** Refuses a method that a path does not have, naming those that it has. */
 export function refuseMethod(response: ServerResponse, allowed: string): void {
   refuse(response, { status: 405, message: `This path takes ${allowed} only.` }, { allow: allowed });
-}
-
-/** Why a request to `/api/v1` was not done: a code of the closed list, what happened, and what to do. */
-export interface Problem {
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly fix: string;
-}
-
-/** Answers with a problem. */
-export function answerProblem(
-  response: ServerResponse,
-  { status, ...error }: Problem,
-  headers?: OutgoingHttpHeaders,
-): void {
-  answerJson(response, status, { error }, headers);
 }

@@ -72,6 +72,12 @@ export function answerWithProblem(response: ServerResponse, problem: Problem, he
     .end(json);
 }
 
+/** Refuses a method that a path does not have, naming those that it has. */
+export function refuseMethodWithProblem(request: IncomingMessage, response: ServerResponse, allow: string): void {
+  const error = new ArsenalError("INPUT_INVALID", `This path takes ${allow} only.`, { fix: `Use ${allow}.` });
+  answerWithProblem(response, toProblem(error, requestIdOf(request), { status: 405 }), { allow });
+}
+
 /** The id that the caller gave its request, if it is short and printable. Otherwise gives it one, which later calls return as well. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
   const given = headers["x-request-id"];

@@ -4,8 +4,7 @@ import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identity, SignIn, SignInAttempt } from "../../guard/identity.port.ts";
 import type { Emit } from "../../observe/events.ts";
-import { refuseMethod } from "../http/answer.ts";
-import { requestIdOf } from "../http/problem.ts";
+import { refuseMethodWithProblem, requestIdOf } from "../http/problem.ts";
 import type { Seal, SealBinding } from "../mcp/modern/seal.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 
@@ -124,7 +123,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
     path,
     open: true,
     async handle(exchange) {
-      if (exchange.request.method !== "GET") return refuseMethod(exchange.response, "GET");
+      if (exchange.request.method !== "GET") return refuseMethodWithProblem(exchange.request, exchange.response, "GET");
       await answer(exchange).catch((error: unknown) =>
         failWith(exchange, error, placeOf(exchange.url.searchParams.get("to"))),
       );

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { OutgoingHttpHeaders } from "node:http";
-import { refuseMethod } from "../http/answer.ts";
 import { escapeHtml } from "../http/escape-html.ts";
 import { pageTokenMeta } from "../http/page-token.ts";
+import { refuseMethodWithProblem } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 import { type SignInOutcome, signInRoutes } from "./sign-in.ts";
 
@@ -76,7 +76,8 @@ export function uiSurface({
 
   async function handle(exchange: HttpExchange): Promise<void> {
     const { request, response, url } = exchange;
-    if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod(response, "GET, HEAD");
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return refuseMethodWithProblem(request, response, "GET, HEAD");
     const asset = /^\/ui\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/.exec(url.pathname)?.[1];
     await (asset === undefined ? answer(exchange, PAGE, { meta: metaOf({}) }) : answer(exchange, asset, {}));
   }
@@ -95,7 +96,11 @@ export function uiSurface({
 
   return {
     name: "ui",
-    routes: [{ path: BASE, open: true, handle }, { path: `${BASE}/`, open: true, handle }, ...signInAt],
+    routes: [
+      { path: BASE, open: true, refusals: "problem+json", handle },
+      { path: `${BASE}/`, open: true, refusals: "problem+json", handle },
+      ...signInAt,
+    ],
     addresses: [[BASE, "The dashboard: search, calls, approvals and health.", "page"]],
   };
 }

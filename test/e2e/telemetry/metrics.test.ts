@@ -72,6 +72,17 @@ describe("/metrics", () => {
       await as("prometheus-reads-metrics"),
       await as("agent-of-a-tenant-acme"),
     ]).toEqual([200, 200, 403]);
+    const acme = { authorization: "Bearer agent-of-a-tenant-acme" };
+    const refusals = [await read(url), await read(url, acme), await fetch(url, { method: "POST", headers: acme })];
+    for (const refusal of refusals) expect(refusal.headers.get("content-type")).toBe("application/problem+json");
+    expect(await Promise.all(refusals.map((refusal) => refusal.json()))).toMatchObject([
+      { status: 401, code: "UNAUTHENTICATED" },
+      { status: 403, code: "PERMISSION_DENIED", fix: expect.stringContaining('"metrics"') as string },
+      { status: 405, code: "INPUT_INVALID" },
+    ]);
+    const posted = await fetch(`${gateway.url}/ui`, { method: "POST" });
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect(await posted.json()).toMatchObject({ status: 405, code: "INPUT_INVALID", fix: "Use GET, HEAD." });
   });
 
   it("is for everybody who can connect if server.metrics is open", async () => {

@@ -140,6 +140,15 @@ describe("tools over REST [003-transport-rest]", () => {
       body: { format: "openai", ids: ["billing.get_invoice", "no.such"] },
     });
     expect(exported.body).toMatchObject({ tools: [{ type: "function" }], missing: ["no.such"] });
+    for (const [path, format, more] of [
+      ["/export", "opnai", { ids: [] }],
+      ["/export", "auto", { ids: [] }],
+      ["/tools/import", "opnai", { tools: [] }],
+    ] as const) {
+      const { body } = await ask("POST", path, { body: { format, ...more } });
+      expect([path, format, body]).toMatchObject([path, format, { code: "QUERY_INVALID", field: "format" }]);
+      expect(body.detail).toContain("format");
+    }
   });
 });
 
