@@ -18,18 +18,20 @@ const MARKERS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
 /** Creates a tokenizer from a vocabulary file: one token a line, the line's number (from 0) is its id. */
 export function createWordPiece(vocabulary: string): WordPiece {
-  const lines = vocabulary.split("\n");
-  if (lines.at(-1) === "") lines.pop();
   /** Tokens that begin a word, and those that continue one (written ##like). */
   const beginnings = new Map<string, number>();
   const continuations = new Map<string, number>();
+  let size = 0;
   let longest = 0;
-  for (const [id, token] of lines.entries()) {
-    const continues = token.startsWith("##") && token.length > 2;
-    if (continues) continuations.set(token.slice(2), id);
+  // Line by line, without a list of them: a search at the start waits for this.
+  for (let end: number, at = 0; at < vocabulary.length; at = end + 1) {
+    end = vocabulary.indexOf("\n", at);
+    if (end === -1) end = vocabulary.length;
     // "##" in front of a word in a text is punctuation, so only the word "##…" itself could clash, and it cannot be one word.
-    else beginnings.set(token, id);
-    longest = Math.max(longest, continues ? token.length - 2 : token.length);
+    const continues = end - at > 2 && vocabulary.startsWith("##", at);
+    const token = vocabulary.slice(continues ? at + 2 : at, end);
+    (continues ? continuations : beginnings).set(token, size++);
+    longest = Math.max(longest, token.length);
   }
   for (const marker of MARKERS) markerId(beginnings, marker);
   const unknown = markerId(beginnings, "[UNK]");
@@ -103,7 +105,7 @@ export function createWordPiece(vocabulary: string): WordPiece {
   }
 
   return {
-    size: lines.length,
+    size,
     special: [first, last],
     encode(text, { maxTokens }) {
       const room = Math.max(maxTokens - 2, 0);
