@@ -119,10 +119,10 @@ describe("tools over REST [003-transport-rest]", () => {
   it("are found as in the library, with the explanation", async () => {
     const { ask, arsenal } = await openGateway();
     const query = { context: { query: "show me an invoice" }, limit: 2, explain: true };
-    const { body } = await ask("POST", "/search", { body: query });
+    const found = await ask("POST", "/search", { body: query });
     const { tools, explanation, confidence } = await arsenal.retrieve(query);
-    expect(body).toMatchObject(JSON.parse(JSON.stringify({ tools, explanation, confidence })));
-    expect(body.tools[0].tool.id).toBe("billing.get_invoice");
+    expect(found.body).toMatchObject(JSON.parse(JSON.stringify({ tools, explanation, confidence })));
+    expect(found.body.tools[0].tool.id).toBe("billing.get_invoice");
     const definitions = await ask("POST", "/tools/retrieve", {
       body: { query: "show me an invoice", dialect: "anthropic" },
     });
