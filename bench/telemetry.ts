@@ -1,8 +1,8 @@
 /**
  * What observing costs: calls with everything on (traces, logs and metrics by OTLP, history, console at warn) against the same calls with
  * telemetry off, in alternating rounds. First with a good collector, then with some that are down, slow or hostile. Collectors and clients
- * are processes of their own, so that the CPU time is the arsenal's alone. The CPU time of a call is that of the cheapest round: whatever
- * else the machine does can only add to it.
+ * are processes of their own, so that the CPU time is the arsenal's alone. Every figure is that of the best round: whatever else the machine
+ * does can only add to it. One line for each collector, and a last one that says which aims are met.
  *
  *     node --expose-gc bench/telemetry.ts [calls [collectors [gateway|library]]]        10,000 and all by default; names between commas
  */
@@ -13,7 +13,6 @@ import type { AddressInfo } from "node:net";
 import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { consoleSink } from "../src/adapters/sinks/console.ts";
-import { table } from "../src/cli/terminal/style.ts";
 import { ToolArsenal } from "../src/index.ts";
 
 const ROUNDS = 10;
@@ -27,9 +26,9 @@ type Treat = (incoming: IncomingMessage, response: ServerResponse) => void;
 const COLLECTORS: Readonly<Record<string, Treat | undefined>> = {
   good: (incoming, response) => incoming.on("end", () => response.writeHead(200).end()),
   down: undefined,
+  hanging: () => {},
+  failing: (_, response) => response.writeHead(500).end(),
   slow: (_, response) => void setTimeout(() => response.writeHead(200).end(), 2000),
-  hangs: () => {},
-  fails: (_, response) => response.writeHead(500).end(),
   busy: (_, response) => response.writeHead(503, { "retry-after": "1" }).end(),
   garbage: (incoming) => incoming.socket.end("\u0000 garbage\r\n\r\n"),
   closes: (incoming) => incoming.socket.destroy(),
@@ -159,8 +158,9 @@ async function library(endpoint: string | undefined): Promise<Caller> {
   };
 }
 
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((one, other) => one - other)[numbers.length >> 1] ?? 0;
+/** The value below which a share of the numbers lies. */
+const percentile = (numbers: readonly number[], share: number): number =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length * share)] ?? 0;
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 interface Round {
@@ -168,10 +168,23 @@ interface Round {
   readonly cpu: number;
   readonly total: number;
   readonly p50: number;
+  readonly p95: number;
+}
+
+interface Compared {
+  readonly cpuOff: number;
+  readonly cpuOn: number;
+  /** On against off: calls per second, and per second of CPU time. 1 is no cost. */
+  readonly rate: number;
+  readonly cpuRate: number;
+  /** On against off. 1 is no delay. */
+  readonly p50: number;
+  readonly p95: number;
+  readonly heapMb: number;
 }
 
 /** Off and on in turns, so that whatever else the machine does meets both. */
-async function compare(off: Caller, on: Caller, calls: number): Promise<readonly string[]> {
+async function compare(off: Caller, on: Caller, calls: number): Promise<Compared> {
   for (const each of [off, on]) await each.run(WARM_UP);
   globalThis.gc?.();
   const heapBefore = process.memoryUsage().heapUsed;
@@ -188,28 +201,77 @@ async function compare(off: Caller, on: Caller, calls: number): Promise<readonly
       // What calls left to do for later is part of what they cost.
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
       const { user, system } = process.cpuUsage(before);
-      rounds.get(each)?.push({ cpu: (user + system) / count, total: sum(times), p50: median(times) });
+      const [p50, p95] = [percentile(times, 0.5), percentile(times, 0.95)];
+      rounds.get(each)?.push({ cpu: (user + system) / count, total: sum(times), p50, p95 });
     }
   globalThis.gc?.();
-  const grownMb = (process.memoryUsage().heapUsed - heapBefore) / 1_048_576;
+  const heapMb = (process.memoryUsage().heapUsed - heapBefore) / 1_048_576;
   const least = (caller: Caller, key: keyof Round): number =>
     Math.min(...(rounds.get(caller) ?? []).map((round) => round[key]));
-  const ratio = (key: keyof Round): number => least(off, key) / least(on, key);
-  return [
-    least(off, "cpu").toFixed(1),
-    least(on, "cpu").toFixed(1),
-    ratio("cpu").toFixed(2),
-    ratio("total").toFixed(2),
-    (1 / ratio("p50")).toFixed(2),
-    grownMb.toFixed(1),
-  ];
+  const ratio = (key: keyof Round): number => least(on, key) / least(off, key);
+  return {
+    cpuOff: least(off, "cpu"),
+    cpuOn: least(on, "cpu"),
+    rate: 1 / ratio("total"),
+    cpuRate: 1 / ratio("cpu"),
+    p50: ratio("p50"),
+    p95: ratio("p95"),
+    heapMb,
+  };
 }
 
+interface Aim {
+  readonly what: string;
+  readonly kind: "gateway" | "library";
+  readonly isMet: (figures: Compared) => boolean;
+  /** Collectors that it is for. Defaults to all. */
+  readonly of?: "good";
+}
+
+const AIMS: readonly Aim[] = [
+  { what: "calls/s at least 0.85", kind: "gateway", of: "good", isMet: ({ rate }) => rate >= 0.85 },
+  { what: "calls per CPU second at least 0.85", kind: "gateway", of: "good", isMet: ({ cpuRate }) => cpuRate >= 0.85 },
+  { what: "P50 at most 1.10", kind: "gateway", isMet: ({ p50 }) => p50 <= 1.1 },
+  { what: "P95 at most 1.10", kind: "gateway", isMet: ({ p95 }) => p95 <= 1.1 },
+  { what: "heap grown by at most 16 MB", kind: "gateway", isMet: ({ heapMb }) => heapMb <= 16 },
+  { what: "P50 at most 1.10", kind: "library", isMet: ({ p50 }) => p50 <= 1.1 },
+  { what: "20 µs of CPU time more at most", kind: "library", isMet: ({ cpuOn, cpuOff }) => cpuOn - cpuOff <= 20 },
+  { what: "heap grown by at most 16 MB", kind: "library", isMet: ({ heapMb }) => heapMb <= 16 },
+];
+
+/** `met: …; missed: …`, each missed aim with the collectors that it was missed with. */
+function verdict(measured: readonly (Compared & { readonly kind: string; readonly collector: string })[]): string {
+  const judged = AIMS.flatMap(({ what, kind, of, isMet }) => {
+    const about = measured.filter((one) => one.kind === kind && (of === undefined || one.collector === of));
+    const missed = about.filter((one) => !isMet(one)).map(({ collector }) => collector);
+    return about.length === 0 ? [] : [{ what: `${kind} ${what}`, missed }];
+  });
+  const met = judged.filter(({ missed }) => missed.length === 0).map(({ what }) => what);
+  const missed = judged.flatMap((aim) => (aim.missed.length > 0 ? [`${aim.what} (${aim.missed.join(", ")})`] : []));
+  return `Aims met: ${met.join("; ") || "none"}. Missed: ${missed.join("; ") || "none"}.`;
+}
+
+const COLUMNS = [
+  "calls",
+  "collector",
+  "CPU µs off",
+  "CPU µs on",
+  "calls/s",
+  "calls per CPU s",
+  "P50",
+  "P95",
+  "heap MB",
+];
+const line = (cells: readonly string[]): string =>
+  cells.map((cell, at) => cell.padEnd((COLUMNS[at] ?? "").length + 2)).join("");
+
 async function main(calls: number, names: readonly string[], kinds?: string): Promise<void> {
-  const rows: string[][] = [
-    ["calls", "collector", "CPU µs off", "CPU µs on", "calls per CPU s", "calls/s", "P50 latency", "heap grown, MB"],
-  ];
+  const measured: (Compared & { readonly kind: string; readonly collector: string })[] = [];
   const client = child("client");
+  console.log(
+    "On against off, of the best rounds. calls/s and calls per CPU s: 1 is no cost. P50 and P95: 1 is no delay.",
+  );
+  console.log(line(COLUMNS));
   for (const kind of ["gateway", "library"] as const)
     for (const name of names) {
       if (kinds !== undefined && kinds !== kind) continue;
@@ -217,17 +279,19 @@ async function main(calls: number, names: readonly string[], kinds?: string): Pr
       const endpoint = await collector.ask<string>();
       const make = kind === "gateway" ? gateway : library;
       const [off, on] = [await make(undefined, client), await make(endpoint, client)];
-      rows.push([kind, name, ...(await compare(off, on, calls))]);
+      const figures = await compare(off, on, calls);
       await Promise.all([off.close(), on.close()]);
       collector.end();
-      console.error(rows.at(-1)?.join("  "));
+      measured.push({ kind, collector: name, ...figures });
+      const { cpuOff, cpuOn, rate, cpuRate, p50, p95, heapMb } = figures;
+      const cells = [...[cpuOff, cpuOn].map((micros) => micros.toFixed(1)), ...[rate, cpuRate, p50, p95].map(toRatio)];
+      console.log(line([kind, name, ...cells, heapMb.toFixed(1)]));
     }
   client.end();
-  console.log(table(rows));
-  console.log(
-    "Ratios on : off, of the best rounds. calls/s and calls per CPU second: 1 is no cost. P50 latency: 1 is no delay.",
-  );
+  console.log(verdict(measured));
 }
+
+const toRatio = (number: number): string => number.toFixed(2);
 
 const [role = "10000", name = "", kind] = process.argv.slice(2);
 if (role === "collector") await runCollector(name);
