@@ -110,8 +110,8 @@ export interface EngineAnswer {
   readonly named: { readonly tools: ReadonlySet<string>; readonly namespaces: ReadonlySet<string> };
   /** How long filtering, searching by words and searching by vectors took, in milliseconds. Omitted by an engine that cannot tell. */
   readonly timings?: { readonly filterMs: number; readonly lexicalMs: number; readonly denseMs: number };
-  /** Words of a text found in a candidate, heaviest first. Computed when asked for. */
-  matchedTerms(text: string, id: string): readonly MatchedTerm[];
+  /** Reads a text, and returns what finds its words in a candidate, heaviest first. Computed when asked for. */
+  matchedTerms(text: string): (id: string) => readonly MatchedTerm[];
   /** How alike the words of two candidates are, without those of their namespaces, in [0, 1]; 1 for copies. */
   similarity(a: string, b: string): number;
   /**

@@ -215,7 +215,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
       total: sifted.total,
       embedded: vectors.map(({ model }) => embedded.get(model) ?? 0),
       named: mentions.find(texts[0] ?? ""),
-      matchedTerms: (text, id) => lexical.explain(text, id),
+      matchedTerms: lexical.explain,
       similarity: (a, b) => (a === b ? Number(entries.has(a)) : lexical.similarity(a, b)),
       namespaceFit(namespace, at) {
         const asked = vectors[at];

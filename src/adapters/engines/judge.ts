@@ -95,19 +95,22 @@ export function judge({ texts, limit }: EngineQuery, gathered: Gathered): Engine
     ...said,
     candidates,
 
-    matchedTerms(text, id): readonly MatchedTerm[] {
-      const place = placeOf.get(id);
-      if (place === undefined) return [];
-      const own = wordsAt(place);
-      return toMatchedTerms(
-        weighTerms(text, (term) => known(term, corpus), corpus.size).flatMap(({ word, posting, weight }) => {
-          const term = posting?.term ?? "";
-          const counts = own.counts.get(term);
-          if (!counts) return [];
-          const fields = LEXICAL_FIELDS.filter((_, field) => (counts[field] ?? 0) > 0);
-          return [{ word, value: weight * saturated(frequencyIn(measures, own, term)), fields }];
-        }),
-      );
+    matchedTerms(text) {
+      const terms = weighTerms(text, (term) => known(term, corpus), corpus.size);
+      return (id): readonly MatchedTerm[] => {
+        const place = placeOf.get(id);
+        if (place === undefined) return [];
+        const own = wordsAt(place);
+        return toMatchedTerms(
+          terms.flatMap(({ word, posting, weight }) => {
+            const term = posting?.term ?? "";
+            const counts = own.counts.get(term);
+            if (!counts) return [];
+            const fields = LEXICAL_FIELDS.filter((_, field) => (counts[field] ?? 0) > 0);
+            return [{ word, value: weight * saturated(frequencyIn(measures, own, term)), fields }];
+          }),
+        );
+      };
     },
 
     similarity(a, b) {

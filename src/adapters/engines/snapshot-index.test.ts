@@ -82,7 +82,7 @@ async function answers(engine: CatalogEngine): Promise<unknown> {
       candidates,
       counts: [answer.accepted, answer.total, answer.embedded],
       named: [[...answer.named.tools].sort(), [...answer.named.namespaces].sort()],
-      terms: answer.matchedTerms(texts[0] ?? "", first.tool.id),
+      terms: answer.matchedTerms(texts[0] ?? "")(first.tool.id),
       similarity: answer.similarity(first.tool.id, second.tool.id).toFixed(9),
       fit: answer.namespaceFit(first.tool.namespace, 0),
     });

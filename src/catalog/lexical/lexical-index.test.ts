@@ -207,14 +207,14 @@ describe("lexical index", () => {
       a: { name: "send_email", description: "Send messages", parameterNames: "recipients" },
       b: { name: "send_fax" },
     });
-    const matched = index.explain("please send emails to my recipient zebra", "a");
+    const matched = index.explain("please send emails to my recipient zebra")("a");
     expect(matched.map(({ term, fields }) => [term, fields])).toEqual([
       ["send", ["name", "description"]],
       ["emails", ["name"]],
       ["recipient", ["parameterNames"]],
     ]);
     expect(matched.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 10);
-    expect(index.explain("anything", "nobody")).toEqual([]);
+    expect(index.explain("anything")("nobody")).toEqual([]);
   });
 
   it("finds two tools alike that speak of the same things", () => {

@@ -47,8 +47,8 @@ export interface LexicalIndex {
   search(text: string, query: LexicalQuery): readonly LexicalHit[];
   /** The score of each id, in order; 0 for an unknown one or one that shares no word with the text. */
   scores(text: string, ids: readonly string[]): readonly number[];
-  /** Words of the text found in a document, heaviest first, with their share in its score. */
-  explain(text: string, id: string): readonly MatchedTerm[];
+  /** Reads a text, and returns what finds its words in a document, heaviest first, with their share in its score. */
+  explain(text: string): (id: string) => readonly MatchedTerm[];
   /** Cosine of two documents' weighted terms without those of their namespaces, in [0, 1]: 1 for copies. 0 where one is unknown. */
   similarity(a: string, b: string): number;
   /** Everything but the ids, to be restored later. */
@@ -283,18 +283,21 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       });
     },
 
-    explain(text, id) {
-      const slot = slots.get(id);
-      if (slot === undefined) return [];
+    explain(text) {
+      const terms = parse(text);
       const measures = measure();
-      return toMatchedTerms(
-        parse(text).flatMap(({ word, posting, weight: worth }) => {
-          if (!posting) return [];
-          return [
-            { word, value: worth * saturated(frequency(measures, posting, slot)), fields: fieldsWith(posting, slot) },
-          ];
-        }),
-      );
+      return (id) => {
+        const slot = slots.get(id);
+        if (slot === undefined) return [];
+        return toMatchedTerms(
+          terms.flatMap(({ word, posting, weight: worth }) => {
+            if (!posting) return [];
+            return [
+              { word, value: worth * saturated(frequency(measures, posting, slot)), fields: fieldsWith(posting, slot) },
+            ];
+          }),
+        );
+      };
     },
 
     similarity(a, b) {

@@ -50,6 +50,7 @@ export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: Re
   const places = new Map(candidates.map(({ tool }, at) => [tool.id, at]));
   const wishesFrom = request.meanings.length - (request.steps?.clauses.length ?? 0);
   const wishes = meaning?.cosines.slice(wishesFrom, wishesFrom + (request.steps?.wishes ?? 0)) ?? [];
+  let termsIn: ReturnType<EngineAnswer["matchedTerms"]> | undefined;
   return {
     tier: meaning?.tier ?? "lexical",
     hits: fused.flatMap(({ id, semanticScore }) => {
@@ -64,7 +65,7 @@ export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: Re
           cosine: said.cosine,
           coverage: said.lexical,
           wishes: wishes.map((of) => of[at] ?? 0),
-          matchedTerms: () => answer.matchedTerms(request.text, id),
+          matchedTerms: () => (termsIn ??= answer.matchedTerms(request.text))(id),
         },
       ];
     }),

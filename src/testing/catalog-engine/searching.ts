@@ -86,16 +86,16 @@ export function searchingClaims(cosineError: number): EngineClaims {
       const answer = await searchAll(engine, { texts: [text] });
       assert.ok(answer.candidates.length > 10);
       for (const { tool } of answer.candidates) {
-        const expected = index.explain(text, tool.id);
-        const found = answer.matchedTerms(text, tool.id);
+        const expected = index.explain(text)(tool.id);
+        const found = answer.matchedTerms(text)(tool.id);
         assert.deepEqual(
           found.map(({ term, fields }) => [term, [...fields].sort()]),
           expected.map(({ term, fields }) => [term, [...fields].sort()]),
         );
         found.forEach(({ share }, at) => assert.ok(Math.abs(share - (expected[at]?.share ?? 0)) < COVERAGE_ERROR));
       }
-      assert.deepEqual(answer.matchedTerms(text, "no.such_tool"), []);
-      assert.deepEqual(answer.matchedTerms("", answer.candidates[0]?.tool.id ?? ""), []);
+      assert.deepEqual(answer.matchedTerms(text)("no.such_tool"), []);
+      assert.deepEqual(answer.matchedTerms("")(answer.candidates[0]?.tool.id ?? ""), []);
     },
 
     "compares candidates by their words without their namespaces": async (engine) => {

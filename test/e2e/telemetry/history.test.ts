@@ -144,7 +144,7 @@ describe("the history", () => {
     expect(await kept(clock)).toHaveLength(1);
   });
 
-  it("explains a retrieval only when its caller has the answer", async () => {
+  it("explains a retrieval only when its caller has the answer, and reads the request once for all tools", async () => {
     const engine = memoryEngine();
     let explained = 0;
     const arsenal = new ToolArsenal(
@@ -154,12 +154,13 @@ describe("the history", () => {
           ...engine,
           async search(query) {
             const answer = await engine.search(query);
-            return { ...answer, matchedTerms: (...about) => (explained++, answer.matchedTerms(...about)) };
+            return { ...answer, matchedTerms: (text) => (explained++, answer.matchedTerms(text)) };
           },
         },
       },
     );
-    arsenal.register({ name: "refund", description: "Gives a customer their money back." }, () => "done");
+    for (const name of ["refund", "repay", "compensate"])
+      arsenal.register({ name, description: "Gives a customer their money back." }, () => "done");
     await arsenal.retrieve(QUERY);
     expect(explained).toBe(0);
     await arsenal.close();
