@@ -103,7 +103,7 @@ console.log(
 const wasm = compileKernelModule(readKernel());
 for (const count of [1_000, 10_000, 17_000, 100_000]) {
   for (const format of ["float32", "int8"] as const) {
-    const rows = createVectorRows({ wasm, dimension: 384, format, capacity: count });
+    const rows = createVectorRows({ wasm, dimension: 384, format });
     const flat = new Float32Array(count * 384);
     for (let row = 0; row < count; row++) {
       const vector = flat.subarray(row * 384, (row + 1) * 384);

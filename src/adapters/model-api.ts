@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { text as textOf } from "node:stream/consumers";
-import { ArsenalError, isArsenalError, withFix } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { harmless } from "../errors/show-value.ts";
 import { createEgress, type EgressResponse } from "../guard/egress/egress.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
@@ -151,7 +151,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
       if (late.signal.aborted) {
         const fix = `Raise ${section}.timeout_ms if the model is slow.`;
         const what = fold?.isShown === true ? "sent nothing for" : "did not answer within";
-        return { error: withFix("TIMEOUT", `${provider} ${what} ${timeoutMs} ms.`, fix), passing: true };
+        return { error: fixable("TIMEOUT", `${provider} ${what} ${timeoutMs} ms.`, fix), passing: true };
       }
       if (isArsenalError(error)) {
         const passing = error.code === "TRANSPORT_FAILED";
@@ -172,7 +172,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     if (headers["content-type"]?.includes("text/event-stream") !== true) {
       body.destroy();
       const fix = `Check ${section}.api_base: the server must support streamed answers.`;
-      throw withFix("PROTOCOL_ERROR", `${provider} did not answer with a stream of events.`, fix);
+      throw fixable("PROTOCOL_ERROR", `${provider} did not answer with a stream of events.`, fix);
     }
     let isEnded = false;
     let failure: Outcome | undefined;
@@ -201,11 +201,11 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
   function unreachable(cause: ArsenalError): ArsenalError {
     const fix = `Check that it is running and that ${section}.api_base is right.`;
     const problem = `Cannot reach ${provider}: ${asSentence(cause.message)}`;
-    return withFix(cause.code, problem, fix, { ...cause.details, cause });
+    return fixable(cause.code, problem, fix, { ...cause.details, cause });
   }
 
   function lost(why: string, cause?: unknown): ArsenalError {
-    return withFix("TRANSPORT_FAILED", `The answer of ${provider} was lost: ${why}.`, "Ask again.", { cause });
+    return fixable("TRANSPORT_FAILED", `The answer of ${provider} was lost: ${why}.`, "Ask again.", { cause });
   }
 
   /** An answer, or the error that a provider wrote in place of one after a status that promised it. */
@@ -229,7 +229,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      throw withFix("PROTOCOL_ERROR", `${provider} did not answer with JSON.`, `Check ${section}.api_base.`);
+      throw fixable("PROTOCOL_ERROR", `${provider} did not answer with JSON.`, `Check ${section}.api_base.`);
     }
   }
 
@@ -329,14 +329,9 @@ function readUrl(given: string, section: string): URL {
   const url = URL.parse(given);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;
   const field = `${section}.api_base`;
-  throw withFix("CONFIG_INVALID", `${field} is not an http or https address.`, `Write ${field}: https://HOST/PATH.`, {
+  throw fixable("CONFIG_INVALID", `${field} is not an http or https address.`, `Write ${field}: https://HOST/PATH.`, {
     field,
   });
-}
-
-/** The error for a setting that an adapter cannot do without. */
-export function neededSetting(field: string, type: string, fix: string): ArsenalError {
-  return withFix("CONFIG_INVALID", `${field} is needed for ${type}.`, fix, { field });
 }
 
 /** An endpoint below an address: slashes meet once, and a query of the address is kept. */

@@ -40,16 +40,6 @@ export class ArsenalError extends Error {
   }
 }
 
-/** An error whose message ends with its fix. */
-export function withFix(
-  code: ErrorCode,
-  problem: string,
-  fix: string,
-  details: ErrorDetails & { readonly cause?: unknown } = {},
-): ArsenalError {
-  return new ArsenalError(code, `${problem} ${fix}`, { ...details, fix });
-}
-
 /** True for an `ArsenalError`, also one from another copy of this package. */
 export function isArsenalError(error: unknown): error is ArsenalError {
   return error instanceof Error && error.name === "ArsenalError" && "code" in error;

@@ -8,17 +8,11 @@ interface OpenBreaker {
   readonly probeAt: number;
 }
 
-/** Tells the listeners of one process which breakers opened and closed, from what the store says now and then. */
-export interface BreakerWatch {
-  watch(listener: (change: BreakerChange) => void): () => void;
-  /** Takes all breakers that are open now. */
-  update(open: readonly OpenBreaker[]): void;
-  readonly isWatched: boolean;
-  close(): void;
-}
-
-/** `follow` asks the store for as long as somebody listens. It returns what ends it. */
-export function createBreakerWatch(follow: () => () => void): BreakerWatch {
+/**
+ * Tells the listeners of one process which breakers opened and closed. `follow` asks the store for as long as somebody listens, and returns what ends
+ * it.
+ */
+export function createBreakerWatch(follow: () => () => void) {
   const watchers = new Set<(change: BreakerChange) => void>();
   let known = new Map<string, OpenBreaker>();
   let stop: (() => void) | undefined;
@@ -26,7 +20,7 @@ export function createBreakerWatch(follow: () => () => void): BreakerWatch {
     get isWatched() {
       return watchers.size > 0;
     },
-    watch(listener) {
+    watch(listener: (change: BreakerChange) => void) {
       const own = (change: BreakerChange): void => listener(change);
       watchers.add(own);
       for (const { key, probeAt } of known.values()) tellAll([own], { key, probeAt });
@@ -39,7 +33,8 @@ export function createBreakerWatch(follow: () => () => void): BreakerWatch {
         known = new Map();
       };
     },
-    update(open) {
+    /** Takes all breakers that are open now. */
+    update(open: readonly OpenBreaker[]) {
       if (watchers.size === 0) return;
       const before = known;
       known = new Map(

@@ -1,4 +1,5 @@
-import { withFix } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
+import { messageOf } from "../errors/show-value.ts";
 
 /** The JSON of a document. Throws STORE_FAILED if the value is not JSON. */
 export function documentText(key: string, value: unknown): string {
@@ -7,7 +8,7 @@ export function documentText(key: string, value: unknown): string {
     const text: string | undefined = JSON.stringify(value);
     if (text !== undefined) return text;
   } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
+    why = messageOf(error);
   }
-  throw withFix("STORE_FAILED", `The state ${key} cannot be kept: ${why}.`, "Give plain JSON data.");
+  throw fixable("STORE_FAILED", `The state ${key} cannot be kept: ${why}.`, "Give plain JSON data.");
 }

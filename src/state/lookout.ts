@@ -1,14 +1,9 @@
 import type { Clock } from "../observe/clock.ts";
 
-/** Looks for something again and again, never twice at the same time. */
-export interface Lookout {
-  /** Looks in the next turn. Many calls in one turn cost one look. */
-  soon(): void;
-  stop(): void;
-}
-
-/** Looks every `ms` milliseconds, and when it is asked to. A look that fails is made up for by the next one. */
-export function createLookout(clock: Clock, ms: number, look: () => Promise<unknown>): Lookout {
+/**
+ * Looks every `ms` milliseconds, and when it is asked to, never twice at the same time. A look that fails is made up for by the next one.
+ */
+export function createLookout(clock: Clock, ms: number, look: () => Promise<unknown>) {
   const background = { background: true };
   let cancelSoon: (() => void) | undefined;
   let cancelLater = clock.after(ms, run, background);
@@ -31,6 +26,7 @@ export function createLookout(clock: Clock, ms: number, look: () => Promise<unkn
     if (again) soon();
   }
 
+  /** Looks in the next turn. Many calls in one turn cost one look. */
   function soon(): void {
     if (!ended) cancelSoon ??= clock.after(0, run, background);
   }

@@ -11,15 +11,10 @@ export interface LeaseStore {
   release(name: string, holder: string): Promise<void>;
 }
 
-/** Leases that this process renews three times in their time to live. */
-export interface RenewedLeases extends Leases {
-  /** Renews every lease now, for a store that may have lost its data. */
-  renewAll(): void;
-  /** Gives back what this process holds. */
-  close(): Promise<void>;
-}
+export type RenewedLeases = ReturnType<typeof createRenewedLeases>;
 
-export function createRenewedLeases(store: LeaseStore, clock: Clock): RenewedLeases {
+/** Leases that this process renews three times in their time to live. */
+export function createRenewedLeases(store: LeaseStore, clock: Clock) {
   const held = new Set<{ renew(): Promise<void>; release(): Promise<void> }>();
 
   /** `end` is by this process's clock, from before it asked: the store lets nobody else have the lease until then. */
@@ -65,14 +60,16 @@ export function createRenewedLeases(store: LeaseStore, clock: Clock): RenewedLea
   }
 
   return {
-    async acquire(name, { ttlMs, signal }) {
+    async acquire(...[name, { ttlMs, signal }]: Parameters<Leases["acquire"]>): Promise<Lease | undefined> {
       const holder = randomUUID();
       const from = clock.now();
       return (await store.acquire(name, holder, ttlMs, signal)) ? hold(name, holder, ttlMs, from + ttlMs) : undefined;
     },
+    /** Renews every lease now, for a store that may have lost its data. */
     renewAll() {
       for (const lease of held) void lease.renew();
     },
+    /** Gives back what this process holds. */
     async close() {
       await Promise.allSettled([...held].map(({ release }) => release()));
     },

@@ -1,22 +1,12 @@
-/** The listeners of one process, by topic. */
-export interface Topics {
-  readonly size: number;
-  subscribe(topic: string, listener: (data: unknown) => void): () => void;
-  /** Tells each listener of a topic the value of a JSON text. */
-  tell(topic: string, text: string): void;
-  /** Follows no longer. */
-  close(): void;
-}
-
-/** `follow` asks the store for messages for as long as somebody listens. It returns what ends it. */
-export function createTopics(follow: () => () => void = () => () => {}): Topics {
+/** The listeners of one process, by topic. `follow` asks the store for messages for as long as somebody listens, and returns what ends it. */
+export function createTopics(follow: () => () => void = () => () => {}) {
   const listeners = new Map<(data: unknown) => void, string>();
   let stop: (() => void) | undefined;
   return {
     get size() {
       return listeners.size;
     },
-    subscribe(topic, listener) {
+    subscribe(topic: string, listener: (data: unknown) => void) {
       const own = (data: unknown): void => listener(data);
       listeners.set(own, topic);
       stop ??= follow();
@@ -27,7 +17,8 @@ export function createTopics(follow: () => () => void = () => () => {}): Topics 
         stop = undefined;
       };
     },
-    tell(topic, text) {
+    /** Tells each listener of a topic the value of a JSON text. */
+    tell(topic: string, text: string) {
       for (const [listener, of] of listeners) if (of === topic) tellAll([listener], JSON.parse(text));
     },
     close: () => stop?.(),

@@ -8,29 +8,17 @@ interface Waiter {
   fail(error: Error): void;
 }
 
-/** The calls of one process that wait in a queue of a store, and the passes that it holds. */
-export interface WaitingCalls {
-  readonly waiting: ReadonlyMap<string, Waiter>;
-  readonly held: Map<string, Pass>;
-  /** Registers a call, before anybody can answer it. Returns what waits for the answer, which may come before the wait begins. */
-  enqueue(id: string, request: AdmitRequest): (signal: AbortSignal | undefined) => Promise<Admission>;
-  /** Forgets a call that need not wait. */
-  drop(id: string): void;
-}
-
 export const ABORTED: Admission = { admitted: false, because: "aborted", key: "" };
 
-export function createWaitingCalls({
-  clock,
-  look,
-  leave,
-}: {
-  readonly clock: Clock;
-  /** Looks for answers for as long as a call waits. Returns what ends it. */
-  readonly look: () => () => void;
-  /** Tells the store that a call gave up. It may have been answered already, and gives back what it got. */
-  readonly leave: (id: string, request: AdmitRequest) => void;
-}): WaitingCalls {
+/**
+ * The calls of one process that wait in a queue of a store, and the passes that it holds. `look` looks for answers for as long as a call waits, and
+ * returns what ends it. `leave` tells the store that a call gave up; it may have been answered already, and gives back what it got.
+ */
+export function createWaitingCalls(
+  clock: Clock,
+  look: () => () => void,
+  leave: (id: string, request: AdmitRequest) => void,
+) {
   const waiting = new Map<string, Waiter>();
   const held = new Map<string, Pass>();
   let stopLooking: (() => void) | undefined;
@@ -47,7 +35,8 @@ export function createWaitingCalls({
     waiting,
     held,
 
-    enqueue(id, request) {
+    /** Registers a call, before anybody can answer it. Returns what waits for the answer, which may come before the wait begins. */
+    enqueue(id: string, request: AdmitRequest) {
       const { promise, resolve, reject } = Promise.withResolvers<Admission>();
       promise.catch(() => {});
       let stop = (): void => {};
@@ -66,7 +55,7 @@ export function createWaitingCalls({
         reject(error);
       };
       waiting.set(id, { request, answer, fail });
-      return (signal) => {
+      return (signal: AbortSignal | undefined): Promise<Admission> => {
         if (!waiting.has(id)) return promise;
         const giveUp = (because: "places" | "aborted"): void => {
           answer({ admitted: false, because, key: request.places?.[0]?.key ?? "" });
@@ -85,7 +74,8 @@ export function createWaitingCalls({
       };
     },
 
-    drop(id) {
+    /** Forgets a call that need not wait. */
+    drop(id: string) {
       waiting.delete(id);
       lookWhileWaiting();
     },

@@ -1,8 +1,15 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { AnsweredCall, CallStream, LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET } from "./openai/openai.ts";
-import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
+import {
+  asRecord,
+  asRecords,
+  type CallAssembly,
+  type Completed,
+  createPieceStream,
+  toReadCall,
+} from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, isPureData, type ResultPart, textOf } from "./parts/result-content.ts";
@@ -64,7 +71,7 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
         .map(toCall);
     },
     writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }]),
-    readStream: createAiSdkStream,
+    readStream: () => createPieceStream(readPiece),
   };
 }
 
@@ -138,32 +145,20 @@ function toPart(part: ResultPart): AiSdkPart {
   return { type: "file", mediaType: part.mimeType, data: { type: "data", data: part.data } };
 }
 
-/** A call is complete with its `tool-call`; the pieces of its input matter only where that never comes. */
-function createAiSdkStream(): CallStream {
-  const assembly = createCallAssembly();
-  return {
-    push(event) {
-      const part = asRecord(event);
-      const { type, id, toolCallId, toolName, delta, input } = part;
-      if (!isOurs(part)) return [];
-      switch (type) {
-        case "tool-input-start":
-          assembly.open(String(id), { id, name: toolName });
-          return [];
-        case "tool-input-delta":
-          assembly.add(String(id), delta);
-          return [];
-        case "tool-call":
-          assembly.open(String(toolCallId), { id: toolCallId, name: toolName });
-          if (typeof input !== "string") assembly.set(String(toolCallId), "");
-          assembly.set(String(toolCallId), input);
-          return assembly.close(String(toolCallId));
-        default:
-          return [];
-      }
-    },
-    end: () => assembly.closeAll(),
-  };
+/** A call is complete with its `tool-call`; the pieces of its input matter only if that never comes. */
+function readPiece(event: unknown, calls: CallAssembly): Completed {
+  const part = asRecord(event);
+  const { type, id, toolCallId, toolName, delta, input } = part;
+  if (!isOurs(part)) return;
+  if (type === "tool-input-start") calls.open(String(id), { id, name: toolName });
+  else if (type === "tool-input-delta") calls.add(String(id), delta);
+  else if (type === "tool-call") {
+    const key = String(toolCallId);
+    calls.open(key, { id: toolCallId, name: toolName });
+    if (typeof input !== "string") calls.set(key, "");
+    calls.set(key, input);
+    return calls.close(key);
+  }
 }
 
 export { aiSdkDialect as create };

@@ -1,7 +1,14 @@
-import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { ALL_BELOW_ROOT, PLAIN_FEATURES } from "../../transcode/features.ts";
-import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
+import {
+  asRecord,
+  asRecords,
+  type CallAssembly,
+  type Completed,
+  createPieceStream,
+  toReadCall,
+} from "./parts/read-call.ts";
 import { definitions, type ObjectSchema, STRICT_FORMATS } from "./parts/definitions.ts";
 import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
 
@@ -97,7 +104,7 @@ export function anthropicDialect(): StreamingDialect<AnthropicTool, AnthropicRes
               }),
             },
           ],
-    readStream: createAnthropicStream,
+    readStream: () => createPieceStream(readPiece),
   };
 }
 
@@ -111,26 +118,16 @@ function toBlock(part: ResultPart): AnthropicBlock {
   return { type: "text", text: unshown(part) };
 }
 
-function createAnthropicStream(): CallStream {
-  const assembly = createCallAssembly();
-  return {
-    push(event) {
-      const { type, index, content_block, delta } = asRecord(event);
-      const key = String(index ?? 0);
-      if (type === "content_block_start") {
-        const { type: kind, id, name, input } = asRecord(content_block);
-        if (kind !== "tool_use") return [];
-        assembly.open(key, { id, name });
-        assembly.set(key, input);
-      } else if (type === "content_block_delta") {
-        assembly.add(key, asRecord(delta)["partial_json"]);
-      } else if (type === "content_block_stop") {
-        return assembly.close(key);
-      }
-      return [];
-    },
-    end: () => assembly.closeAll(),
-  };
+function readPiece(event: unknown, calls: CallAssembly): Completed {
+  const { type, index, content_block, delta } = asRecord(event);
+  const key = String(index ?? 0);
+  if (type === "content_block_start") {
+    const { type: kind, id, name, input } = asRecord(content_block);
+    if (kind !== "tool_use") return;
+    calls.open(key, { id, name });
+    calls.set(key, input);
+  } else if (type === "content_block_delta") calls.add(key, asRecord(delta)["partial_json"]);
+  else if (type === "content_block_stop") return calls.close(key);
 }
 
 export { anthropicDialect as create };

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { DialectName } from "./built-in.ts";
@@ -131,8 +131,8 @@ function seen(hint: unknown): string {
 
 function unsure(hint: unknown, field: string, what: string): ArsenalError {
   const fix = `Name the ${field}, or give the client, the model's name or one of the provider's answers.`;
-  const message = `The ${field} cannot be inferred from what was given: ${what}. ${fix}`;
-  return new ArsenalError("QUERY_INVALID", message, { field, value: hint, fix });
+  const problem = `The ${field} cannot be inferred from what was given: ${what}.`;
+  return fixable("QUERY_INVALID", problem, fix, { field, value: hint });
 }
 
 function hasIn(value: Json, ...path: readonly string[]): boolean {

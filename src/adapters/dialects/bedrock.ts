@@ -1,8 +1,15 @@
 import { Buffer } from "node:buffer";
-import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ANTHROPIC_STRICT_TARGET, ANTHROPIC_TARGET } from "./anthropic.ts";
-import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
-import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import {
+  asRecord,
+  asRecords,
+  type CallAssembly,
+  type Completed,
+  createPieceStream,
+  toReadCall,
+} from "./parts/read-call.ts";
+import { definitions } from "./parts/definitions.ts";
 import { contentOf, isPureData, type MediaPart, type ResultPart, unshown } from "./parts/result-content.ts";
 
 /** A tool as Converse takes it. */
@@ -36,7 +43,12 @@ export function bedrockDialect(): StreamingDialect<BedrockTool, BedrockResults> 
       strictTarget: ANTHROPIC_STRICT_TARGET,
       looksLike: '{"toolSpec": {"name": …, "inputSchema": {"json": …}}}',
       write: ({ name, description, schema, strict }) => ({
-        toolSpec: { name, description, inputSchema: { json: toDocument(schema) }, ...(strict ? { strict } : {}) },
+        toolSpec: {
+          name,
+          description,
+          inputSchema: { json: schema as BedrockDocument },
+          ...(strict ? { strict } : {}),
+        },
       }),
       read({ toolSpec }) {
         const { name, description, inputSchema } = asRecord(toolSpec);
@@ -58,13 +70,8 @@ export function bedrockDialect(): StreamingDialect<BedrockTool, BedrockResults> 
       answered.length === 0
         ? []
         : [{ role: "user", content: answered.map((each) => ({ toolResult: toResult(each) })) }],
-    readStream: createBedrockStream,
+    readStream: () => createPieceStream(readPiece),
   };
-}
-
-/** What is plain JSON is a document, whatever its type says. */
-function toDocument(value: ObjectSchema | unknown): BedrockDocument {
-  return value as BedrockDocument;
 }
 
 function toResult(answered: AnsweredCall): BedrockToolResult {
@@ -76,7 +83,7 @@ function toResult(answered: AnsweredCall): BedrockToolResult {
     // The API takes objects only as JSON.
     content:
       isPureData(content) && !Array.isArray(structured) && typeof structured === "object"
-        ? [{ json: toDocument(structured) }]
+        ? [{ json: structured as BedrockDocument }]
         : parts.map(toBlock),
   };
 }
@@ -94,23 +101,16 @@ function bytesOf({ data }: MediaPart): Uint8Array {
   return Uint8Array.from(Buffer.from(data, "base64"));
 }
 
-function createBedrockStream(): CallStream {
-  const assembly = createCallAssembly();
-  return {
-    push(event) {
-      const { contentBlockStart, contentBlockDelta, contentBlockStop } = asRecord(event);
-      const { contentBlockIndex, start, delta } = asRecord(contentBlockStart ?? contentBlockDelta ?? contentBlockStop);
-      const key = String(contentBlockIndex ?? 0);
-      if (contentBlockStop !== undefined) return assembly.close(key);
-      const { toolUse } = asRecord(start ?? delta);
-      if (toolUse === undefined) return [];
-      const { toolUseId, name, input } = asRecord(toolUse);
-      if (contentBlockStart !== undefined) assembly.open(key, { id: toolUseId, name });
-      else assembly.add(key, input);
-      return [];
-    },
-    end: () => assembly.closeAll(),
-  };
+function readPiece(event: unknown, calls: CallAssembly): Completed {
+  const { contentBlockStart, contentBlockDelta, contentBlockStop } = asRecord(event);
+  const { contentBlockIndex, start, delta } = asRecord(contentBlockStart ?? contentBlockDelta ?? contentBlockStop);
+  const key = String(contentBlockIndex ?? 0);
+  if (contentBlockStop !== undefined) return calls.close(key);
+  const { toolUse } = asRecord(start ?? delta);
+  if (toolUse === undefined) return;
+  const { toolUseId, name, input } = asRecord(toolUse);
+  if (contentBlockStart !== undefined) calls.open(key, { id: toolUseId, name });
+  else calls.add(key, input);
 }
 
 export { bedrockDialect as create };

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import { inferDialect } from "./auto.ts";
@@ -50,6 +50,6 @@ export async function toDialect(
   const known = [...DIALECT_NAMES, ...further.keys(), "auto"];
   const near = typeof given === "string" ? nearest(given, known) : undefined;
   const fix = `Use ${near ?? `one of ${known.join(", ")}`}, or a dialect of your own.`;
-  const details = { field, value: given, fix };
-  throw new ArsenalError("QUERY_INVALID", `${field} is ${showValue(given)}, which is not a dialect. ${fix}`, details);
+  const problem = `${field} is ${showValue(given)}, which is not a dialect.`;
+  throw fixable("QUERY_INVALID", problem, fix, { field, value: given });
 }

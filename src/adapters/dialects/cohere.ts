@@ -1,7 +1,7 @@
-import type { AnsweredCall, CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../transcode/features.ts";
-import { asRecord, createCallAssembly } from "./parts/read-call.ts";
+import { asRecord, type CallAssembly, type Completed, createPieceStream } from "./parts/read-call.ts";
 import { CHAT_DEFINITION, chatMessageOf, either, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
@@ -59,7 +59,7 @@ export function cohereDialect({
       const messages = answered.map(toMessage);
       return spelling === "wire" ? messages.map(toWireSpelling) : messages;
     },
-    readStream: createCohereStream,
+    readStream: () => createPieceStream(readPiece),
   };
 }
 
@@ -71,24 +71,15 @@ function toMessage(answered: AnsweredCall): CohereToolMessage {
   return { role: "tool", content: [{ type: "document", document: { data } }], toolCallId: answered.read.id };
 }
 
-function createCohereStream(): CallStream {
-  const assembly = createCallAssembly();
-  return {
-    push(event) {
-      const { type, index, delta } = asRecord(event);
-      const key = String(index ?? 0);
-      const message = asRecord(asRecord(delta)["message"]);
-      const { id, function: called } = asRecord(either(message, "tool_calls", "toolCalls"));
-      const { name, arguments: piece } = asRecord(called);
-      if (type === "tool-call-start") {
-        assembly.open(key, { id, name });
-        assembly.add(key, piece);
-      } else if (type === "tool-call-delta") assembly.add(key, piece);
-      else if (type === "tool-call-end") return assembly.close(key);
-      return [];
-    },
-    end: () => assembly.closeAll(),
-  };
+function readPiece(event: unknown, calls: CallAssembly): Completed {
+  const { type, index, delta } = asRecord(event);
+  const key = String(index ?? 0);
+  const message = asRecord(asRecord(delta)["message"]);
+  const { id, function: called } = asRecord(either(message, "tool_calls", "toolCalls"));
+  const { name, arguments: piece } = asRecord(called);
+  if (type === "tool-call-end") return calls.close(key);
+  if (type === "tool-call-start") calls.open(key, { id, name });
+  if (type === "tool-call-start" || type === "tool-call-delta") calls.add(key, piece);
 }
 
 export const create = (): StreamingDialect<CohereTool, CohereToolMessage> => cohereDialect();

@@ -1,6 +1,13 @@
-import type { CallStream, LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { asRecord, asRecords, createCallAssembly, toReadCall } from "./parts/read-call.ts";
+import {
+  asRecord,
+  asRecords,
+  type CallAssembly,
+  type Completed,
+  createPieceStream,
+  toReadCall,
+} from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, type ResultPart, textOf } from "./parts/result-content.ts";
@@ -57,7 +64,7 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
           ...(content.structured === undefined ? {} : { artifact: content.structured }),
         };
       }),
-    readStream: createLangChainStream,
+    readStream: () => createPieceStream(readPiece),
   };
 }
 
@@ -70,12 +77,9 @@ interface RunnableTool {
 }
 
 function readLive(tool: object): Promise<LiveTool> | undefined {
-  return isRunnable(tool) ? toLive(tool) : undefined;
-}
-
-function isRunnable(tool: object): tool is RunnableTool {
   const { name, schema, invoke } = tool as Partial<RunnableTool>;
-  return typeof name === "string" && schema !== undefined && typeof invoke === "function";
+  const isRunnable = typeof name === "string" && schema !== undefined && typeof invoke === "function";
+  return isRunnable ? toLive(tool as RunnableTool) : undefined;
 }
 
 async function toLive(tool: RunnableTool): Promise<LiveTool> {
@@ -95,19 +99,12 @@ function toBlock(part: ResultPart): LangChainBlock {
 }
 
 /** Chunks do not say which is the last of a call, so calls are complete when the stream ends. */
-function createLangChainStream(): CallStream {
-  const assembly = createCallAssembly();
-  return {
-    push(chunk) {
-      for (const { index, id, name, args } of asRecords(asRecord(chunk)["tool_call_chunks"])) {
-        const key = String(index ?? id ?? 0);
-        assembly.open(key, { id, name });
-        assembly.add(key, args);
-      }
-      return [];
-    },
-    end: () => assembly.closeAll(),
-  };
+function readPiece(chunk: unknown, calls: CallAssembly): Completed {
+  for (const { index, id, name, args } of asRecords(asRecord(chunk)["tool_call_chunks"])) {
+    const key = String(index ?? id ?? 0);
+    calls.open(key, { id, name });
+    calls.add(key, args);
+  }
 }
 
 export { langchainDialect as create };

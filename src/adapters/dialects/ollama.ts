@@ -1,7 +1,7 @@
-import type { CallStream, StreamingDialect } from "../../transcode/dialect.port.ts";
+import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../transcode/features.ts";
-import { asRecord, asRecords, createCallAssembly } from "./parts/read-call.ts";
+import { asRecord, asRecords, createMessageStream, type RawCall } from "./parts/read-call.ts";
 import { CHAT_DEFINITION, chatMessageOf, readChatCalls } from "./parts/chat-calls.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
@@ -51,21 +51,16 @@ export function ollamaDialect(): StreamingDialect<OllamaTool, OllamaToolMessage>
           ...(images.length === 0 ? {} : { images }),
         };
       }),
-    readStream: createOllamaStream,
+    readStream: () => createMessageStream(callsOf),
   };
 }
 
 /** Every call comes whole, in a chunk of its own or with others. */
-function createOllamaStream(): CallStream {
-  const assembly = createCallAssembly();
-  return {
-    push: (chunk) =>
-      asRecords(asRecord(asRecord(chunk)["message"])["tool_calls"]).map(({ id, function: called }) => {
-        const { name, arguments: args } = asRecord(called);
-        return assembly.whole({ id, name, arguments: args });
-      }),
-    end: () => [],
-  };
+function callsOf(chunk: unknown): readonly RawCall[] {
+  return asRecords(asRecord(asRecord(chunk)["message"])["tool_calls"]).map(({ id, function: called }) => {
+    const { name, arguments: args } = asRecord(called);
+    return { id, name, arguments: args };
+  });
 }
 
 export { ollamaDialect as create };

@@ -18,7 +18,7 @@ export interface CachedEmbedderOptions {
 export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOptions = {}): Embedder {
   const { model, dimension } = embedder;
   const { folder = cacheFolder(), maxBytes } = options;
-  const cache = createVectorCache({ folder, model, dimension, ...(maxBytes === undefined ? {} : { maxBytes }) });
+  const cache = createVectorCache({ folder, model, dimension, maxBytes });
 
   return {
     model,

@@ -5,17 +5,10 @@ export interface EncodeJob {
   readonly texts: readonly string[];
 }
 
-/** Encodes texts in slices: between two of them a request that has come meanwhile goes first. */
-export interface EncodeQueue {
-  add(job: EncodeJob): void;
-  /** Drops a job that nobody waits for any more. */
-  cancel(id: number): void;
-  /** Works for one slice. Returns whether anything is left to do. */
-  step(): boolean;
-}
+export type EncodeQueue = ReturnType<typeof createEncodeQueue>;
 
 /** What a queue works with. */
-export interface EncodeQueueParts {
+interface EncodeQueueParts {
   tokenise(text: string, kind: EncodeJob["kind"]): Int32Array;
   encode(texts: readonly Int32Array[]): readonly Float32Array[];
   /** The vectors of a job, in the order of its texts. */
@@ -30,7 +23,8 @@ interface Waiting extends EncodeJob {
   readonly vectors: Float32Array[];
 }
 
-export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: EncodeQueueParts): EncodeQueue {
+/** Encodes texts in slices: between two of them a request that has come meanwhile goes first. */
+export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: EncodeQueueParts) {
   const waiting = new Map<number, Waiting>();
 
   function next(): Waiting | undefined {
@@ -58,8 +52,10 @@ export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: Encode
   }
 
   return {
-    add: (job) => void waiting.set(job.id, { ...job, vectors: [] }),
-    cancel: (id) => void waiting.delete(id),
+    add: (job: EncodeJob) => void waiting.set(job.id, { ...job, vectors: [] }),
+    /** Drops a job that nobody waits for any more. */
+    cancel: (id: number) => void waiting.delete(id),
+    /** Works for one slice. Returns whether anything is left to do. */
     step() {
       const job = next();
       if (job) {

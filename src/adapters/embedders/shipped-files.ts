@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 
 // Sources and what is built from them lie equally deep in the package, so the same path holds in both.
 const WEIGHTS = new URL("../../../models/weights/", import.meta.url);
@@ -34,16 +34,9 @@ function orExplain<Result>(file: URL, read: () => Result): Result {
   try {
     return read();
   } catch (cause) {
-    throw new ArsenalError(
-      "INPUT_INVALID",
-      `A file of the shipped embedder cannot be read: ${file.pathname}. Reinstall the package; a bundler must leave it out of the bundle.`,
-      {
-        field: "embedder",
-        value: file.pathname,
-        fix: "Reinstall the package, and mark it as external in your bundler.",
-        cause,
-      },
-    );
+    const details = { field: "embedder", value: file.pathname, cause };
+    const fix = "Reinstall the package, and mark it as external in your bundler.";
+    throw fixable("INPUT_INVALID", `A file of the shipped embedder cannot be read: ${file.pathname}.`, fix, details);
   }
 }
 

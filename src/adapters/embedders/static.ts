@@ -1,21 +1,15 @@
 import { calibrateCosine, STATIC_MODEL } from "../../retrieve/fuse/calibrate.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import { readShipped, SHIPPED_FILES, TOKEN_LIMITS } from "./shipped-files.ts";
-import { createWordPiece, type WordPiece } from "./wordpiece/wordpiece.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { createWordPiece } from "./wordpiece/wordpiece.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 
 const DIMENSION = 256;
 
-interface Loaded {
-  readonly table: StaticTable;
-  readonly wordPiece: WordPiece;
-}
-
 /** The table never changes, so all embedders of a process share it. */
-let loaded: Loaded | undefined;
+let loaded: ReturnType<typeof load> | undefined;
 
-function load(): Loaded {
-  if (loaded) return loaded;
+function load() {
   const rows = readShipped(SHIPPED_FILES.staticRows);
   const scales = readShipped(SHIPPED_FILES.staticScales);
   const wordPiece = createWordPiece(readShipped(SHIPPED_FILES.vocabulary).toString("utf8"));
@@ -26,7 +20,7 @@ function load(): Loaded {
     dimension: DIMENSION,
     ignore: wordPiece.special,
   });
-  return (loaded = { table, wordPiece });
+  return { table, wordPiece };
 }
 
 /**
@@ -39,7 +33,7 @@ export function staticEmbedder(): Embedder {
     dimension: DIMENSION,
     async embed(texts, { kind, signal }) {
       signal?.throwIfAborted();
-      const { table, wordPiece } = load();
+      const { table, wordPiece } = (loaded ??= load());
       const maxTokens = TOKEN_LIMITS[kind];
       return texts.map((text) => table.embed(wordPiece.encode(text, { maxTokens })));
     },
@@ -47,20 +41,13 @@ export function staticEmbedder(): Embedder {
     share: STATIC_MODEL.share,
     async healthCheck() {
       try {
-        load();
+        loaded ??= load();
         return true;
       } catch {
         return false;
       }
     },
   };
-}
-
-/** A token table: a text's vector is the mean of its tokens' rows, scaled to length one. */
-interface StaticTable {
-  readonly dimension: number;
-  /** The vector of a text's tokens; all zeros where no token counts. */
-  embed(tokenIds: Int32Array): Float32Array;
 }
 
 /** What a token table is made from. */
@@ -74,14 +61,13 @@ interface StaticTableOptions {
   readonly ignore?: readonly number[];
 }
 
-/** Makes an embedder of a token table. Plain TypeScript: it answers from the first millisecond. @internal */
-export function createStaticTable({ rows, scales, dimension, ignore = [] }: StaticTableOptions): StaticTable {
+/** Makes an embedder of a token table: a text's vector is the mean of its tokens' rows, scaled to length one. @internal */
+export function createStaticTable({ rows, scales, dimension, ignore = [] }: StaticTableOptions) {
   if (rows.length !== scales.length * dimension) {
-    throw new ArsenalError(
-      "INPUT_INVALID",
-      `The token table has ${rows.length} values, but ${scales.length} rows of ${dimension} need ${scales.length * dimension}. Reinstall the package or export the table again.`,
-      { field: "rows", value: rows.length, fix: "Reinstall the package or export the table again." },
-    );
+    const needed = scales.length * dimension;
+    const problem = `The token table has ${rows.length} values, but ${scales.length} rows of ${dimension} need ${needed}.`;
+    const fix = "Reinstall the package or export the table again.";
+    throw fixable("INPUT_INVALID", problem, fix, { field: "rows", value: rows.length });
   }
   const factors = scales.slice();
   for (const id of ignore) factors[id] = 0;
@@ -115,7 +101,8 @@ export function createStaticTable({ rows, scales, dimension, ignore = [] }: Stat
 
   return {
     dimension,
-    embed(tokenIds) {
+    /** The vector of a text's tokens; all zeros if no token counts. */
+    embed(tokenIds: Int32Array): Float32Array {
       const sum = sumOf(tokenIds);
       // The mean's division by the number of tokens cancels in the division by the length.
       let squares = 0;

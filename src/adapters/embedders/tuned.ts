@@ -1,10 +1,9 @@
 import { calibrateCosine, TUNED_MODEL } from "../../retrieve/fuse/calibrate.ts";
 import { Worker } from "node:worker_threads";
 import type { Embedder, EmbedOptions } from "../../catalog/embedder.port.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { readHeader } from "./kernel/weights.ts";
 import { readStart, SHIPPED_FILES } from "./shipped-files.ts";
-import { createWorkerHost, type WorkerHost } from "./worker-host.ts";
+import { closedEmbedder, createWorkerHost, type WorkerHost } from "./worker-host.ts";
 
 /** What the tuned embedder may be told. */
 export interface TunedEmbedderOptions {
@@ -29,11 +28,7 @@ export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOp
   let closed = false;
 
   function worker(): WorkerHost {
-    if (closed) {
-      throw new ArsenalError("CLOSED", "The tuned embedder was closed. Create a new one.", {
-        fix: "Create a new embedder.",
-      });
-    }
+    if (closed) throw closedEmbedder();
     return (host ??= acquire(weights.href));
   }
 

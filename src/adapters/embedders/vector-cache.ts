@@ -17,22 +17,15 @@ import { type FileHandle, link, mkdir, open, rename, rm, writeFile } from "node:
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
-/** Vectors of one model by the texts they were made of. Nothing here ever rejects: a cache that cannot be used is empty. */
-export interface VectorCache {
-  /** In order; undefined where unknown. */
-  get(texts: readonly string[]): Promise<readonly (Float32Array | undefined)[]>;
-  /** Keeps vectors in one write, so that a process that is killed loses at most those on their way. */
-  put(entries: readonly { readonly text: string; readonly vector: Float32Array }[]): Promise<void>;
-  close(): Promise<void>;
-}
+export type VectorCache = ReturnType<typeof createVectorCache>;
 
-export interface VectorCacheOptions {
+interface VectorCacheOptions {
   readonly folder: string;
   /** Another model, another file. */
   readonly model: string;
   readonly dimension: number;
   /** A file that would grow larger is started again, empty. Defaults to 256 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 const MAGIC = "TAVECTOR";
@@ -45,9 +38,11 @@ const WINDOW = 256;
 const WINDOWS = 32;
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** Opens nothing yet: the file is read, or made, with the first call. */
-export function createVectorCache(options: VectorCacheOptions): VectorCache {
-  const { folder, model, dimension, maxBytes = MOST_BYTES } = options;
+/**
+ * Vectors of one model by the texts they were made of. The file is read, or made, with the first call. Nothing here ever rejects: a cache that
+ * cannot be used is empty.
+ */
+export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BYTES }: VectorCacheOptions) {
   const path = join(folder, fileName(model));
   const recordBytes = KEY_BYTES + 4 + dimension + 4;
   /** Where a text's record stands, by the first 48 bits of its key; the record itself has the whole key. */
@@ -152,12 +147,6 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
     return record.length === recordBytes && crc32(record.subarray(0, -4)) === record.readUInt32LE(recordBytes - 4);
   }
 
-  /** The window of the file that a record lies in, where it was read lately. */
-  function windowOf(position: number): { readonly start: number; readonly bytes: Buffer | undefined } {
-    const start = position - ((position - HEADER_BYTES) % (WINDOW * recordBytes));
-    return { start, bytes: windows.get(start) };
-  }
-
   async function readWindow(start: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(WINDOW * recordBytes);
     const { bytesRead = 0 } = (await file?.read(bytes, 0, bytes.length, start)) ?? {};
@@ -171,7 +160,8 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
     const key = keyOf(text);
     const position = positions.get(key.readUIntBE(0, 6));
     if (position === undefined) return undefined;
-    const { start, bytes = await readWindow(start) } = windowOf(position);
+    const start = position - ((position - HEADER_BYTES) % (WINDOW * recordBytes));
+    const bytes = windows.get(start) ?? (await readWindow(start));
     const record = bytes.subarray(position - start, position - start + recordBytes);
     // Checked again, because the file may have been cut since.
     if (!isWhole(record) || !record.subarray(0, KEY_BYTES).equals(key)) return undefined;
@@ -225,7 +215,8 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
   }
 
   return {
-    get: (texts) =>
+    /** In order; undefined if unknown. */
+    get: (texts: readonly string[]) =>
       use<readonly (Float32Array | undefined)[]>(
         async () => {
           const found: (Float32Array | undefined)[] = [];
@@ -234,7 +225,8 @@ export function createVectorCache(options: VectorCacheOptions): VectorCache {
         },
         texts.map(() => undefined),
       ),
-    put(entries) {
+    /** Keeps vectors in one write, so that a process that is killed loses at most those on their way. */
+    put(entries: readonly { readonly text: string; readonly vector: Float32Array }[]) {
       const records = entries.map(({ text, vector }) => toRecord(text, vector));
       return use(() => append(records), undefined);
     },

@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { EncodeJob } from "./encode-queue.ts";
 
 /** What a worker is told. */
@@ -11,20 +12,10 @@ export type FromWorker =
   | { readonly id: number; readonly vectors: Float32Array }
   | { readonly id: number; readonly error: string };
 
-/** Starts a worker when it is needed, keeps it for all who use it, and starts it once more where it dies. */
-export interface WorkerHost {
-  /** True while a request would be answered without waiting for a worker to load. */
-  readonly ready: boolean;
-  /** The vectors of texts, one behind the other. */
-  encode(job: Omit<EncodeJob, "id">, options?: EncodeOptions): Promise<Float32Array>;
-  /** Resolves when the worker can work; rejects where it cannot be brought to. */
-  load(background?: boolean): Promise<void>;
-  /** Ends the worker. Whatever still waits is rejected. */
-  stop(): Promise<void>;
-}
+export type WorkerHost = ReturnType<typeof createWorkerHost>;
 
 /** What ends the wait, and whether anybody waits at all. */
-export interface EncodeOptions {
+interface EncodeOptions {
   readonly signal?: AbortSignal;
   readonly background?: boolean;
 }
@@ -43,8 +34,13 @@ function send(worker: Worker, message: ToWorker): void {
   worker.postMessage(message, []);
 }
 
-/** A host of one worker at a time, which `start` creates. */
-export function createWorkerHost(start: () => Worker): WorkerHost {
+/** The error of a tuned embedder that is used after `close()`. */
+export function closedEmbedder(): ArsenalError {
+  return fixable("CLOSED", "The tuned embedder was closed.", "Create a new one.");
+}
+
+/** Starts a worker when it is needed, keeps it for all who use it, and starts it once more if it dies. */
+export function createWorkerHost(start: () => Worker) {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let loading: PromiseWithResolvers<void> | undefined;
@@ -98,16 +94,9 @@ export function createWorkerHost(start: () => Worker): WorkerHost {
       for (const { job } of waiting.values()) send(again, job);
       return;
     }
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    failure = new ArsenalError(
-      "TRANSPORT_FAILED",
-      `The tuned model's worker died twice: ${reason}. Answers come from the static tier.`,
-      {
-        field: "embedder",
-        fix: "Set embedder.tier to static, or report the message with your Node version.",
-        cause,
-      },
-    );
+    const problem = `The tuned model's worker died twice: ${messageOf(cause)}. Answers come from the static tier.`;
+    const fix = "Set embedder.tier to static, or report the message with your Node version.";
+    failure = fixable("TRANSPORT_FAILED", problem, fix, { field: "embedder", cause });
     end(failure);
   }
 
@@ -118,11 +107,13 @@ export function createWorkerHost(start: () => Worker): WorkerHost {
   }
 
   return {
+    /** True while a request would be answered without waiting for a worker to load. */
     get ready() {
       return ready;
     },
 
-    async encode(given, { signal, background = false } = {}) {
+    /** The vectors of texts, one behind the other. */
+    async encode(given: Omit<EncodeJob, "id">, { signal, background = false }: EncodeOptions = {}) {
       signal?.throwIfAborted();
       if (failure) throw failure;
       const current = worker ?? launch();
@@ -145,6 +136,7 @@ export function createWorkerHost(start: () => Worker): WorkerHost {
       }
     },
 
+    /** Resolves when the worker can work; rejects if it cannot. */
     async load(background = false) {
       if (failure) throw failure;
       if (!background) loaders++;
@@ -158,13 +150,12 @@ export function createWorkerHost(start: () => Worker): WorkerHost {
       }
     },
 
+    /** Ends the worker. Whatever still waits is rejected. */
     async stop() {
       const stopped = worker;
       worker = undefined;
       ready = false;
-      failure ??= new ArsenalError("CLOSED", "The tuned embedder was closed. Create a new one.", {
-        fix: "Create a new embedder.",
-      });
+      failure ??= closedEmbedder();
       end(failure);
       await stopped?.terminate();
     },

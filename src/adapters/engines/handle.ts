@@ -1,28 +1,23 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
-import { type ArsenalError, withFix } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 
 /** The error of an engine that is used before `open()` or after `close()`. */
 export function notOpen(title: string, closed: boolean): ArsenalError {
   return closed
-    ? withFix("CLOSED", `The ${title} engine was closed.`, "Call open() to use it again.")
-    : withFix("STORE_FAILED", `The ${title} engine is not open yet.`, "Call open() first.");
+    ? fixable("CLOSED", `The ${title} engine was closed.`, "Call open() to use it again.")
+    : fixable("STORE_FAILED", `The ${title} engine is not open yet.`, "Call open() first.");
 }
 
 /** Runs the changes of an engine one after the other. */
-export interface Turns {
-  take<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when the last change is done, however it ended. */
-  idle(): Promise<unknown>;
-}
-
-export function createTurns(): Turns {
+export function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return {
-    take(work) {
+    take<Result>(work: () => Promise<Result>): Promise<Result> {
       const result = last.then(work);
       last = result.catch(() => {});
       return result;
     },
+    /** Resolves when the last change is done, however it ended. */
     idle: () => last,
   };
 }

@@ -1,6 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import * as setting from "../settings.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { createMemoryEngine } from "../../catalog/memory-engine.ts";
@@ -64,8 +64,8 @@ export async function check(settings: setting.Filled<typeof config>): Promise<st
     await access(dirname(snapshot), constants.W_OK);
   } catch (cause) {
     const fix = "Make the folder writable, or change vector_store.snapshot.";
-    const details = { field: "vector_store.snapshot", value: snapshot, fix, cause };
-    throw new ArsenalError("CONFIG_INVALID", `Cannot write to ${dirname(snapshot)}. ${fix}`, details);
+    const details = { field: "vector_store.snapshot", value: snapshot, cause };
+    throw fixable("CONFIG_INVALID", `Cannot write to ${dirname(snapshot)}.`, fix, details);
   }
   return `keeps tools in ${snapshot}`;
 }

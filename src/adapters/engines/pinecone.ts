@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
-import { type ArsenalError, withFix } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { pause } from "../retry-after.ts";
 import * as setting from "../settings.ts";
@@ -100,7 +100,7 @@ function pineconeDatabase(
       await pause(FRESH_MS, index.clock, { signal });
     }
     const problem = `Pinecone took a change, but did not show it within ${(FRESH_ATTEMPTS * FRESH_MS) / 1000} s.`;
-    throw withFix("STORE_FAILED", problem, "Repeat it later.", { field: "vector_store" });
+    throw fixable("STORE_FAILED", problem, "Repeat it later.", { field: "vector_store" });
   }
 
   async function upsertAll(space: Space, vectors: readonly object[]): Promise<void> {
@@ -299,13 +299,13 @@ function messageIn(body: unknown): string | undefined {
 
 function unfit(what: string, dimension: number): ArsenalError {
   const fix = `Create an index with the metric dotproduct and at least ${dimension} dimensions, and set vector_store.url to its host.`;
-  return withFix("STORE_FAILED", `The Pinecone index ${what}.`, fix, { field: "vector_store.url" });
+  return fixable("STORE_FAILED", `The Pinecone index ${what}.`, fix, { field: "vector_store.url" });
 }
 
 function withoutAddress(): ArsenalError {
   const field = "vector_store.url";
   const fix = `Set ${field} to the host of your index, as Pinecone's console shows it: https://NAME-PROJECT.svc.REGION.pinecone.io.`;
-  return withFix("CONFIG_INVALID", `${field} is missing.`, fix, { field });
+  return fixable("CONFIG_INVALID", `${field} is missing.`, fix, { field });
 }
 
 export const config = setting.object("Pinecone.", {});

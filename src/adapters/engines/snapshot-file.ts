@@ -12,7 +12,7 @@ import {
   rm,
 } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { type ArsenalError, withFix } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 
 /**
  * Lines of text in one file that is whole at every moment: a new version is written beside it and takes its place in one step. The previous version
@@ -224,7 +224,7 @@ function isRunning(pid: number): boolean {
 }
 
 function failure(problem: string, file: string, fix: string, cause?: unknown): ArsenalError {
-  return withFix("STORE_FAILED", problem, fix, { field: "snapshot", value: file, cause });
+  return fixable("STORE_FAILED", problem, fix, { field: "snapshot", value: file, cause });
 }
 
 export function codeOf(cause: unknown): unknown {

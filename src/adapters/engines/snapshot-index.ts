@@ -3,13 +3,8 @@ import { crc32 } from "node:zlib";
 import type { Image, Section } from "../../catalog/image.ts";
 import { codeOf, messageOf, type ReplaceFile } from "./snapshot-file.ts";
 
-/** The index of a snapshot's tools, in a binary file beside them. It only saves time: without it the tools are indexed and embedded again. */
-export interface SnapshotIndex {
-  /** Reads the index: its contents, or the reason it cannot be used, or undefined for a new snapshot. */
-  read(): Promise<{ readonly tools: string; readonly image: Image } | { readonly problem: string } | undefined>;
-  /** Replaces the file in one step. `tools` identifies the tools it is of. */
-  write(tools: string, image: Image): Promise<void>;
-}
+/** An index as it was read, or the reason it cannot be used. `tools` identifies the tools it is of. */
+type ReadIndex = { readonly tools: string; readonly image: Image } | { readonly problem: string };
 
 /*
  * The file: MARK, the version and the CRC-32 of all that follows (little-endian), the length of the table, the table (JSON), and the sections. Each
@@ -28,9 +23,11 @@ interface Table {
   readonly sections: readonly (readonly [name: string, kind: string, start: number, length: number])[];
 }
 
-export function snapshotIndex(file: string, replace: ReplaceFile): SnapshotIndex {
+/** The index of a snapshot's tools, in a binary file beside them. It only saves time: without it the tools are indexed and embedded again. */
+export function snapshotIndex(file: string, replace: ReplaceFile) {
   return {
-    async read() {
+    /** Undefined for a new snapshot. */
+    async read(): Promise<ReadIndex | undefined> {
       let bytes: Buffer;
       try {
         bytes = await readFile(file);
@@ -39,7 +36,8 @@ export function snapshotIndex(file: string, replace: ReplaceFile): SnapshotIndex
       }
       return unpack(bytes);
     },
-    async write(tools, image) {
+    /** Replaces the file in one step. */
+    async write(tools: string, image: Image): Promise<void> {
       const chunks = pack(tools, image);
       await replace(file, async (append) => {
         for (const chunk of chunks) await append(chunk);
@@ -77,7 +75,7 @@ function pack(tools: string, image: Image): readonly Uint8Array[] {
   return [header, padded, ...body];
 }
 
-function unpack(given: Buffer): { readonly tools: string; readonly image: Image } | { readonly problem: string } {
+function unpack(given: Buffer): ReadIndex {
   if (given.length < HEADER || !given.subarray(0, MARK.length).equals(MARK)) return { problem: "is not an index" };
   const version = given.readUInt32LE(MARK.length);
   if (version !== VERSION) {

@@ -1,4 +1,4 @@
-import { withFix } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
@@ -28,7 +28,7 @@ export function toJson(tool: Tool): string {
   } catch (cause) {
     const fix = "Make the tool plain JSON data.";
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw withFix("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}.`, fix, { value: tool.id, cause });
+    throw fixable("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}.`, fix, { value: tool.id, cause });
   }
 }
 

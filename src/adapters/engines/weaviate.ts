@@ -67,9 +67,7 @@ function weaviateDatabase(send: Send): VectorDatabase {
     if (error === undefined) return answer.data?.[root]?.[name];
     const { message = "no reason given" } = error;
     if (space.dimension !== undefined && message.startsWith(`Cannot query field "${name}"`)) return undefined;
-    throw new ArsenalError("STORE_FAILED", `Weaviate refused a query on ${name}: ${message}`, {
-      field: "vector_store",
-    });
+    throw refused(`a query on ${name}: ${message}`);
   }
 
   async function get(space: Space, given: readonly string[], fields: string): Promise<readonly Row[]> {
@@ -107,10 +105,7 @@ function weaviateDatabase(send: Send): VectorDatabase {
         readonly result?: { readonly errors?: { readonly error?: readonly { readonly message?: string }[] } | null };
       }[];
       const failed = results.flatMap(({ result }) => result?.errors?.error ?? [])[0];
-      if (failed)
-        throw new ArsenalError("STORE_FAILED", `Weaviate refused to store an object: ${failed.message ?? ""}`, {
-          field: "vector_store",
-        });
+      if (failed) throw refused(`to store an object: ${failed.message ?? ""}`);
     },
 
     async delete(space, condition) {
@@ -166,6 +161,10 @@ function weaviateDatabase(send: Send): VectorDatabase {
         }),
       ),
   };
+}
+
+function refused(what: string): ArsenalError {
+  return new ArsenalError("STORE_FAILED", `Weaviate refused ${what}`, { field: "vector_store" });
 }
 
 function pathOf(space: Space): string {

@@ -1,5 +1,5 @@
 import type { Llm } from "../../agent/llm.port.ts";
-import { withFix } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { anthropicDialect, type AnthropicResults, type AnthropicTool } from "../dialects/anthropic.ts";
 import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
@@ -60,7 +60,7 @@ const API: LlmApi<AnthropicTool> = {
 export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
   const field = "llm.temperature";
   if (settings.temperature !== undefined)
-    throw withFix("CONFIG_INVALID", `${field} is set, and Anthropic's API takes no temperature.`, "Remove it.", {
+    throw fixable("CONFIG_INVALID", `${field} is set, and Anthropic's API takes no temperature.`, "Remove it.", {
       field,
     });
   return createRemoteLlm(API, settings, surroundings);

@@ -1,5 +1,5 @@
 import type { Llm } from "../../agent/llm.port.ts";
-import { withFix } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { geminiDialect, type GeminiResults, type GeminiTool } from "../dialects/gemini/gemini.ts";
 import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
@@ -121,7 +121,7 @@ function stopOf(reason: unknown, message: unknown, title: string): ReadAnswer["s
   if (!BROKEN.test(String(reason))) return "refused";
   const said = typeof message === "string" ? ` (${message.slice(0, 300)})` : "";
   const problem = `${title} could not write a call that it wanted to make: ${String(reason)}${said}.`;
-  throw withFix("EXECUTION_FAILED", problem, "Ask again, or offer fewer tools.", { answered: true });
+  throw fixable("EXECUTION_FAILED", problem, "Ask again, or offer fewer tools.", { answered: true });
 }
 
 function collect(): AnswerCollector {

@@ -1,17 +1,11 @@
 import type { Llm, LlmRequest, LlmTurn, TokenUsage } from "../../agent/llm.port.ts";
-import { ArsenalError, isArsenalError, withFix } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { convertSet } from "../../transcode/convert-set.ts";
 import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import { asRecords } from "../dialects/parts/read-call.ts";
-import {
-  createModelApi,
-  type Diagnosis,
-  endpoint,
-  type ModelApi,
-  type ModelApiSurroundings,
-  neededSetting,
-} from "../model-api.ts";
+import { createModelApi, type Diagnosis, endpoint, type ModelApi, type ModelApiSurroundings } from "../model-api.ts";
+import { neededSetting } from "../needed-setting.ts";
 import { type SentTurn, toTurns } from "./sent-turns.ts";
 
 /** What every remote model takes. */
@@ -135,7 +129,7 @@ export function createRemoteLlm<Definition extends object>(
     const most = dialect.limits?.maxTools ?? Infinity;
     if (count <= most) return;
     const problem = `${title} takes at most ${most} tools in a request, and ${count} were given.`;
-    throw withFix("INPUT_INVALID", problem, "Offer fewer tools at once.", { field: "tools", value: count });
+    throw fixable("INPUT_INVALID", problem, "Offer fewer tools at once.", { field: "tools", value: count });
   }
 
   async function stream(body: object, onText: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
@@ -190,7 +184,7 @@ export function createRemoteLlm<Definition extends object>(
         const read = api.read(answer, title);
         if (read !== undefined) return toTurn(read);
         const problem = `${title} answered in a form that its API does not have.`;
-        throw withFix("PROTOCOL_ERROR", problem, "Check llm.type and llm.api_base.");
+        throw fixable("PROTOCOL_ERROR", problem, "Check llm.type and llm.api_base.");
       } catch (error) {
         if (isArsenalError(error) && error.details.value === FILTERED) return BLOCKED;
         throw error;

@@ -1,4 +1,4 @@
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 
 /** Whose connection failed. */
 export interface PostgresUse {
@@ -41,11 +41,7 @@ export function postgresFailure(cause: unknown, place: string, { what, field }: 
   if (isArsenalError(cause)) return cause;
   const message = messageOf(cause);
   const fix = fixFor(codeOf(cause), message, field, isAway(cause));
-  return new ArsenalError("STORE_FAILED", `${what} cannot use PostgreSQL at ${place}: ${message}. ${fix}`, {
-    field,
-    fix,
-    cause,
-  });
+  return fixable("STORE_FAILED", `${what} cannot use PostgreSQL at ${place}: ${message}.`, fix, { field, cause });
 }
 
 function messageOf(cause: unknown): string {

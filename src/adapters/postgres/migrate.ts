@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { quoted, type Postgres } from "./postgres.ts";
 
 /** The schema that tables live in, unless configured. */
@@ -30,12 +30,9 @@ export async function migrate(postgres: Postgres, { name, schema = SCHEMA, steps
     const [row] = await query<{ version: number }>(`SELECT version FROM ${versions} WHERE part = $1`, [name]);
     const version = row?.version ?? 0;
     if (version <= steps.length) return version;
+    const problem = `The ${name} tables in the schema ${schema} were written by a later release (version ${version}, this release knows ${steps.length}).`;
     const fix = "Use that release or a later one, or another schema.";
-    throw new ArsenalError(
-      "STORE_FAILED",
-      `The ${name} tables in the schema ${schema} were written by a later release (version ${version}, this release knows ${steps.length}). ${fix}`,
-      { value: version, fix },
-    );
+    throw fixable("STORE_FAILED", problem, fix, { value: version });
   }
 
   if ((await versionOf(postgres.query)) === steps.length) return;

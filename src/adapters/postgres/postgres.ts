@@ -1,5 +1,5 @@
 import { untilAborted } from "../../catalog/dense/until-aborted.ts";
-import { ArsenalError, withFix } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import {
   isEmbedded,
   type EmbeddedPostgres,
@@ -160,8 +160,7 @@ async function loadPg({ what }: PostgresUse): Promise<PgLibrary> {
   try {
     return ((await import("pg")) as unknown as { readonly default: PgLibrary }).default;
   } catch (cause) {
-    const fix = "npm install pg";
-    throw new ArsenalError("LIBRARY_MISSING", `${what} needs the PostgreSQL client: ${fix}`, { fix, cause });
+    throw fixable("LIBRARY_MISSING", `${what} needs the PostgreSQL client:`, "npm install pg", { cause });
   }
 }
 
@@ -171,7 +170,7 @@ function placeOf(url: string, { what, field }: PostgresUse): string {
   const parsed = /^postgres(?:ql)?:/.test(url) ? URL.parse(url.replace("@/", "@localhost/")) : null;
   if (parsed === null) {
     const fix = `Write ${field}: postgres://USER@HOST:5432/DATABASE`;
-    throw withFix("CONFIG_INVALID", `${what} needs the URL of a PostgreSQL database in ${field}.`, fix, { field });
+    throw fixable("CONFIG_INVALID", `${what} needs the URL of a PostgreSQL database in ${field}.`, fix, { field });
   }
   const user = parsed.username === "" ? "" : `${decodeURIComponent(parsed.username)}@`;
   return `${user}${parsed.searchParams.get("host") ?? parsed.host}${parsed.pathname}`;

@@ -1,6 +1,7 @@
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { endpoint, type ModelApiSurroundings, neededSetting } from "../model-api.ts";
+import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import { neededSetting } from "../needed-setting.ts";
 import { choice, object } from "../settings.ts";
 import {
   checkOf,

@@ -1,7 +1,8 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { endpoint, type ModelApiSurroundings, neededSetting } from "../model-api.ts";
+import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
+import { neededSetting } from "../needed-setting.ts";
 import { object, schema } from "../settings.ts";
 import { checkOf, createRemoteReranker, type RemoteRerankerSettings } from "./remote-reranker.ts";
 

@@ -1,7 +1,8 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { dirname } from "node:path";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 
 type Sqlite = { readonly DatabaseSync: typeof DatabaseSync };
 
@@ -11,8 +12,7 @@ let loaded: Sqlite | undefined;
 export function loadSqlite(): Sqlite {
   loaded ??= withoutWarning(() => process.getBuiltinModule("node:sqlite"));
   if (loaded !== undefined) return loaded;
-  const fix = "Use Node 22.19 or later.";
-  throw new ArsenalError("LIBRARY_MISSING", `This Node (${process.version}) has no node:sqlite. ${fix}`, { fix });
+  throw fixable("LIBRARY_MISSING", `This Node (${process.version}) has no node:sqlite.`, "Use Node 22.19 or later.");
 }
 
 /** Node 22 calls SQLite experimental on standard error, which belongs to the program that uses us. Any other warning passes. */
@@ -89,7 +89,7 @@ export function schemaOf(
     ? `was written by a later release (schema ${version}, this release knows ${schema})`
     : "is a database of another program";
   const fix = isOurs ? "Use that release, or another file." : `Name another file as ${field}.`;
-  throw new ArsenalError("STORE_FAILED", `${what} ${file} ${why}. ${fix}`, { field, value: file, fix });
+  throw fixable("STORE_FAILED", `${what} ${file} ${why}.`, fix, { field, value: file });
 }
 
 /** Says what went wrong with a file, and what to do. */
@@ -97,16 +97,10 @@ export function sqliteFailure(
   file: string,
   { what, field }: SqliteFile,
   cause: unknown,
-  repair?: string,
+  fix = "Check that the folder can be written and has room, and that no other program holds the file.",
 ): ArsenalError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const fix = repair ?? "Check that the folder can be written and has room, and that no other program holds the file.";
-  return new ArsenalError("STORE_FAILED", `${what} ${file} cannot be used: ${why}. ${fix}`, {
-    field,
-    value: file,
-    fix,
-    cause,
-  });
+  const problem = `${what} ${file} cannot be used: ${messageOf(cause)}.`;
+  return fixable("STORE_FAILED", problem, fix, { field, value: file, cause });
 }
 
 /** Runs a step in a transaction that no other process writes in. It is undone if the step throws. */

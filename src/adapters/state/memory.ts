@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Changes, Leases } from "../../state/changes.port.ts";
 import { createLocalLimits } from "../../state/local-limits.ts";
@@ -69,8 +69,7 @@ function createDocuments(clock: Clock, refuseIfClosed: RefuseIfClosed): State {
     async set(key, value, { ifVersion, expiresAt = Number.POSITIVE_INFINITY, signal } = {}) {
       refuseIfClosed(signal);
       const plain = toPlainData(value, (path, what) => {
-        const fix = "Give plain JSON data.";
-        throw new ArsenalError("STORE_FAILED", `The state ${key} cannot be kept: ${path} is ${what}. ${fix}`, { fix });
+        throw fixable("STORE_FAILED", `The state ${key} cannot be kept: ${path} is ${what}.`, "Give plain JSON data.");
       });
       if (ifVersion !== undefined && (live(key)?.version ?? "absent") !== ifVersion) return false;
       version++;

@@ -1,5 +1,6 @@
 import { existsSync, renameSync } from "node:fs";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 
 /** SQLite's codes for a damaged file and for one that is not a database. */
 const CORRUPT = 11;
@@ -17,8 +18,7 @@ export function moveAside(file: string, cause: unknown): ArsenalError {
   while (existsSync(asideOf(file, number))) number++;
   const kept = asideOf(file, number);
   for (const side of ["", "-wal", "-shm"]) if (existsSync(file + side)) renameSync(file + side, kept + side);
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return lost(file, `was damaged (${why}) and is now ${kept}`, cause);
+  return lost(file, `was damaged (${messageOf(cause)}) and is now ${kept}`, cause);
 }
 
 /** True if a damaged file of this name was moved aside before. */
@@ -39,10 +39,6 @@ function lost(file: string, what: string, cause?: unknown): ArsenalError {
   const fix =
     "Tools of servers and APIs wait until you accept them: toolarsenal pins list --diff, then toolarsenal pins accept ID, or --all. " +
     "Ask again for approvals that were waiting, and check what calls with an idempotency key did.";
-  return new ArsenalError("STORE_FAILED", `The state file ${file} ${what}; a new one takes its place. ${fix}`, {
-    field: "state.file",
-    value: file,
-    fix,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  const details = { field: "state.file", value: file, cause };
+  return fixable("STORE_FAILED", `The state file ${file} ${what}; a new one takes its place.`, fix, details);
 }

@@ -1,5 +1,5 @@
 import * as setting from "../settings.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import type { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { documentText } from "../../state/document-text.ts";
 import type { SharedState } from "../../state/shared-state.ts";
@@ -9,6 +9,7 @@ import { createStateFile, type Database, type StateFile } from "./sqlite-parts/f
 import { nextVersion } from "./sqlite-parts/limit-tables.ts";
 import { createSqliteLimits } from "./sqlite-parts/limits.ts";
 import { createPoller } from "./sqlite-parts/poller.ts";
+import { neededSetting } from "../needed-setting.ts";
 import type { Surroundings } from "../surroundings.ts";
 
 export interface SqliteStateOptions {
@@ -124,10 +125,7 @@ export function create(
   { file }: setting.Filled<typeof config>,
   { clock, emit }: Pick<Surroundings, "clock" | "emit">,
 ): SharedState {
-  if (file === undefined) {
-    const fix = "Name the file that the state is kept in.";
-    throw new ArsenalError("CONFIG_INVALID", `state.file is needed for sqlite. ${fix}`, { field: "state.file", fix });
-  }
+  if (file === undefined) throw neededSetting("state.file", "sqlite", "Name the file that the state is kept in.");
   return sqliteState({ file, clock, onLost: ({ message }) => emit("state-lost", { message }) });
 }
 

@@ -108,17 +108,13 @@ export function geminiDialect({ schema: form = "json" }: GeminiOptions = {}): St
           : undefined,
     }),
     limits: { maxTools: 128 },
-    readCalls: (response) => callsOf(response).map(toCall),
+    readCalls: (response) =>
+      callsOf(response).map(({ id, name, args }, position) => toReadCall({ id, name, arguments: args }, position)),
     writeResults: (answered) =>
       answered.length === 0
         ? []
-        : [
-            {
-              role: "user",
-              parts: answered.map((each) => ({ functionResponse: toResponse(each) })),
-            },
-          ],
-    readStream: () => createGeminiStream(),
+        : [{ role: "user", parts: answered.map((each) => ({ functionResponse: toResponse(each) })) }],
+    readStream: createGeminiStream,
   };
 }
 
@@ -136,10 +132,6 @@ function callsOf(response: unknown): readonly Json[] {
   const content = asRecord(candidate?.["content"] ?? answer);
   const parts = asRecords(Array.isArray(response) ? response : content["parts"]);
   return parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [asRecord(functionCall)]));
-}
-
-function toCall({ id, name, args }: Json, position: number): ReturnType<typeof toReadCall> {
-  return toReadCall({ id, name, arguments: args }, position);
 }
 
 function toResponse(answered: Parameters<typeof contentOf>[0]): GeminiFunctionResponse {

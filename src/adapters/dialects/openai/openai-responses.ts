@@ -1,8 +1,15 @@
-import type { CallStream, ReadCall, StreamingDialect } from "../../../transcode/dialect.port.ts";
+import type { StreamingDialect } from "../../../transcode/dialect.port.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
-import { asRecord, asRecords, createCallAssembly, toReadCall } from "../parts/read-call.ts";
+import {
+  asRecord,
+  asRecords,
+  type CallAssembly,
+  type Completed,
+  createPieceStream,
+  toReadCall,
+} from "../parts/read-call.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
-import { contentOf, type MediaPart, type ResultPart, textOf, unshown } from "../parts/result-content.ts";
+import { contentOf, type ResultPart, textOf, unshown } from "../parts/result-content.ts";
 
 /** A tool as the Responses API takes it. The API makes a tool strict unless told otherwise. */
 export type ResponsesTool = {
@@ -44,7 +51,12 @@ export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, Respon
         type === "function" && typeof name === "string" ? { name, description, parameters } : undefined,
     }),
     limits: OPENAI_LIMITS,
-    readCalls: (response) => itemsOf(response).filter(isCall).map(toCall),
+    readCalls: (response) =>
+      itemsOf(response)
+        .filter(({ type }) => type === "function_call")
+        .map(({ call_id, id, name, arguments: args }, position) =>
+          toReadCall({ id: call_id ?? id, name, arguments: args }, position),
+        ),
     writeResults: (answered) =>
       answered.map((each) => {
         const content = contentOf(each);
@@ -52,7 +64,7 @@ export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, Respon
         const output = hasMedia ? content.parts.map(toBlock) : textOf(content);
         return { type: "function_call_output", call_id: each.read.id, output };
       }),
-    readStream: createResponsesStream,
+    readStream: () => createPieceStream(readPiece),
   };
 }
 
@@ -64,54 +76,33 @@ function itemsOf(response: unknown): readonly Item[] {
   return "output" in answer ? asRecords(answer["output"]) : [answer];
 }
 
-function isCall({ type }: Item): boolean {
-  return type === "function_call";
-}
-
-function toCall({ call_id, id, name, arguments: args }: Item, position: number): ReadCall {
-  return toReadCall({ id: call_id ?? id, name, arguments: args }, position);
-}
-
 function toBlock(part: ResultPart): ResponsesContent {
   if (part.kind === "text") return { type: "input_text", text: part.text };
   const data = `data:${part.mimeType};base64,${part.data}`;
   if (part.mimeType.startsWith("image/")) return { type: "input_image", image_url: data, detail: "auto" };
-  if (part.mimeType === "application/pdf") return { type: "input_file", filename: fileName(part), file_data: data };
+  if (part.mimeType === "application/pdf")
+    return { type: "input_file", filename: part.name?.split("/").at(-1) || "result.pdf", file_data: data };
   return { type: "input_text", text: unshown(part) };
 }
 
-function fileName({ name }: MediaPart): string {
-  return name?.split("/").at(-1) || "result.pdf";
-}
-
-/** A call is complete with its `output_item.done`; the deltas before it matter only where that never comes. */
-function createResponsesStream(): CallStream {
-  const assembly = createCallAssembly();
-  return {
-    push(event) {
-      const { type, item, output_index, delta, arguments: args } = asRecord(event);
-      const key = String(output_index ?? 0);
-      const { type: kind, call_id, id, name, arguments: whole } = asRecord(item);
-      switch (type) {
-        case "response.output_item.added":
-        case "response.output_item.done":
-          if (kind !== "function_call") return [];
-          assembly.open(key, { id: call_id ?? id, name });
-          if (type === "response.output_item.added") return [];
-          assembly.set(key, whole);
-          return assembly.close(key);
-        case "response.function_call_arguments.delta":
-          assembly.add(key, delta);
-          return [];
-        case "response.function_call_arguments.done":
-          assembly.set(key, args);
-          return [];
-        default:
-          return [];
-      }
-    },
-    end: () => assembly.closeAll(),
-  };
+/** A call is complete with its `output_item.done`; the deltas before it matter only if that never comes. */
+function readPiece(event: unknown, calls: CallAssembly): Completed {
+  const { type, item, output_index, delta, arguments: args } = asRecord(event);
+  const key = String(output_index ?? 0);
+  const { type: kind, call_id, id, name, arguments: whole } = asRecord(item);
+  switch (type) {
+    case "response.output_item.added":
+    case "response.output_item.done":
+      if (kind !== "function_call") return;
+      calls.open(key, { id: call_id ?? id, name });
+      if (type === "response.output_item.added") return;
+      calls.set(key, whole);
+      return calls.close(key);
+    case "response.function_call_arguments.delta":
+      return calls.add(key, delta);
+    case "response.function_call_arguments.done":
+      return calls.set(key, args);
+  }
 }
 
 export { openaiResponsesDialect as create };

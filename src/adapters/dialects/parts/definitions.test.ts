@@ -45,7 +45,7 @@ describe("definitions", () => {
 
   it("says what a definition looks like to who gave none", () => {
     expect(() => sample.toCanonical({ name: "x" })).toThrow(
-      '{"name":"x"} is no tool definition of sample. Give an object like {"id": …}.',
+      '{"name":"x"} is not a tool definition of sample. Give an object like {"id": …}.',
     );
   });
 

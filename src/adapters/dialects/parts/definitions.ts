@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { SourceDraft } from "../../../tool/draft.ts";
 import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
@@ -159,11 +159,7 @@ function isSaid(tool: Tool, field: OptionalField): boolean {
   return Object.keys(tool.annotations).some((key) => key !== "confirmed");
 }
 
-function noDefinition(
-  { name, looksLike }: Pick<DefinitionShape<unknown>, "name" | "looksLike">,
-  value: unknown,
-): ArsenalError {
-  const fix = `Give an object like ${looksLike}.`;
-  const message = `${showValue(value)} is no tool definition of ${name}. ${fix}`;
-  return new ArsenalError("INPUT_INVALID", message, { field: "definition", value, fix });
+function noDefinition({ name, looksLike }: DefinitionShape<object>, value: unknown): ArsenalError {
+  const problem = `${showValue(value)} is not a tool definition of ${name}.`;
+  return fixable("INPUT_INVALID", problem, `Give an object like ${looksLike}.`, { field: "definition", value });
 }

@@ -4,18 +4,18 @@ import { type RawCall, toReadCall } from "../../../transcode/to-read-call.ts";
 
 export { type RawCall, toReadCall };
 
-/** The value where it is an object, otherwise an empty one: what a provider sends is never trusted to have its documented shape. */
+/** The value if it is an object, otherwise an empty one: what a provider sends is never trusted to have its documented shape. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return isPlainObject(value) ? value : {};
 }
 
-/** The objects of a list; none where it is no list. */
+/** The objects of a list; none if it is not a list. */
 export function asRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }
 
 /** Calls that arrive in pieces. */
-interface CallAssembly {
+export interface CallAssembly {
   /** Begins the call with this key, or learns more of it. */
   open(key: string, start: { readonly id?: unknown; readonly name?: unknown }): void;
   /** Adds to the text of a call's arguments. */
@@ -76,6 +76,15 @@ export function createCallAssembly(): CallAssembly {
     whole: (raw) => toReadCall(raw, closed++),
     closeAll: (prefix = "") => [...calls.keys()].filter((key) => key.startsWith(prefix)).flatMap(close),
   };
+}
+
+/** The calls that are complete with an event of a stream. */
+export type Completed = readonly ReadCall[] | void;
+
+/** Reads a stream whose calls come in pieces. What is still open at its end is complete then. */
+export function createPieceStream(read: (event: unknown, calls: CallAssembly) => Completed): CallStream {
+  const calls = createCallAssembly();
+  return { push: (event) => read(event, calls) ?? [], end: () => calls.closeAll() };
 }
 
 /** Reads a stream in which every event is a whole message. */

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import {
   aligned,
   ensureMemory,
@@ -177,59 +177,26 @@ function inBatches(texts: readonly Int32Array[]): Int32Array[][] {
 
 function checkText(text: Int32Array, vocabulary: number, positions: number): void {
   if (text.length === 0 || text.length > positions) {
-    throw new ArsenalError(
-      "INPUT_INVALID",
-      `A text has ${text.length} tokens; the encoder takes 1 to ${positions}. Truncate it when tokenizing.`,
-      { field: "tokenIds", value: text.length, fix: `Truncate to ${positions} tokens.` },
-    );
+    const problem = `A text has ${text.length} tokens; the encoder takes 1 to ${positions}.`;
+    throw unfit(problem, "Truncate it when tokenizing.", text.length);
   }
   for (const id of text) {
     if (id < 0 || id >= vocabulary) {
-      throw new ArsenalError(
-        "INPUT_INVALID",
-        `Token id ${id} is outside the vocabulary of ${vocabulary}. Use the vocabulary that belongs to these weights.`,
-        { field: "tokenIds", value: id, fix: "Use the vocabulary that belongs to these weights." },
-      );
+      const problem = `Token id ${id} is outside the vocabulary of ${vocabulary}.`;
+      throw unfit(problem, "Use the vocabulary that belongs to these weights.", id);
     }
   }
 }
 
-/** Where the parts of a linear layer lie in the kernel's memory. */
-interface PlacedLinear {
-  readonly matrix: number;
-  readonly scale: number;
-  readonly bias: number;
+function unfit(problem: string, fix: string, value: number): ArsenalError {
+  return fixable("INPUT_INVALID", problem, fix, { field: "tokenIds", value });
 }
 
-/** Where the parts of a LayerNorm lie in the kernel's memory. */
-interface PlacedNorm {
-  readonly weight: number;
-  readonly bias: number;
-}
-
-/** Where all weights lie in the kernel's memory; what comes from `end` on is free. */
-interface PlacedWeights {
-  readonly tokens: number;
-  readonly tokenScales: number;
-  readonly positions: number;
-  readonly norm: PlacedNorm;
-  readonly layers: readonly {
-    readonly qkv: PlacedLinear;
-    readonly output: PlacedLinear;
-    readonly attentionNorm: PlacedNorm;
-    readonly up: PlacedLinear;
-    readonly down: PlacedLinear;
-    readonly feedforwardNorm: PlacedNorm;
-  }[];
-  readonly end: number;
-}
-
-/** Copies the weights into the kernel's memory, matrices in the order `multiply` reads them. */
-function placeWeights(
-  kernel: KernelFunctions,
-  architecture: Architecture,
-  tensors: ReadonlyMap<string, Tensor>,
-): PlacedWeights {
+/**
+ * Copies the weights into the kernel's memory, matrices in the order `multiply` reads them. Returns where they lie; what comes from `end` on is
+ * free.
+ */
+function placeWeights(kernel: KernelFunctions, architecture: Architecture, tensors: ReadonlyMap<string, Tensor>) {
   const total = [...tensors.values()].reduce((sum, tensor) => sum + aligned(tensor.bytes.length), 0);
   const largest = Math.max(3 * architecture.hidden, architecture.intermediate) * architecture.hidden;
   let end = aligned(kernel.heapStart.value);
@@ -243,19 +210,19 @@ function placeWeights(
     return start;
   };
   const copy = (name: string) => {
-    const { bytes } = tensorOf(tensors, name);
+    const { bytes } = tensors.get(name) as Tensor;
     const start = take(bytes.length);
     memory.set(bytes, start);
     return start;
   };
-  const linear = (name: string): PlacedLinear => {
-    const { bytes, shape } = tensorOf(tensors, name);
+  const linear = (name: string) => {
+    const { bytes, shape } = tensors.get(name) as Tensor;
     const matrix = take(bytes.length);
     memory.set(bytes, staging);
     kernel.packWeights(staging, shape[0] ?? 0, shape[1] ?? 0, matrix);
     return { matrix, scale: copy(`${name}.scale`), bias: copy(`${name}.bias`) };
   };
-  const norm = (name: string): PlacedNorm => ({ weight: copy(`${name}.weight`), bias: copy(`${name}.bias`) });
+  const norm = (name: string) => ({ weight: copy(`${name}.weight`), bias: copy(`${name}.bias`) });
 
   const placed = {
     tokens: copy("embeddings.tokens"),
@@ -272,16 +239,4 @@ function placeWeights(
     })),
   };
   return { ...placed, end };
-}
-
-function tensorOf(tensors: ReadonlyMap<string, Tensor>, name: string): Tensor {
-  const tensor = tensors.get(name);
-  if (tensor === undefined) {
-    throw new ArsenalError("INPUT_INVALID", `The encoder's weights have no tensor ${name}. Export them again.`, {
-      field: "weights",
-      value: name,
-      fix: "Export the weights again.",
-    });
-  }
-  return tensor;
 }

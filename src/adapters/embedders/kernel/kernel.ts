@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 
 /** The functions of kernel.wasm. Pointers are byte offsets into `memory`; `assembly/` says what each does. */
 export interface KernelFunctions {
@@ -78,11 +78,10 @@ export function compileKernelModule(bytes: Uint8Array): KernelModule {
   try {
     return new Module(bytes);
   } catch (cause) {
-    throw new ArsenalError(
-      "INPUT_INVALID",
-      "The WebAssembly kernel cannot be compiled here: its file is damaged, or this runtime has no WebAssembly SIMD. Reinstall the package, or use Node 22.19 or newer.",
-      { field: "wasm", fix: "Reinstall the package, or use Node 22.19 or newer.", cause },
-    );
+    const problem =
+      "The WebAssembly kernel cannot be compiled here: its file is damaged, or this runtime has no WebAssembly SIMD.";
+    const fix = "Reinstall the package, or use Node 22.19 or newer.";
+    throw fixable("INPUT_INVALID", problem, fix, { field: "wasm", cause });
   }
 }
 
@@ -112,11 +111,9 @@ export function ensureMemory(memory: KernelMemory, end: number): void {
   try {
     memory.grow(Math.ceil(missing / PAGE));
   } catch (cause) {
-    throw new ArsenalError(
-      "INPUT_INVALID",
-      `The kernel needs ${Math.ceil(end / 2 ** 20)} MiB and the system does not give it. Use fewer rows or shorter texts, or free memory.`,
-      { field: "memory", value: end, fix: "Use fewer rows or shorter texts, or free memory.", cause },
-    );
+    const problem = `The kernel needs ${Math.ceil(end / 2 ** 20)} MiB and the system does not give it.`;
+    const fix = "Use fewer rows or shorter texts, or free memory.";
+    throw fixable("INPUT_INVALID", problem, fix, { field: "memory", value: end, cause });
   }
 }
 

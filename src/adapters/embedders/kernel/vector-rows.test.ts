@@ -38,7 +38,7 @@ describe.each<[RowFormat, number]>([
   });
 
   it("keeps what was set while it grows, row by row", () => {
-    const rows = createVectorRows({ wasm, dimension: 20, format, capacity: 1 });
+    const rows = createVectorRows({ wasm, dimension: 20, format });
     const query = unitVector(20, 7);
     for (let row = 0; row < 3_000; row++) {
       rows.set(row, unitVector(20, row));
@@ -52,7 +52,7 @@ describe.each<[RowFormat, number]>([
   });
 
   it("has zeros in rows that were never set, also where scores used to lie", () => {
-    const rows = createVectorRows({ wasm, dimension: 16, format, capacity: 64 });
+    const rows = createVectorRows({ wasm, dimension: 16, format });
     for (let row = 0; row < 64; row++) rows.set(row, unitVector(16, row));
     rows.scores(
       unitVector(16, 1),
@@ -84,7 +84,7 @@ describe.each<[RowFormat, number]>([
   });
 
   it("refuses vectors of another dimension and rows that do not exist", () => {
-    const rows = createVectorRows({ wasm, dimension: 16, format, capacity: 64 });
+    const rows = createVectorRows({ wasm, dimension: 16, format });
     expect(() => rows.set(0, new Float32Array(8))).toThrow("A vector has 8 components and these rows 16");
     expect(() => rows.scores(new Float32Array(17), 1)).toThrow("A vector has 17 components");
     expect(() => rows.scores(new Float32Array(16), Uint32Array.of(64))).toThrow("Row 64 does not exist");

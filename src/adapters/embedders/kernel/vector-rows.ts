@@ -1,34 +1,6 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import type { VectorRows } from "../../../catalog/dense/model-vectors.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { aligned, ensureMemory, instantiateKernel, type KernelSource, quantisationLimit } from "./kernel.ts";
-
-/** Numbered rows of vectors in the kernel's memory, scored exactly against a query: what an embedded VectorIndex stands on. */
-export interface VectorRows {
-  readonly dimension: number;
-  /** How many rows there is room for; `set` beyond it makes more. */
-  readonly capacity: number;
-  /** Writes one row. With `int8` it is rounded to 1/127 of its largest component. */
-  set(row: number, vector: Float32Array): void;
-  /** The row as it is kept. */
-  get(row: number): Float32Array;
-  /** Copies a row over another: how a removed row's place is filled with the last one. */
-  move(from: number, to: number): void;
-  /**
-   * Dot products of `query` with the rows 0 to `count` - 1, or with those of `selection` in its order.
-   * The answer is a view into the kernel's memory, good until the next call.
-   */
-  scores(query: Float32Array, rows: number | Uint32Array): Float32Array;
-  /** A copy of the first `count` rows as they are kept. */
-  dump(count: number): SavedRows;
-  /** Replaces the first `count` rows by a copy of rows of the same dimension and format. */
-  load(count: number, saved: SavedRows): void;
-}
-
-/** Rows as they are kept; `scales` has one number a row and is empty with `float32`. */
-export interface SavedRows {
-  readonly format: string;
-  readonly bytes: Uint8Array;
-  readonly scales: Float32Array;
-}
 
 /** How rows are kept: `float32` exactly, `int8` in a quarter of the memory with an error of about 0.003 in a cosine. */
 export type RowFormat = "float32" | "int8";
@@ -39,19 +11,14 @@ export interface VectorRowsOptions {
   readonly wasm: KernelSource;
   readonly dimension: number;
   readonly format?: RowFormat;
-  /** Room made at the beginning; more is made as needed. */
-  readonly capacity?: number;
 }
 
-/** Creates empty rows of vectors. */
+/** Creates empty rows of vectors in the kernel's memory. With `int8`, a vector is rounded to 1/127 of its largest component. */
 export function createVectorRows(options: VectorRowsOptions): VectorRows {
   const { dimension, format = "float32" } = options;
   if (!Number.isInteger(dimension) || dimension < 1) {
-    throw new ArsenalError("INPUT_INVALID", `A vector's dimension is a positive integer, not ${dimension}.`, {
-      field: "dimension",
-      value: dimension,
-      fix: "Give the embedder's dimension.",
-    });
+    const problem = `A vector's dimension is a positive integer, not ${dimension}.`;
+    throw fixable("INPUT_INVALID", problem, "Give the embedder's dimension.", { field: "dimension", value: dimension });
   }
   const kernel = instantiateKernel(options.wasm);
   // The kernel reads sixteen components at a time; those past the dimension stay zero.
@@ -86,31 +53,22 @@ export function createVectorRows(options: VectorRowsOptions): VectorRows {
 
   function checkRow(row: number): void {
     if (!Number.isInteger(row) || row < 0 || row >= capacity) {
-      throw new ArsenalError("INPUT_INVALID", `Row ${row} does not exist: there are ${capacity}. Set it first.`, {
-        field: "row",
-        value: row,
-        fix: "Set the row before reading it.",
-      });
+      const problem = `Row ${row} does not exist: there are ${capacity}.`;
+      throw fixable("INPUT_INVALID", problem, "Set it first.", { field: "row", value: row });
     }
   }
 
   function checkVector(vector: Float32Array): void {
     if (vector.length !== dimension) {
-      throw new ArsenalError(
-        "INPUT_INVALID",
-        `A vector has ${vector.length} components and these rows ${dimension}. Use one embedder for both.`,
-        { field: "vector", value: vector.length, fix: "Use one embedder for rows and queries." },
-      );
+      const problem = `A vector has ${vector.length} components and these rows ${dimension}.`;
+      throw fixable("INPUT_INVALID", problem, "Use one embedder for both.", { field: "vector", value: vector.length });
     }
   }
 
-  reserve(options.capacity ?? 64);
+  reserve(1);
 
   return {
     dimension,
-    get capacity() {
-      return capacity;
-    },
     set(row, vector) {
       checkVector(vector);
       if (!Number.isInteger(row) || row < 0) checkRow(row);
@@ -157,9 +115,8 @@ export function createVectorRows(options: VectorRowsOptions): VectorRows {
       const scaled = format === "int8" ? count : 0;
       if (saved.format !== format || saved.bytes.length !== count * rowBytes || saved.scales.length !== scaled) {
         const fix = "Load rows of the same dimension and format.";
-        throw new ArsenalError("INPUT_INVALID", `The rows are not ${count} rows of ${dimension} ${format}. ${fix}`, {
+        throw fixable("INPUT_INVALID", `The rows are not ${count} rows of ${dimension} ${format}.`, fix, {
           field: "saved",
-          fix,
         });
       }
       reserve(count);

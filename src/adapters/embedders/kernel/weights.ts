@@ -17,7 +17,7 @@
  * type table. `attention.qkv` stacks query, key and value; the query's scales and biases are divided by the root of the head size.
  */
 import { createHash } from "node:crypto";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 
 /** The sizes of one encoder. */
 export interface Architecture {
@@ -193,13 +193,9 @@ function checkArchitecture(architecture: Architecture): void {
 }
 
 function unreadable(reason: string, cause?: unknown): ArsenalError {
-  return new ArsenalError(
-    "INPUT_INVALID",
-    `The encoder's weight file cannot be used: ${reason}. Reinstall the package or export it again.`,
-    {
-      field: "weights",
-      fix: "Reinstall the package or export the weights again.",
-      cause,
-    },
-  );
+  const fix = "Reinstall the package or export the weights again.";
+  return fixable("INPUT_INVALID", `The encoder's weight file cannot be used: ${reason}.`, fix, {
+    field: "weights",
+    cause,
+  });
 }

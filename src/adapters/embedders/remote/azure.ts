@@ -1,5 +1,6 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
-import { endpoint, type ModelApiSurroundings, neededSetting } from "../../model-api.ts";
+import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { neededSetting } from "../../needed-setting.ts";
 import { object, text } from "../../settings.ts";
 import { OPENAI_DIMENSIONS, openAiProvider } from "./openai.ts";
 import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";

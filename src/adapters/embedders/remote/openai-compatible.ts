@@ -1,5 +1,6 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
-import { endpoint, type ModelApiSurroundings, neededSetting } from "../../model-api.ts";
+import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
+import { neededSetting } from "../../needed-setting.ts";
 import { object } from "../../settings.ts";
 import { openAiProvider } from "./openai.ts";
 import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";

@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import type { Embedder, EmbedOptions } from "../../../catalog/embedder.port.ts";
-import { ArsenalError, withFix } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { systemClock } from "../../../observe/clock.ts";
-import { createModelApi, cutText, type ModelApiSurroundings, neededSetting } from "../../model-api.ts";
+import { createModelApi, cutText, type ModelApiSurroundings } from "../../model-api.ts";
+import { neededSetting } from "../../needed-setting.ts";
 import { type GivenAll, whole } from "../../settings.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createSelfCalibration } from "./self-calibration.ts";
@@ -206,7 +207,7 @@ function toUnit(vector: unknown, { title, model }: RemoteProvider, dimension: nu
       ? `Set embedder.dimension to ${numbers.length}, or choose a model with ${dimension}.`
       : "Choose a sentence embedding model: this one returns a vector for each token.";
     const problem = `The vectors of ${model} have ${numbers.length} dimensions, not ${dimension}.`;
-    throw withFix("CONFIG_INVALID", problem, fix, { field: "embedder.dimension", value: dimension });
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "embedder.dimension", value: dimension });
   }
   const values = Float32Array.from(numbers as readonly number[]);
   let squares = 0;

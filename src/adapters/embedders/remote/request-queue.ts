@@ -1,15 +1,7 @@
 import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
 
 /** Lets a limited number of requests run at once. */
-export interface RequestQueue {
-  /** Runs the work when there is room. Urgent work goes before the rest: somebody waits for it. Rejects when the signal fires, also in the queue. */
-  run<Result>(
-    work: () => Promise<Result>,
-    options: { readonly signal: AbortSignal; readonly urgent: boolean },
-  ): Promise<Result>;
-}
-
-export function createRequestQueue(most: number): RequestQueue {
+export function createRequestQueue(most: number) {
   const urgently: (() => void)[] = [];
   const patiently: (() => void)[] = [];
   let running = 0;
@@ -23,7 +15,11 @@ export function createRequestQueue(most: number): RequestQueue {
   }
 
   return {
-    async run(work, { signal, urgent }) {
+    /** Runs the work when there is room. Urgent work goes before the rest: somebody waits for it. Rejects when the signal fires, also in the queue. */
+    async run<Result>(
+      work: () => Promise<Result>,
+      { signal, urgent }: { readonly signal: AbortSignal; readonly urgent: boolean },
+    ): Promise<Result> {
       const { promise: turn, resolve } = Promise.withResolvers<void>();
       const line = urgent ? urgently : patiently;
       line.push(resolve);

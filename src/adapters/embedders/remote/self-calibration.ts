@@ -1,14 +1,6 @@
 import type { EmbedOptions } from "../../../catalog/embedder.port.ts";
 import { calibrateCosine } from "../../../retrieve/fuse/calibrate.ts";
 
-/** Finds out what a model's cosines mean: those of one model lie between 0 and 0.6, those of another between 0.7 and 0.9. */
-export interface SelfCalibration {
-  /** Embeds a few pairs of request and tool, once. Rejects only when the signal fires: without the measurement the usual scale holds. */
-  measure(options: Pick<EmbedOptions, "signal" | "background">): Promise<void>;
-  /** Maps a cosine to [0, 1], with 0.5 where a match is worth showing. */
-  calibrate(cosine: number): number;
-}
-
 /** Requests, each with the tool that serves it. They are about different things, so that each tool is foreign to all other requests. */
 export const PAIRS: readonly (readonly [request: string, tool: string])[] = [
   ["send an email to a colleague", "mail send message: Sends an email to one or more recipients."],
@@ -32,9 +24,10 @@ const usual = calibrateCosine(0.3);
 /** A model that sets fitting pairs less apart than this tells nothing. */
 const LEAST_GAP = 0.02;
 
+/** Finds out what a model's cosines mean: those of one model lie between 0 and 0.6, those of another between 0.7 and 0.9. */
 export function createSelfCalibration(
   embed: (texts: readonly string[], options: EmbedOptions) => Promise<readonly Float32Array[]>,
-): SelfCalibration {
+) {
   let scale: { readonly foreign: number; readonly gap: number } | undefined;
   let measuring: Promise<void> | undefined;
 
@@ -56,7 +49,8 @@ export function createSelfCalibration(
   }
 
   return {
-    measure(options) {
+    /** Embeds a few pairs of request and tool, once. Rejects only when the signal fires: without the measurement the usual scale holds. */
+    measure(options: Pick<EmbedOptions, "signal" | "background">): Promise<void> {
       if (scale !== undefined) return Promise.resolve();
       // What fails is measured again with the next texts.
       measuring ??= measure(options)
@@ -64,7 +58,8 @@ export function createSelfCalibration(
         .finally(() => (measuring = undefined));
       return measuring;
     },
-    calibrate(cosine) {
+    /** Maps a cosine to [0, 1], with 0.5 where a match is worth showing. */
+    calibrate(cosine: number): number {
       if (scale === undefined || scale.gap < LEAST_GAP) return usual(cosine);
       return onScale((cosine - scale.foreign) / scale.gap);
     },

@@ -1,14 +1,5 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { ALONE, createNormaliser } from "./normalise.ts";
-
-/** Splits text into the tokens of a BERT uncased vocabulary. */
-export interface WordPiece {
-  readonly size: number;
-  /** The ids of [CLS] and [SEP], which carry no meaning of their own. */
-  readonly special: readonly number[];
-  /** Token ids of a text, [CLS] first and [SEP] last, cut to `maxTokens` in all. */
-  encode(text: string, options: { readonly maxTokens: number }): Int32Array;
-}
 
 /** A word longer than this, in characters, is unknown. */
 const LONGEST_WORD = 100;
@@ -16,8 +7,10 @@ const LONGEST_WORD = 100;
 const REMEMBERED_WORDS = 20_000;
 const MARKERS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
-/** Creates a tokenizer from a vocabulary file: one token a line, the line's number (from 0) is its id. */
-export function createWordPiece(vocabulary: string): WordPiece {
+/**
+ * Splits text into the tokens of a BERT uncased vocabulary. The vocabulary file has one token a line, whose number (from 0) is its id.
+ */
+export function createWordPiece(vocabulary: string) {
   /** Tokens that begin a word, and those that continue one (written ##like). */
   const beginnings = new Map<string, number>();
   const continuations = new Map<string, number>();
@@ -106,8 +99,10 @@ export function createWordPiece(vocabulary: string): WordPiece {
 
   return {
     size,
+    /** The ids of [CLS] and [SEP], which carry no meaning of their own. */
     special: [first, last],
-    encode(text, { maxTokens }) {
+    /** Token ids of a text, [CLS] first and [SEP] last, cut to `maxTokens` in all. */
+    encode(text: string, { maxTokens }: { readonly maxTokens: number }): Int32Array {
       const room = Math.max(maxTokens - 2, 0);
       const ids: number[] = [];
       // The reference recognises markers written out in a text, and so must whoever wants the same ids.
@@ -134,11 +129,8 @@ function splitAtMarkers(text: string): readonly string[] {
 function markerId(tokens: ReadonlyMap<string, number>, marker: string): number {
   const id = tokens.get(marker);
   if (id === undefined) {
-    throw new ArsenalError(
-      "INPUT_INVALID",
-      `The vocabulary has no ${marker}: it is not a BERT vocabulary with one token a line. Reinstall the package.`,
-      { field: "vocabulary", value: marker, fix: "Reinstall the package." },
-    );
+    const problem = `The vocabulary has no ${marker}: it is not a BERT vocabulary with one token a line.`;
+    throw fixable("INPUT_INVALID", problem, "Reinstall the package.", { field: "vocabulary", value: marker });
   }
   return id;
 }

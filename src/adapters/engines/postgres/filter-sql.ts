@@ -1,17 +1,12 @@
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { encode } from "../stored-text.ts";
 
-/** Collects the values of one statement. */
-export interface Binder {
-  readonly values: readonly unknown[];
-  /** Binds a value and returns what stands for it in the SQL. */
-  bind(value: unknown, type: string): string;
-}
+export type Binder = ReturnType<typeof createBinder>;
 
-/** Starts without values. */
-export function createBinder(): Binder {
+/** Collects the values of one statement. `bind` returns what stands for a value in the SQL. */
+export function createBinder() {
   const values: unknown[] = [];
-  return { values, bind: (value, type) => `$${values.push(value)}::${type}` };
+  return { values, bind: (value: unknown, type: string) => `$${values.push(value)}::${type}` };
 }
 
 /** Compiles a filter to a condition on rows of the table of tools. Everything it names is bound. It is true or false for every tool, never NULL. */

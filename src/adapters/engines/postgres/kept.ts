@@ -8,44 +8,37 @@ export interface KeptTool {
   readonly words: ToolWords;
 }
 
-/** What a process keeps between searches, within limits: a conversation finds the same tools again and again. */
-export interface Kept {
-  /** Forgets what another revision makes wrong. */
-  follow(revision: number): void;
-  /** By key: in how many tools a term stands. */
-  readonly documents: Map<string, number>;
-  /** By filters: how many tools they accept. */
-  readonly counts: Map<string, number>;
-  /** A version of a tool never changes. */
-  tool(slot: number): KeptTool | undefined;
-  add(slot: number, body: string): KeptTool;
-}
-
 const KEPT_TOOLS = 1_000;
 const KEPT_TERMS = 100_000;
 const KEPT_COUNTS = 1_000;
 
-/** Starts empty. */
-export function createKept(): Kept {
+export type Kept = ReturnType<typeof createKept>;
+
+/** What a process keeps between searches, within limits: a conversation finds the same tools again and again. */
+export function createKept() {
+  /** By slot. A version of a tool never changes. */
   const tools = new Map<number, KeptTool>();
+  /** By key: in how many tools a term stands. */
   const documents = new Map<string, number>();
+  /** By filters: how many tools they accept. */
   const counts = new Map<string, number>();
   let known = -1;
   return {
     documents,
     counts,
-    follow(revision) {
+    /** Forgets what another revision makes wrong. */
+    follow(revision: number) {
       if (revision !== known || documents.size > KEPT_TERMS) documents.clear();
       if (revision !== known || counts.size > KEPT_COUNTS) counts.clear();
       known = revision;
     },
-    tool(slot) {
+    tool(slot: number) {
       const found = tools.get(slot);
       // The one used last goes to the end, so that the first is the one unused for longest.
       if (found && tools.delete(slot)) tools.set(slot, found);
       return found;
     },
-    add(slot, body) {
+    add(slot: number, body: string): KeptTool {
       const tool = JSON.parse(body) as Tool;
       const added = { tool, words: readWords(toolFields(tool)) };
       tools.set(slot, added);

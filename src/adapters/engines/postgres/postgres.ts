@@ -1,5 +1,5 @@
 import type { CatalogEngine, EngineChanges } from "../../../catalog/catalog-engine.port.ts";
-import { withFix } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
@@ -220,11 +220,11 @@ function toPostgres({ url, client }: PostgresEngineOptions, schema: string): Pos
   if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) {
     const problem = `vector_store.schema is ${JSON.stringify(schema)}, which cannot name a schema.`;
     const fix = "Use lower-case letters, digits and _, at most 41 of them.";
-    throw withFix("CONFIG_INVALID", problem, fix, { field: "vector_store.schema", value: schema });
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "vector_store.schema", value: schema });
   }
   if (url === undefined && client === undefined) {
     const fix = `Set ${FIELD}: postgres://USER@HOST:5432/DATABASE`;
-    throw withFix("CONFIG_INVALID", "The PostgreSQL engine needs the URL of a database.", fix, { field: FIELD });
+    throw fixable("CONFIG_INVALID", "The PostgreSQL engine needs the URL of a database.", fix, { field: FIELD });
   }
   return openPostgres({ url: url ?? "", what: "The catalog", field: FIELD, client });
 }

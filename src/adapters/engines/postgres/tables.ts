@@ -1,4 +1,4 @@
-import { type ArsenalError, isArsenalError, withFix } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { codeOf } from "../../postgres/failure.ts";
 import { migrate } from "../../postgres/migrate.ts";
 import { type Postgres, quoted } from "../../postgres/postgres.ts";
@@ -122,7 +122,7 @@ function withoutExtension(cause: unknown): ArsenalError {
     ? "Let an administrator run CREATE EXTENSION vector; in this database."
     : "Install it on the server (Debian and Ubuntu: apt install postgresql-17-pgvector, with your version), then run CREATE EXTENSION vector; in this database. Or set vector_store.vectors: false to search by words only.";
   const problem = `The catalog needs the PostgreSQL extension vector (pgvector), and ${why}.`;
-  return withFix("STORE_FAILED", problem, fix, { field: "vector_store.url", cause });
+  return fixable("STORE_FAILED", problem, fix, { field: "vector_store.url", cause });
 }
 
 /**
@@ -160,7 +160,7 @@ export function vectorTable({ table }: Store, { id }: Pick<Model, "id">): string
 /** Vectors are turned off, and somebody asks for them. */
 export function vectorsAreOff(): ArsenalError {
   const fix = "Set vector_store.vectors: true, or embedder.tier: lexical.";
-  return withFix("STORE_FAILED", "This PostgreSQL catalog keeps no vectors.", fix, { field: "vector_store.vectors" });
+  return fixable("STORE_FAILED", "This PostgreSQL catalog keeps no vectors.", fix, { field: "vector_store.vectors" });
 }
 
 /** A vector as SQL writes it. */

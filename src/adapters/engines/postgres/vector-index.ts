@@ -9,15 +9,7 @@ const MOST_DIMENSIONS = { halfvec: 4_000, vector: 2_000 } as const;
 const QUIET_MS = 10_000;
 
 /** Builds indexes in the background. */
-export interface IndexBuilder {
-  /** Looks for models that need an index, once no vectors have come for a while. */
-  later(store: Store): void;
-  /** Stops. An index under way may be finished by the database, or built again by the next process. */
-  stop(): Promise<void>;
-}
-
-/** Nothing is built before it is asked for. */
-export function createIndexBuilder(clock: Clock): IndexBuilder {
+export function createIndexBuilder(clock: Clock) {
   let cancel: (() => void) | undefined;
   let building: Promise<void> | undefined;
   let stopping = new AbortController();
@@ -27,7 +19,8 @@ export function createIndexBuilder(clock: Clock): IndexBuilder {
   }
 
   return {
-    later(store) {
+    /** Looks for models that need an index, once no vectors have come for a while. */
+    later(store: Store) {
       cancel?.();
       if (!store.vectors) return;
       cancel = clock.after(
@@ -41,6 +34,7 @@ export function createIndexBuilder(clock: Clock): IndexBuilder {
         { background: true },
       );
     },
+    /** Stops. An index under way may be finished by the database, or built again by the next process. */
     async stop() {
       cancel?.();
       stopping.abort();

@@ -9,23 +9,6 @@ import {
   type SqliteFile,
 } from "../../state/load-sqlite.ts";
 
-/** An open database. Statements are prepared once each. */
-export interface Database {
-  get<Row>(sql: string, ...values: readonly SQLInputValue[]): Row | undefined;
-  /** Rows as arrays, which are quicker to make than objects. */
-  rows<Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]): readonly Row[];
-  /** The same rows, one at a time, where all of them at once would take too much memory. */
-  each<Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]): Iterable<Row>;
-  run(sql: string, ...values: readonly SQLInputValue[]): void;
-  /** Runs a step in a transaction that no other process writes in. */
-  change<Value>(step: () => Value): Value;
-  /** Runs a step that sees one state of the file, whatever other processes write meanwhile. */
-  read<Value>(step: () => Value): Value;
-  /** True if the file can be written, now or after another process that writes. Does not wait for that one. */
-  canBeWritten(): boolean;
-  close(): void;
-}
-
 /** "TAEN": says whose file it is. */
 const APPLICATION_ID = 0x54_41_45_4e;
 
@@ -72,8 +55,10 @@ export const CATALOG: SqliteFile = {
   schema: MIGRATIONS.length,
 };
 
-/** Opens the file and brings it up to date. */
-export function openDatabase(file: string): Database {
+export type Database = ReturnType<typeof openDatabase>;
+
+/** Opens the file and brings it up to date. Statements are prepared once each. */
+export function openDatabase(file: string) {
   const connection = openSqlite(file, CATALOG);
   try {
     // A transaction of thousands of tools should fit into the cache, which is 2 MB by default.
@@ -100,13 +85,17 @@ export function openDatabase(file: string): Database {
   return {
     get: <Row>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(statements, sql).get(...values) as Row | undefined,
+    /** Rows as arrays, which are quicker to make than objects. */
     rows: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(arrays, sql).all(...values) as unknown as readonly Row[],
+    /** The same rows, one at a time, if all of them at once would take too much memory. */
     each: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(arrays, sql).iterate(...values) as unknown as Iterable<Row>,
-    run: (sql, ...values) => void prepared(statements, sql).run(...values),
-    change: (step) => inTransaction(connection, step),
-    read(step) {
+    run: (sql: string, ...values: readonly SQLInputValue[]) => void prepared(statements, sql).run(...values),
+    /** Runs a step in a transaction that no other process writes in. */
+    change: <Value>(step: () => Value) => inTransaction(connection, step),
+    /** Runs a step that sees one state of the file, whatever other processes write meanwhile. */
+    read<Value>(step: () => Value) {
       connection.exec("BEGIN");
       try {
         return step();
@@ -114,6 +103,7 @@ export function openDatabase(file: string): Database {
         connection.exec("COMMIT");
       }
     },
+    /** True if the file can be written, now or after another process that writes. Does not wait for that one. */
     canBeWritten() {
       connection.exec("PRAGMA busy_timeout = 0");
       try {

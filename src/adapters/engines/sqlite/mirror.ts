@@ -6,32 +6,6 @@ import { kernelRows } from "../kernel-rows.ts";
 import { decode, encode } from "../stored-text.ts";
 import type { Database } from "./database.ts";
 
-/**
- * What a search needs of every tool: ids, namespaces, the lengths of their fields and the vectors of the models in use. Read once, and then only
- * what changed since. Of the tools themselves it keeps the few that were found last.
- */
-export interface Mirror {
-  /** How many tools there are. */
-  readonly size: number;
-  /** One more than the highest slot. */
-  readonly slots: number;
-  readonly ids: readonly (string | undefined)[];
-  readonly namespaces: readonly (string | undefined)[];
-  /** Tokens of each field, at `slot * FIELD_SPAN + field`. */
-  readonly lengths: Float32Array;
-  /** By field: tokens in all tools together, and the tools that have any. */
-  readonly totalLength: readonly number[];
-  readonly documentsWith: readonly number[];
-  /** Catches up with the file. Call it in a transaction, before anything else. */
-  follow(): void;
-  /** The vectors of a model; undefined if there are none. */
-  vectorsOf(model: string): ModelVectors | undefined;
-  /** Reads something once for as long as the tools stay the same. The values used last are kept, up to a weight of 1 together. */
-  once<Value>(key: string, read: () => { readonly value: Value; readonly weight: number }): Value;
-  /** The tools in these slots. */
-  toolsAt(slots: readonly number[]): ReadonlyMap<number, Tool>;
-}
-
 interface Model {
   readonly vectors: ModelVectors;
   /** The revision of vectors that it has read. */
@@ -41,14 +15,29 @@ interface Model {
 /** Tools kept for the next search: a conversation finds the same ones again and again. */
 const KEPT_TOOLS = 1_000;
 
-/** Nothing read yet. */
-export function createMirror(database: Database): Mirror {
-  let ids: (string | undefined)[] = [];
-  let namespaces: (string | undefined)[] = [];
-  let lengths = new Float32Array(64 * FIELD_SPAN);
-  let totalLength = LEXICAL_FIELDS.map(() => 0);
-  let documentsWith = LEXICAL_FIELDS.map(() => 0);
-  let size = 0;
+function nothing() {
+  return {
+    /** How many tools there are. */
+    size: 0,
+    /** By slot. */
+    ids: [] as (string | undefined)[],
+    namespaces: [] as (string | undefined)[],
+    /** Tokens of each field, at `slot * FIELD_SPAN + field`. */
+    lengths: new Float32Array(64 * FIELD_SPAN),
+    /** By field: tokens in all tools together, and the tools that have any. */
+    totalLength: LEXICAL_FIELDS.map(() => 0),
+    documentsWith: LEXICAL_FIELDS.map(() => 0),
+  };
+}
+
+export type Mirror = ReturnType<typeof createMirror>;
+
+/**
+ * What a search needs of every tool: ids, namespaces, the lengths of their fields and the vectors of the models in use. Read once, and then only
+ * what changed since. Of the tools themselves it keeps the few that were found last.
+ */
+export function createMirror(database: Database) {
+  const own = nothing();
   let revision = 0;
   const models = new Map<string, Model>();
   const tools = new Map<number, Tool>();
@@ -57,12 +46,7 @@ export function createMirror(database: Database): Mirror {
   let keptWeight = 0;
 
   function forgetAll(): void {
-    ids = [];
-    namespaces = [];
-    lengths = new Float32Array(64 * FIELD_SPAN);
-    totalLength = LEXICAL_FIELDS.map(() => 0);
-    documentsWith = LEXICAL_FIELDS.map(() => 0);
-    size = 0;
+    Object.assign(own, nothing());
     revision = 0;
     models.clear();
     tools.clear();
@@ -70,40 +54,41 @@ export function createMirror(database: Database): Mirror {
 
   function countLengths(slot: number, by: 1 | -1): void {
     for (let field = 0; field < LEXICAL_FIELDS.length; field++) {
-      const length = lengths[slot * FIELD_SPAN + field] ?? 0;
-      totalLength[field] = (totalLength[field] ?? 0) + by * length;
-      if (length > 0) documentsWith[field] = (documentsWith[field] ?? 0) + by;
+      const length = own.lengths[slot * FIELD_SPAN + field] ?? 0;
+      own.totalLength[field] = (own.totalLength[field] ?? 0) + by * length;
+      if (length > 0) own.documentsWith[field] = (own.documentsWith[field] ?? 0) + by;
     }
   }
 
   function drop(slot: number): void {
-    const namespace = namespaces[slot];
+    const namespace = own.namespaces[slot];
     if (namespace === undefined) return;
     countLengths(slot, -1);
     for (const { vectors } of models.values()) vectors.remove(slot, namespace);
     tools.delete(slot);
-    ids[slot] = undefined;
-    namespaces[slot] = undefined;
-    size--;
+    own.ids[slot] = undefined;
+    own.namespaces[slot] = undefined;
+    own.size--;
   }
 
   function add(slot: number, id: string, namespace: string, counted: Uint8Array): void {
-    if ((slot + 1) * FIELD_SPAN > lengths.length) {
-      const grown = new Float32Array(Math.max((slot + 1) * FIELD_SPAN, lengths.length * 2));
-      grown.set(lengths);
-      lengths = grown;
+    if ((slot + 1) * FIELD_SPAN > own.lengths.length) {
+      const grown = new Float32Array(Math.max((slot + 1) * FIELD_SPAN, own.lengths.length * 2));
+      grown.set(own.lengths);
+      own.lengths = grown;
     }
-    while (ids.length < slot) {
-      ids.push(undefined);
-      namespaces.push(undefined);
+    while (own.ids.length < slot) {
+      own.ids.push(undefined);
+      own.namespaces.push(undefined);
     }
-    ids[slot] = decode(id);
-    namespaces[slot] = decode(namespace);
-    lengths.set(new Uint32Array(counted.slice().buffer), slot * FIELD_SPAN);
+    own.ids[slot] = decode(id);
+    own.namespaces[slot] = decode(namespace);
+    own.lengths.set(new Uint32Array(counted.slice().buffer), slot * FIELD_SPAN);
     countLengths(slot, 1);
-    size++;
+    own.size++;
   }
 
+  /** Catches up with the file. Call it in a transaction, before anything else. */
   function follow(): void {
     const meta = database.get<{ revision: number; forgotten: number }>("SELECT revision, forgotten FROM meta");
     if (meta === undefined || meta.revision === revision) return;
@@ -111,7 +96,7 @@ export function createMirror(database: Database): Mirror {
     kept.clear();
     keptWeight = 0;
     type Row = readonly [slot: number, id: string, namespace: string, lengths: Uint8Array];
-    if (size > 0) {
+    if (own.size > 0) {
       const gone = database.rows<readonly [number]>("SELECT slot FROM deletions WHERE revision > ?", revision);
       for (const [slot] of gone) drop(slot);
     }
@@ -123,6 +108,7 @@ export function createMirror(database: Database): Mirror {
     revision = meta.revision;
   }
 
+  /** The vectors of a model; undefined if it has none. */
   function vectorsOf(name: string): ModelVectors | undefined {
     const now = database.get<{ revision: number }>("SELECT vectors_revision AS revision FROM meta")?.revision ?? 0;
     let model = models.get(name);
@@ -132,7 +118,7 @@ export function createMirror(database: Database): Mirror {
       if (any === undefined) model = undefined;
     }
     if (model === undefined) {
-      const precedes = (a: number, b: number): boolean => (ids[a] ?? "") < (ids[b] ?? "");
+      const precedes = (a: number, b: number): boolean => (own.ids[a] ?? "") < (own.ids[b] ?? "");
       model = { vectors: createModelVectors(kernelRows("float32"), precedes), revision: 0 };
       models.set(name, model);
     }
@@ -140,37 +126,17 @@ export function createMirror(database: Database): Mirror {
       const sql = "SELECT slot, dimension, data FROM vectors WHERE model = ? AND revision > ?";
       type Row = readonly [slot: number, dimension: number, data: Uint8Array];
       for (const [slot, dimension, data] of database.each<Row>(sql, encode(name), model.revision))
-        model.vectors.set([{ slot, namespace: namespaces[slot] ?? "", vectors: toVectors(data, dimension) }]);
+        model.vectors.set([{ slot, namespace: own.namespaces[slot] ?? "", vectors: toVectors(data, dimension) }]);
       model.revision = now;
     }
     return model.vectors.size > 0 ? model.vectors : undefined;
   }
 
-  return {
-    get size() {
-      return size;
-    },
-    get slots() {
-      return ids.length;
-    },
-    get ids() {
-      return ids;
-    },
-    get namespaces() {
-      return namespaces;
-    },
-    get lengths() {
-      return lengths;
-    },
-    get totalLength() {
-      return totalLength;
-    },
-    get documentsWith() {
-      return documentsWith;
-    },
+  return Object.assign(own, {
     follow,
     vectorsOf,
 
+    /** Reads something once for as long as the tools stay the same. The values used last are kept, up to a weight of 1 together. */
     once<Value>(key: string, read: () => { readonly value: Value; readonly weight: number }): Value {
       const entry = kept.get(key) ?? read();
       if (!kept.delete(key)) keptWeight += entry.weight;
@@ -183,7 +149,8 @@ export function createMirror(database: Database): Mirror {
       return entry.value as Value;
     },
 
-    toolsAt(slots) {
+    /** The tools in these slots. */
+    toolsAt(slots: readonly number[]): ReadonlyMap<number, Tool> {
       const missing = slots.filter((slot) => !tools.has(slot));
       if (tools.size + missing.length > KEPT_TOOLS) tools.clear();
       const wanted = JSON.stringify(slots.filter((slot) => !tools.has(slot)));
@@ -192,7 +159,7 @@ export function createMirror(database: Database): Mirror {
         tools.set(slot, JSON.parse(json) as Tool);
       return tools;
     },
-  };
+  });
 }
 
 /** Vectors of one tool, one after the other. */

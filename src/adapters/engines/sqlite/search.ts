@@ -74,7 +74,7 @@ export function searchDatabase(
   const best = new Set<number>();
 
   const coverage = texts.map((text) => {
-    const scores = createScores(mirror.slots);
+    const scores = createScores(mirror.ids.length);
     const terms = weighTerms(text, occurrencesOf, size);
     scoreDocuments(terms, { lengths: mirror.lengths, measures, saturation }, scores);
     for (const slot of slotsNamed(database, nameKey(text))) setScore(scores, slot, 1);
@@ -119,11 +119,11 @@ export function searchDatabase(
 
 /** Applies both filters, where the tools are kept. */
 function sieve(database: Database, mirror: Mirror, { filter, visible }: EngineQuery): Sieve {
-  const accepted = new Uint8Array(mirror.slots);
+  const accepted = new Uint8Array(mirror.ids.length);
   const isVisible = isEveryTool(visible);
   const both = [visible, filter].filter((each): each is ToolFilter => each !== undefined && !isEveryTool(each));
   if (both.length === 0) {
-    for (let slot = 0; slot < mirror.slots; slot++) if (mirror.ids[slot] !== undefined) accepted[slot] = 1;
+    for (let slot = 0; slot < mirror.ids.length; slot++) if (mirror.ids[slot] !== undefined) accepted[slot] = 1;
     return { accepted, count: mirror.size, total: mirror.size };
   }
   const slots = slotsWhere(database, { all: both });

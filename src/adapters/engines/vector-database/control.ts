@@ -50,27 +50,24 @@ export function revisionAt(clock: Clock): number {
   return Math.max(Math.floor(clock.now() - EPOCH_MS), 1) * WRITERS;
 }
 
-export interface Writer {
-  /** A revision above every known one. */
-  next(control: Control, clock: Clock): number;
-  /** Announces what this handle wrote. */
-  announce(session: Session, written: { revision?: number; vectors?: number }): Promise<void>;
-}
+export type Writer = ReturnType<typeof createWriter>;
 
 /** A writer whose number none of these heads has. */
-export function createWriter(heads: readonly Head[]): Writer {
+export function createWriter(heads: readonly Head[]) {
   const taken = new Set(heads.map(({ writer }) => writer));
   let number = randomInt(WRITERS);
   while (taken.has(number) && taken.size < WRITERS / 2) number = randomInt(WRITERS);
   const id = recordId(`head ${number} ${randomInt(2 ** 47)}`);
   let [revision, vectors, last] = [0, 0, 0];
   return {
-    next(control, clock) {
+    /** A revision above every known one. */
+    next(control: Control, clock: Clock): number {
       const known = Math.max(control.revision, last);
       last = Math.max(revisionAt(clock), Math.floor(known / WRITERS) * WRITERS + WRITERS) + number;
       return last;
     },
-    async announce(session, written) {
+    /** Announces what this handle wrote. */
+    async announce(session: Session, written: { revision?: number; vectors?: number }): Promise<void> {
       revision = written.revision ?? revision;
       vectors = written.vectors ?? vectors;
       const text = JSON.stringify({ writer: number, revision, vectors });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ArsenalError, withFix } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Condition } from "./conditions.ts";
 
 /**
@@ -168,14 +168,14 @@ export function otherDimension(title: string, { name, dimension }: Space, found:
     size === undefined ? "no vectors" : `vectors of ${size} dimensions`,
   );
   const details = { field: "vector_store.collection_name", value: name };
-  return withFix("STORE_FAILED", `The ${title} collection ${name} has ${has}, but needs ${needs}.`, fix, details);
+  return fixable("STORE_FAILED", `The ${title} collection ${name} has ${has}, but needs ${needs}.`, fix, details);
 }
 
 /** A collection exists that the engine did not create. */
 export function foreignCollection(title: string, { name }: Space): ArsenalError {
   const details = { field: "vector_store.collection_name", value: name };
   const fix = "Choose another vector_store.collection_name.";
-  return withFix("STORE_FAILED", `The ${title} collection ${name} was not created by ToolArsenal.`, fix, details);
+  return fixable("STORE_FAILED", `The ${title} collection ${name} was not created by ToolArsenal.`, fix, details);
 }
 
 /** Terms as a sparse vector, whose dimensions are numbered with 32 bits. The weights of terms that share one are added up. */

@@ -25,7 +25,7 @@ import { acceptedIds, byCodeUnits, firstAfter, idsWithoutVectors, readHashes } f
 import { toolRecord, toolRecordId, tombstone, vectorRecord } from "./records.ts";
 import { fromKey, isNothing, keysOf, readTools, searchDatabase } from "./search.ts";
 import { createService } from "./service.ts";
-import { everyRecord, inChunks, type Session, TOOLS } from "./session.ts";
+import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 import { createStatistics } from "./statistics.ts";
 
 const PAGE = 1_000;
@@ -218,9 +218,7 @@ export function vectorDatabaseEngine(
     async models({ signal } = {}) {
       const session = use(signal);
       const { models } = await readControl(session);
-      const counts = await Promise.all(
-        [...models.values()].map(({ space }) => session.count(space, { field: "nth", in: ["0"] })),
-      );
+      const counts = await Promise.all([...models.values()].map(({ space }) => session.count(space, MAIN)));
       return [...models.keys()].filter((_, at) => (counts[at] ?? 0) > 0).sort();
     },
 

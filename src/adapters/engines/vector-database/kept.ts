@@ -1,18 +1,8 @@
-import type { Condition } from "./conditions.ts";
+import { type Condition, joined } from "./conditions.ts";
 import type { Control, Model } from "./control.ts";
 import type { Space } from "./driver.ts";
 import { isNothing, type NamespaceSum } from "./search.ts";
-import type { Session } from "./session.ts";
-
-/** Answers of the database that hold while nothing changes. Each is kept under a key that changes with what it depends on. */
-export interface Kept {
-  /** A list of ids. Only the last few lists are kept. */
-  ids(key: string, read: () => Promise<readonly string[]>): Promise<readonly string[]>;
-  /** How many records of a space a condition accepts. */
-  count(now: Now, space: Space, condition: Condition): Promise<number>;
-  /** The sums of namespaces' vectors. */
-  namespaceSums(now: Now, model: Model, namespaces: readonly string[]): Promise<ReadonlyMap<string, NamespaceSum>>;
-}
+import { MAIN, type Session } from "./session.ts";
 
 interface Now {
   readonly session: Session;
@@ -26,18 +16,16 @@ const KEPT_NAMESPACES = 2_000;
 /** Enough vectors to tell what a namespace is about. */
 const SAMPLED_VECTORS = 256;
 
-export function createKept(): Kept {
+export type Kept = ReturnType<typeof createKept>;
+
+/** Answers of the database that hold while nothing changes. Each is kept under a key that changes with what it depends on. */
+export function createKept() {
   const lists = new Map<string, readonly string[]>();
   let counts = { key: "", values: new Map<string, number>() };
   let sums = { key: "", values: new Map<string, NamespaceSum>() };
 
   async function sumOf(session: Session, { space, dimension }: Model, namespace: string): Promise<NamespaceSum> {
-    const condition: Condition = {
-      all: [
-        { field: "nth", in: ["0"] },
-        { field: "namespace", in: [namespace] },
-      ],
-    };
+    const condition = joined([MAIN, { field: "namespace", in: [namespace] }], "all");
     const page = { limit: SAMPLED_VECTORS, parts: ["vector"] } as const;
     const { records } = await session.scroll(space, condition, page);
     const vector = new Float64Array(dimension);
@@ -47,7 +35,8 @@ export function createKept(): Kept {
   }
 
   return {
-    async ids(key, read) {
+    /** A list of ids. Only the last few lists are kept. */
+    async ids(key: string, read: () => Promise<readonly string[]>) {
       const known = lists.get(key) ?? (await read());
       lists.delete(key);
       lists.set(key, known);
@@ -56,7 +45,8 @@ export function createKept(): Kept {
       return known;
     },
 
-    async count({ session, control }, space, condition) {
+    /** How many records of a space a condition accepts. */
+    async count({ session, control }: Now, space: Space, condition: Condition) {
       if (isNothing(condition)) return 0;
       const key = keyOf(control);
       if (counts.key !== key || counts.values.size > KEPT_COUNTS) counts = { key, values: new Map() };
@@ -67,7 +57,8 @@ export function createKept(): Kept {
       return known;
     },
 
-    async namespaceSums({ session, control }, model, namespaces) {
+    /** The sums of namespaces' vectors. */
+    async namespaceSums({ session, control }: Now, model: Model, namespaces: readonly string[]) {
       const key = keyOf(control);
       if (sums.key !== key || sums.values.size > KEPT_NAMESPACES) sums = { key, values: new Map() };
       const { values } = sums;

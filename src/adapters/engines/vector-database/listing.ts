@@ -5,7 +5,7 @@ import type { Space } from "./driver.ts";
 import type { Kept } from "./kept.ts";
 import { toolRecordId, vectorRecordId } from "./records.ts";
 import { FETCH, fromKey, isNothing, keysOf } from "./search.ts";
-import { everyRecord, inChunks, type Session, TOOLS } from "./session.ts";
+import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 
 /** The ids that a filter accepts, in order. Vector databases cannot sort by them, so all are read, and kept while no tool changes: pages follow one another. */
 export async function acceptedIds(session: Session, kept: Kept, filter: ToolFilter): Promise<readonly string[]> {
@@ -36,7 +36,7 @@ export async function idsWithoutVectors(
     for await (const { fields } of everyRecord(session, session.tools, TOOLS))
       hashes.set(fields["key"] ?? "", fields["hash"] ?? "");
     if (space)
-      for await (const { fields } of everyRecord(session, space, { field: "nth", in: ["0"] }))
+      for await (const { fields } of everyRecord(session, space, MAIN))
         if (hashes.get(fields["key"] ?? "") === fields["hash"]) hashes.delete(fields["key"] ?? "");
     return Array.from(hashes.keys(), fromKey).sort(byCodeUnits);
   });

@@ -11,7 +11,7 @@ import type { Control, Model } from "./control.ts";
 import type { Hit } from "./driver.ts";
 import type { Kept } from "./kept.ts";
 import { toolRecordId } from "./records.ts";
-import { everyRecord, inChunks, type Session, TOOLS } from "./session.ts";
+import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 import type { Statistics } from "./statistics.ts";
 
 /** What a search works on. */
@@ -181,7 +181,7 @@ async function findNamed({ session, statistics }: SearchParts, text: string): Pr
 /** How many of the accepted tools have vectors of a model. */
 async function countEmbedded(parts: SearchParts, model: Model | undefined, accepted: Accepted): Promise<number> {
   if (model === undefined) return 0;
-  const condition = joined([{ field: "nth", in: ["0"] }, accepted.condition], "all");
+  const condition = joined([MAIN, accepted.condition], "all");
   if (accepted.keys === undefined) return parts.kept.count(parts, model.space, condition);
   let count = 0;
   for await (const { fields } of everyRecord(parts.session, model.space, condition))

@@ -1,5 +1,5 @@
 import { text as textOf } from "node:stream/consumers";
-import { ArsenalError, isArsenalError, withFix } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { harmless } from "../../../errors/show-value.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
@@ -67,7 +67,7 @@ export function createService(
       const why = late.signal.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : thrown;
       const fix = "Check that it is running and that vector_store.url is its address.";
       const details = { field: "vector_store.url", value: base, cause };
-      throw withFix("STORE_FAILED", `Cannot reach ${title} at ${base}: ${why}.`, fix, details);
+      throw fixable("STORE_FAILED", `Cannot reach ${title} at ${base}: ${why}.`, fix, details);
     } finally {
       cancelTimeout();
     }
@@ -84,7 +84,7 @@ export function createService(
       apiKey === undefined
         ? `Set ${field}: "env:NAME" to a key that may read, write and create collections.`
         : `Check the key that ${field} refers to: it must be allowed to read, write and create collections.`;
-    return withFix("STORE_FAILED", `${message}.`, fix, { field });
+    return fixable("STORE_FAILED", `${message}.`, fix, { field });
   }
 
   return {
@@ -121,5 +121,5 @@ function readUrl(given: string, title: string): string {
   if (url !== null && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, "");
   const field = "vector_store.url";
   const fix = `Write ${field}: https://HOST, the address of ${title}.`;
-  throw withFix("CONFIG_INVALID", `${field} is not an http or https address.`, fix, { field });
+  throw fixable("CONFIG_INVALID", `${field} is not an http or https address.`, fix, { field });
 }

@@ -9,6 +9,8 @@ export interface Session extends VectorDatabase, Pick<VectorDriver, "filterLimit
 }
 
 export const TOOLS: Condition = { field: "kind", in: ["tool"] };
+/** The vector of a tool's text, not of an example. */
+export const MAIN: Condition = { field: "nth", in: ["0"] };
 
 const PAGE = 1_000;
 

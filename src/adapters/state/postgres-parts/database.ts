@@ -1,7 +1,7 @@
 import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
-import { type ArsenalError, withFix } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../observe/clock.ts";
-import { createLookout, type Lookout } from "../../../state/lookout.ts";
+import { createLookout } from "../../../state/lookout.ts";
 import { migrate } from "../../postgres/migrate.ts";
 import { type Postgres, quoted } from "../../postgres/postgres.ts";
 import { limitTables } from "./limit-functions.ts";
@@ -39,7 +39,7 @@ export function createStateDatabase(
   { clock, ownTime }: { readonly clock: Clock; readonly ownTime: boolean },
 ): StateDatabase {
   let ready: Promise<void> | undefined;
-  const looks = new Map<Lookout, string>();
+  const looks = new Map<ReturnType<typeof createLookout>, string>();
   let stopListening: (() => void) | undefined;
 
   function prepared(): Promise<void> {
@@ -91,5 +91,5 @@ export function createStateDatabase(
 
 function tooSlow(ms: number): ArsenalError {
   const fix = "Check the load of the server and the network to it.";
-  return withFix("STORE_FAILED", `PostgreSQL did not answer within ${Math.round(ms)} ms.`, fix, { field: "state.url" });
+  return fixable("STORE_FAILED", `PostgreSQL did not answer within ${Math.round(ms)} ms.`, fix, { field: "state.url" });
 }

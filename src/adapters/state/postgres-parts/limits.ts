@@ -60,11 +60,8 @@ export function createPostgresLimits(
   let batches = 0;
   const queue: { readonly step: Step; answer(value: unknown): void; reject(error: unknown): void }[] = [];
   let asking: Promise<void> | undefined;
-  const calls = createWaitingCalls({
-    clock,
-    look: () => database.watch(`place ${handle}`, () => ask({}), LOOK_FOR_LOST_MS),
-    leave: (id) => void ask({ leave: id }).catch(() => {}),
-  });
+  const look = (): (() => void) => database.watch(`place ${handle}`, () => ask({}), LOOK_FOR_LOST_MS);
+  const calls = createWaitingCalls(clock, look, (id) => void ask({ leave: id }).catch(() => {}));
   const { waiting, held } = calls;
   const breakers = createBreakerWatch(() => database.watch("breaker", tellBreakers));
 

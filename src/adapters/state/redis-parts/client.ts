@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { RedisClient } from "./connection.ts";
 
@@ -18,10 +18,8 @@ export function readRedisUrl(text: string): RedisAddress {
   if (!isEncoded || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === "") {
     const fix = "Write redis://host:6379, or rediss://host:6379 for TLS.";
     const shown = showValue(text.replace(/\/\/[^/]*@/, "//…@"));
-    throw new ArsenalError("CONFIG_INVALID", `state.url is not the address of a Redis server: ${shown}. ${fix}`, {
-      field: "state.url",
-      fix,
-    });
+    const problem = `state.url is not the address of a Redis server: ${shown}.`;
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "state.url" });
   }
   const [username, password] = [parsed.username, parsed.password].map((part) => decodeURIComponent(part) || undefined);
   parsed.username = "";
@@ -32,8 +30,7 @@ export function readRedisUrl(text: string): RedisAddress {
 /** A client of the `redis` package. It does not reconnect and queues nothing: the connection does. Throws LIBRARY_MISSING. */
 export async function openRedisClient({ url, username, password }: RedisAddress): Promise<RedisClient> {
   const { createClient } = await import("redis").catch((cause: unknown) => {
-    const fix = "npm install redis";
-    throw new ArsenalError("LIBRARY_MISSING", `State in Redis needs a library: ${fix}`, { fix, cause });
+    throw fixable("LIBRARY_MISSING", "State in Redis needs a library:", "npm install redis", { cause });
   });
   return createClient({
     url,

@@ -1,4 +1,5 @@
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 
 /** What went wrong, as people would say it, and the fix, by what the server or the system said. */
 const CAUSES: readonly (readonly [RegExp, string, string])[] = [
@@ -39,16 +40,12 @@ export function toFailure(error: unknown, address: string, beforeSend: boolean):
   if (isArsenalError(error)) return error;
   // Several addresses of one host were tried.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const message = first instanceof Error ? first.message : String(first);
+  const message = messageOf(first);
   const [, why, fix] = CAUSES.find(([pattern]) => pattern.test(message)) ?? [
     undefined,
     message.replace(/\.$/, ""),
     "It is retried every second.",
   ];
-  return new ArsenalError("STORE_FAILED", `Cannot use Redis at ${address}: ${why}. ${fix}`, {
-    field: "state.url",
-    fix,
-    beforeSend,
-    cause: first,
-  });
+  const details = { field: "state.url", beforeSend, cause: first };
+  return fixable("STORE_FAILED", `Cannot use Redis at ${address}: ${why}.`, fix, details);
 }

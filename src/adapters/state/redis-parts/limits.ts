@@ -27,11 +27,8 @@ export function createRedisLimits(
 } {
   const handle = randomUUID();
   let lastId = 0;
-  const calls = createWaitingCalls({
-    clock,
-    look: () => connection.follow(`given:${handle}`, () => ask("look"), LOOK_FOR_PLACES_MS),
-    leave: leaveOne,
-  });
+  const look = (): (() => void) => connection.follow(`given:${handle}`, () => ask("look"), LOOK_FOR_PLACES_MS);
+  const calls = createWaitingCalls(clock, look, leaveOne);
   const { waiting, held } = calls;
   /** Calls that may have been admitted although nobody heard so. They give everything back when the connection is there again. */
   const abandoned = new Map<string, AdmitRequest>();

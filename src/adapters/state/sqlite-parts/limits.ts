@@ -46,10 +46,8 @@ export function createSqliteLimits(
   const handle = randomUUID();
   let lastId = 0;
   let changes = 0;
-  const calls = createWaitingCalls({
-    clock,
-    look: lookForPlaces,
-    leave: (id) => void changing((database, now) => leave(database, id, now)).then(run, () => {}),
+  const calls = createWaitingCalls(clock, lookForPlaces, (id) => {
+    changing((database, now) => leave(database, id, now)).then(run, () => {});
   });
   const { waiting, held } = calls;
   const breakers = createBreakerWatch(() => poller.add(tellBreakers, LOOK_FOR_BREAKERS_MS));

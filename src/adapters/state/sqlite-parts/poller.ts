@@ -1,15 +1,10 @@
 import type { Clock } from "../../../observe/clock.ts";
 import type { StateFile } from "./file.ts";
 
-/** Notices what other processes write. */
-export interface Poller {
-  /** Calls back about every `ms` milliseconds in which the file changed, and the first time. Returns what ends it. */
-  add(look: () => void, ms: number): () => void;
-  close(): void;
-}
+export type Poller = ReturnType<typeof createPoller>;
 
-/** Looks at one number, which SQLite keeps in memory, for as long as somebody wants to know. */
-export function createPoller(file: StateFile, clock: Clock): Poller {
+/** Notices what other processes write. It looks at one number, which SQLite keeps in memory, for as long as somebody wants to know. */
+export function createPoller(file: StateFile, clock: Clock) {
   const looks = new Map<() => void, { readonly ms: number; seen: string | undefined }>();
   let cancel: (() => void) | undefined;
   let everyMs = 0;
@@ -41,7 +36,8 @@ export function createPoller(file: StateFile, clock: Clock): Poller {
   }
 
   return {
-    add(look, ms) {
+    /** Calls back about every `ms` milliseconds in which the file changed, and the first time. Returns what ends it. */
+    add(look: () => void, ms: number) {
       looks.set(look, { ms, seen: undefined });
       schedule();
       return () => {
