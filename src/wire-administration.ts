@@ -10,6 +10,8 @@ import { isLocalDocument } from "./config/openapi-config.ts";
 import { ArsenalError, isArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
 import type { AuditLog, KeptRecord } from "./guard/audit.port.ts";
+import type { Egress } from "./guard/egress/egress.ts";
+import { isPrivate, withoutTrust } from "./guard/egress/without-trust.ts";
 import type { Principal } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import { hasSecret } from "./guard/secrets/reference.ts";
@@ -49,9 +51,17 @@ export interface AdministrationParts {
   /** Undefined while nothing was added. */
   ensembles(): Ensembles | undefined;
   addEnsemble(source: Source, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
-  addOpenApi(settings: OpenApiSettings, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
-  addA2aAgent(settings: A2aAgentSettings, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
+  readonly egress: Egress;
+  addOpenApi(settings: OpenApiSettings, options: AddOptions): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings, options: AddOptions): Promise<number>;
   removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
+}
+
+/** How a source is added. */
+export interface AddOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Defaults to the arsenal's. */
+  readonly egress?: Egress;
 }
 
 /** What operators do with an arsenal that is served. */
@@ -266,11 +276,22 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
     if (leftLogs.size > MAX_LEFT_LOGS && oldest !== undefined) leftLogs.delete(oldest);
   }
 
-  function refuseReach(reach: string | undefined, { id, local }: Principal): void {
-    if (reach === undefined || local || config.server.allowCommands) return;
-    const fix = "Add it on the gateway's own machine, in its configuration, or set server.allow_commands to true.";
-    const message = `"${id}" may not add what ${reach} the gateway's machine. ${fix}`;
-    throw new ArsenalError("PERMISSION_DENIED", message, { fix });
+  /** What a source gets that somebody adds. Throws PERMISSION_DENIED if it would reach more of this machine than they may. */
+  function allowed(
+    by: Principal,
+    reach: string | undefined,
+    addresses: readonly (string | undefined)[],
+  ): Pick<AddOptions, "egress"> {
+    if (by.local || config.server.allowCommands) return {};
+    const { allowedDomains } = config.security;
+    const inside = addresses.find((address = "") => isPrivate(address, allowedDomains));
+    const listing = inside === undefined ? "" : "list its host in security.allowed_domains, ";
+    const what = reach ?? (inside === undefined ? undefined : `reaches ${URL.parse(inside)?.host} from`);
+    if (what === undefined) return { egress: withoutTrust(parts.egress, allowedDomains) };
+    const fix = `Add it on the gateway's own machine, in its configuration, ${listing}or set server.allow_commands to true.`;
+    throw new ArsenalError("PERMISSION_DENIED", `"${by.id}" may not add what ${what} the gateway's machine. ${fix}`, {
+      fix,
+    });
   }
 
   return {
@@ -299,16 +320,21 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
         if (!(await removeEnsemble(name))) throw notFound(name, all());
       }),
     async addMcpServer(settings, by, { signal }) {
-      refuseReach(reachOfServer(settings), by);
-      return add(settings.name, () => upstreams.add(settings, { signal }));
+      const { transport } = settings;
+      const { issuer } = transport.kind === "http" || transport.kind === "sse" ? (transport.oauth ?? {}) : {};
+      const addresses = transport.kind === "stdio" ? [] : [transport.url, issuer];
+      const way = allowed(by, reachOfServer(settings), addresses);
+      return add(settings.name, () => upstreams.add(settings, { signal, ...way }));
     },
     async addOpenApi(settings, by, { signal }) {
-      refuseReach(reachOfDocument(settings), by);
-      return add(settings.name, () => parts.addOpenApi(settings, { signal }));
+      const { document, server } = settings;
+      const addresses = [server, typeof document === "string" ? document : undefined];
+      const way = allowed(by, reachOfDocument(settings), addresses);
+      return add(settings.name, () => parts.addOpenApi(settings, { signal, ...way }));
     },
     async addA2aAgent(settings, by, { signal }) {
-      refuseReach(reachOfAgent(settings), by);
-      return add(settings.name, () => parts.addA2aAgent(settings, { signal }));
+      const way = allowed(by, reachOfAgent(settings), [settings.url, settings.endpoint]);
+      return add(settings.name, () => parts.addA2aAgent(settings, { signal, ...way }));
     },
   };
 }

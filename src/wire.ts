@@ -39,6 +39,7 @@ import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 import type { CallStages } from "./wire-calls.ts";
 import type { WiredHistory } from "./wire-history.ts";
+import type { AddOptions } from "./wire-administration.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 import { createRegistrations, type Registrations } from "./wire-registrations.ts";
 
@@ -66,8 +67,8 @@ export interface Wired extends Registrations {
   /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   addEnsemble(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
-  addOpenApi(settings: OpenApiSettings, options?: Pick<AddAgentOptions, "signal">): Promise<number>;
-  addA2aAgent(settings: A2aAgentSettings, options?: AddAgentOptions): Promise<number>;
+  addOpenApi(settings: OpenApiSettings, options?: AddOptions): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings, options?: AddOptions & AddAgentOptions): Promise<number>;
   /** With `keep`, the ensemble can be connected again. */
   removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
   /** Connects what the configuration names, once. */
@@ -190,14 +191,16 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     return tools;
   }
 
-  async function addOpenApi(settings: OpenApiSettings, options: Pick<AddAgentOptions, "signal"> = {}): Promise<number> {
+  async function addOpenApi(settings: OpenApiSettings, options: AddOptions = {}): Promise<number> {
     const { openapiSource } = await import("./adapters/sources/openapi/openapi.ts");
-    return addEnsemble(openapiSource(settings, { egress, emit, secrets }), options);
+    const { egress: way = egress, signal } = options;
+    return addEnsemble(openapiSource(settings, { egress: way, emit, secrets }), { signal });
   }
 
-  async function addA2aAgent(settings: A2aAgentSettings, options: AddAgentOptions = {}): Promise<number> {
+  async function addA2aAgent(settings: A2aAgentSettings, options: AddOptions & AddAgentOptions = {}): Promise<number> {
     const { addAgent } = await import("./adapters/sources/a2a/patient-agents.ts");
-    return addAgent(settings, options, { egress, clock, secrets, agents, addEnsemble, isClosed });
+    const { egress: way = egress, ...others } = options;
+    return addAgent(settings, others, { egress: way, clock, secrets, agents, addEnsemble, isClosed });
   }
 
   async function start(): Promise<Started> {
@@ -329,6 +332,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
         ...wired,
         clock,
         feed,
+        egress,
         ensembles: () => ensembles,
         statistics: (await measure()).statistics,
         flushHistory: async () => calls?.flushHistory(),

@@ -325,7 +325,10 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       0,
     ),
     operatorRole: text("The role that a caller needs to operate the gateway over REST.", "operator"),
-    allowCommands: flag("Whether remote operators may add servers that run commands here or read files.", false),
+    allowCommands: flag(
+      "Whether remote operators may add servers that run commands here, read files, or are in a private network.",
+      false,
+    ),
     metrics: choice(
       "Who may read /metrics: callers with the role operator or metrics, or everybody who can connect.",
       ["operator", "open"],

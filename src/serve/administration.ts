@@ -132,8 +132,8 @@ export interface EnsembleAdministration {
   remove(name: string): Promise<void>;
   /**
    * Connects a server or an agent, or reads a document, and adds its tools until the process ends. Rejects with INPUT_INVALID if the settings are invalid or
-   * the name is taken, with SOURCE_UNAVAILABLE if it cannot be reached, and with PERMISSION_DENIED if the settings run a command of this machine, or read its files
-   * or secrets, and the caller may not.
+   * the name is taken, with SOURCE_UNAVAILABLE if it cannot be reached, and with PERMISSION_DENIED if the settings run a command of this machine, read its files
+   * or secrets, or lead to it or to a private network, and the caller may not.
    */
   addMcpServer(settings: McpServerSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
   addOpenApi(settings: OpenApiSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;

@@ -93,6 +93,11 @@ export function refused(url: URL, why: string, fix: string): ArsenalError {
   return fixable("PERMISSION_DENIED", `A request to ${shown} is refused: ${why}.`, fix, { field: "url", value: shown });
 }
 
+/** True for a host, as `hostOf` gives it, that is this machine or in a private network whatever a resolver says. */
+export function isPrivateHost(host: string): boolean {
+  return !mayBePublic(host, isPublicAddress);
+}
+
 function mayBePublic(host: string, isPublic: (address: string) => boolean): boolean {
   if (net().isIP(host) !== 0) return isPublic(host);
   return !LOCAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));

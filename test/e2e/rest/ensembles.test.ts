@@ -19,6 +19,9 @@ let pay: PayServer;
 beforeEach(async () => void (pay = await startPayServer()));
 afterEach(() => pay.close());
 
+/** Operators of these tests are remote, and the servers that they add are on this machine. */
+const REACHES_ITSELF = { security: { allowedDomains: ["127.0.0.1"] } };
+
 const toHttp = (url: string) => ({ name: "slow", transport: { kind: "http" as const, url } });
 const http = (name: string): object => ({ name, transport: { kind: "http", url: pay.url } });
 
@@ -174,7 +177,7 @@ describe("the ensembles of a gateway", () => {
   });
 
   it("can be added and removed: an MCP server, an OpenAPI document and an A2A agent, for as long as the process runs", async () => {
-    const gateway = await operate();
+    const gateway = await operate(REACHES_ITSELF);
     const added = await gateway.ask("olga", "POST", "/ensembles/mcp", http("pay"));
     expect(added).toMatchObject({ status: 201, body: { name: "pay", tools: 2, persisted: false } });
     expect(added.headers.get("location")).toBe("/api/v1/ensembles/pay");
@@ -207,7 +210,7 @@ describe("the ensembles of a gateway", () => {
   });
 
   it("are not added if they cannot be reached", async () => {
-    const gateway = await operate();
+    const gateway = await operate(REACHES_ITSELF);
     const server = { name: "gone", transport: { kind: "http", url: "http://127.0.0.1:1/mcp" } };
     const { body } = await gateway.ask("olga", "POST", "/ensembles/mcp", server);
     expect(body).toMatchObject({ status: 422, code: "SOURCE_UNAVAILABLE", fix: expect.any(String) });

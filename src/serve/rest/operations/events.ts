@@ -43,7 +43,7 @@ export const eventOperations: readonly Operation[] = [
     role: "operator",
     summary: "Follow what happens in every process on the same state, as server-sent events",
     description:
-      "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. Events of other processes come about a second later; those from the first second after nobody listened may be missing. An operator who belongs to a tenant sees the events of that tenant's calls.",
+      "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. Events of other processes come about a second later; those from the first second after nobody listened may be missing. Events name tools that policy hides, too. An operator who belongs to a tenant sees the events of that tenant's calls.",
     query: object("", {
       names: {
         type: "array",

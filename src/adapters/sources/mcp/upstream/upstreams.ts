@@ -17,8 +17,8 @@ type FoundTool = Extract<Found, { readonly found: true }>;
 export interface Upstreams {
   /** Connected or not, in the order they were added. */
   all(): readonly McpUpstream[];
-  /** Connects a server and adds its tools as an ensemble; with `patient` in the background, however long it takes. Returns how many tools came. */
-  add(settings: McpServerSettings, options: AddServerOptions): Promise<number>;
+  /** Connects a server and adds its tools as an ensemble; with `patient` in the background, however long it takes. `egress` defaults to the arsenal's. Returns how many tools came. */
+  add(settings: McpServerSettings, options: AddServerOptions & { readonly egress?: Egress }): Promise<number>;
   /** Takes in the server of a source that is being added, where it is an MCP server's; lets go of it where adding fails. */
   during<Result>(source: Source, adding: () => Promise<Result>): Promise<Result>;
   forget(name: string): void;
@@ -94,7 +94,7 @@ export function createUpstreams(parts: UpstreamsParts): Upstreams {
     all: () => Array.from(members.values(), ({ upstream }) => upstream),
     async add(settings, { signal, ...options }) {
       const { mcpSource } = await import("../mcp.ts");
-      const source = mcpSource(settings, { ...options, clock, emit, egress, secrets, debugProtocol });
+      const source = mcpSource(settings, { egress, ...options, clock, emit, secrets, debugProtocol });
       try {
         return await addEnsemble(source, { signal });
       } catch (error) {
