@@ -26,10 +26,10 @@ console.log(found); // prints: shop.a2a_shop_default_track_parcel
 const { status, result } = await arsenal.execute({ toolName: found, arguments: { order: "A-17" } });
 console.log(status, result); // prints: success { order: 'A-17', place: 'Oslo' }
 
-// The shop's policy counts too: its approval is a result that says how to go on.
+// The shop's policy counts too: a call that it wants approved waits, and runs when it is made again.
 const refund = { toolName: "shop.a2a_shop_default_refund", arguments: { order: "A-17" } };
 const asked = await arsenal.execute(refund);
-console.log((asked.result as { state: string }).state); // prints: input-required
+console.log(asked.status); // prints: pending_confirmation
 const [waiting] = await shop.approvals.list();
 assert(waiting, "nobody waits for an approval");
 await shop.approvals.approve(waiting.id, { id: "ada", roles: ["approver"], capabilities: [], scopes: [], local: true });
