@@ -1,11 +1,15 @@
 import { signal } from "@preact/signals";
 import type { ArsenalEvent } from "../../src/client/index.ts";
 import { caller, gateway } from "./gateway.ts";
+import type { Call } from "./parts/past-calls.ts";
 
 const KEPT = 500;
 
 /** The latest events of the gateway, newest first. */
 export const events = signal<readonly ArsenalEvent[]>([]);
+
+/** The latest calls that ended since the page was opened, newest first. Other events don't crowd them out. */
+export const liveCalls = signal<readonly Call[]>([]);
 
 /** Why no events come; empty while they do. */
 export const eventsProblem = signal("");
@@ -14,14 +18,20 @@ caller.subscribe((who) => {
   delete document.documentElement.dataset["live"];
   if (who !== "signed-in") {
     events.value = [];
+    liveCalls.value = [];
     return;
   }
   eventsProblem.value = "";
-  const following = gateway().subscribe((event) => (events.value = [event, ...events.value.slice(0, KEPT - 1)]), {
-    onError: (error) => (eventsProblem.value = error.message),
-  });
+  const following = gateway().subscribe(hear, { onError: (error) => (eventsProblem.value = error.message) });
   following.connected.then(
     () => (document.documentElement.dataset["live"] = ""),
     () => {},
   );
 });
+
+function hear(event: ArsenalEvent): void {
+  events.value = [event, ...events.value.slice(0, KEPT - 1)];
+  if (event.name !== "call-finished") return;
+  const { at, data } = event;
+  liveCalls.value = [{ kind: "call", at, ...data }, ...liveCalls.value.slice(0, KEPT - 1)];
+}

@@ -1,3 +1,8 @@
+/** The heading of a column of costs: `cost (EUR)`. */
+export function costHeading(currency: string | undefined): string {
+  return currency === undefined ? "cost" : `cost (${currency})`;
+}
+
 /** Writes an amount of money for people, small ones with more digits: `€0.0042`. A plain number if no currency is configured. */
 export function showMoney(amount: number, currency: string | undefined, locale: string | undefined): string {
   const digits = { minimumFractionDigits: 2, maximumFractionDigits: Math.abs(amount) < 0.1 ? 4 : 2 };

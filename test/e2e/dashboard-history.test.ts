@@ -152,6 +152,19 @@ describe.skipIf(program === undefined)("what the dashboard shows of the past", (
     await page.getByText("No calls match.").waitFor();
   });
 
+  it("keeps live calls on the page, however much else happens", async () => {
+    const { arsenal, see } = await open();
+    const page = await see("calls");
+    await live(page);
+    const ended = page.getByRole("region", { name: "Live", exact: true }).locator("tbody tr");
+    await arsenal.execute({ toolName: "shop.ship" });
+    await ended.filter({ hasText: "shop.ship" }).waitFor();
+    for (let search = 0; search < 510; search++) await arsenal.retrieve({ context: { query: "an invoice" } });
+    await arsenal.execute({ toolName: "billing.list_invoices" });
+    await ended.filter({ hasText: "billing.list_invoices" }).waitFor();
+    expect(await ended.count()).toBe(2);
+  });
+
   it("asks before it runs a call again, unless the tool only reads", async () => {
     const { arsenal, see } = await open();
     const { traceId } = await arsenal.execute({ toolName: "shop.ship" });

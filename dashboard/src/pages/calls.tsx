@@ -1,9 +1,9 @@
 import { EXECUTION_STATUSES } from "../../../src/execute/result.ts";
 import { gateway } from "../gateway.ts";
-import { events, eventsProblem } from "../live.ts";
+import { eventsProblem, liveCalls } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
-import { type Call, type CallFilter, isShown, liveCalls, usePastCalls } from "../parts/past-calls.ts";
+import { type Call, type CallFilter, isShown, usePastCalls } from "../parts/past-calls.ts";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -23,7 +23,7 @@ function AllCalls() {
     status: query.get("status") ?? "",
     ensemble: query.get("server") ?? "",
   };
-  const live = liveCalls(events.value);
+  const live = liveCalls.value;
   const shown = live.filter((call) => isShown(filter, call));
   const { asked, older } = usePastCalls(filter);
   const heard = new Set(live.map(({ spanId }) => spanId));

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Pin, Tool } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
-import { events } from "../live.ts";
+import { events, liveCalls } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Definition } from "../parts/definition.tsx";
 import { HealthInWords, SHOWN_CALLS } from "../parts/health.tsx";
-import { type Call, liveCalls } from "../parts/past-calls.ts";
+import type { Call } from "../parts/past-calls.ts";
 import { RunTool } from "../parts/run-tool.tsx";
 import { SchemaView } from "../parts/schema-view.tsx";
 import { Shown } from "../parts/shown.tsx";
@@ -138,7 +138,7 @@ function OneTool({ id }: { readonly id: string }) {
   const past = useAsk(() => pastCalls(id), [id]);
   const about = events.value.filter(({ data }) => "toolId" in data && data.toolId === id);
   useEffect(() => void (about[0] && asked.again()), [about[0]]);
-  const live = liveCalls(about);
+  const live = liveCalls.value.filter(({ toolId }) => toolId === id);
   const heard = new Set(live.map(({ spanId }) => spanId));
   const calls = [...live, ...(past.answer ?? []).filter(({ spanId }) => !heard.has(spanId))];
   return (

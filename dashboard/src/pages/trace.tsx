@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import type { TraceHistory } from "../../../src/client/index.ts";
+import { showMoney } from "../../../src/observe/money.ts";
 import { timeSteps } from "../../../src/observe/retrieval-steps.ts";
 import { gateway } from "../gateway.ts";
-import { events } from "../live.ts";
+import { liveCalls } from "../live.ts";
 import { useAsk } from "../parts/ask.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { RunTool } from "../parts/run-tool.tsx";
-import { liveCalls } from "../parts/past-calls.ts";
 import { Shown } from "../parts/shown.tsx";
 import { SignalBar } from "../parts/signal-bar.tsx";
 import { Time } from "../parts/time.tsx";
@@ -27,8 +27,9 @@ interface Bar {
 /** One trace: when its steps happened, why its tools were chosen, and a way to call them again. */
 export function Trace({ traceId }: { readonly traceId: string }) {
   const asked = useAsk(() => gateway().history.trace(traceId), [traceId]);
+  const prices = useAsk(() => gateway().stats(), []);
   // Without a history, what this page has heard itself is shown.
-  const heard = liveCalls(events.value).filter((call) => call.traceId === traceId);
+  const heard = liveCalls.value.filter((call) => call.traceId === traceId);
   const found = asked.answer ?? (heard.length > 0 ? { retrievals: [], calls: heard } : undefined);
   return (
     <>
@@ -45,7 +46,7 @@ export function Trace({ traceId }: { readonly traceId: string }) {
         <>
           <Waterfall bars={barsOf(found)} />
           {found.calls.map((call) => (
-            <CallCard key={call.spanId} call={call} />
+            <CallCard key={call.spanId} call={call} currency={prices.answer?.currency} />
           ))}
           {found.retrievals.map((retrieval) => (
             <RetrievalCard key={retrieval.at} retrieval={retrieval} />
@@ -133,7 +134,7 @@ function Waterfall({ bars }: { readonly bars: readonly Bar[] }) {
   );
 }
 
-function CallCard({ call }: { readonly call: Call }) {
+function CallCard({ call, currency }: { readonly call: Call; readonly currency: string | undefined }) {
   const { toolId, status, at, principal, tenant, attempts, message, cost } = call;
   const [replays, setReplays] = useState(false);
   return (
@@ -144,7 +145,7 @@ function CallCard({ call }: { readonly call: Call }) {
       <p class="dim">
         <Time at={at} />, by {principal}
         {tenant !== undefined && ` of ${tenant}`}, {attempts} {attempts === 1 ? "attempt" : "attempts"}
-        {cost !== undefined && `, cost ${cost}`}
+        {cost !== undefined && `, cost ${showMoney(cost, currency, undefined)}`}
       </p>
       {message !== undefined && <p class="bad">{message}</p>}
       {replays ? (

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import type { ArsenalEvent, HistoryEntry } from "../../../src/client/index.ts";
+import type { HistoryEntry } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { type Asked, useAsk } from "./ask.ts";
 
@@ -11,13 +11,6 @@ export interface CallFilter {
   readonly tool: string;
   readonly status: string;
   readonly ensemble: string;
-}
-
-/** The calls among events, as the history has them. */
-export function liveCalls(all: readonly ArsenalEvent[]): readonly Call[] {
-  return all
-    .filter((event): event is ArsenalEvent<"call-finished"> => event.name === "call-finished")
-    .map(({ at, data }) => ({ kind: "call", at, ...data }));
 }
 
 /** Whether a call is among those that are shown. `tool` is any part of an id. */

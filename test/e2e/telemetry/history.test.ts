@@ -178,9 +178,10 @@ describe("the history", () => {
 describe("toolarsenal costs", () => {
   it("adds up what calls cost by tool, tenant and day, over processes [002-integration-cost]", async () => {
     const acme = localOperator({ id: "agent", tenant: "acme", local: false });
+    let priced = "";
     for (let process = 0; process < 2; process++) {
       const arsenal = open();
-      await arsenal.execute({ toolName: "shop.lookup_order", arguments: {}, principal: acme });
+      priced = (await arsenal.execute({ toolName: "shop.lookup_order", arguments: {}, principal: acme })).traceId;
       await arsenal.execute({ toolName: "shop.refund_order", arguments: {} });
       await arsenal.execute({ toolName: "shop.report_2", arguments: {} });
       await arsenal.close();
@@ -198,6 +199,7 @@ describe("toolarsenal costs", () => {
     expect(await costs("day")).toMatchObject([{ calls: 4, cost: 1.5 }]);
     expect((await runInMemory(["costs"], { folder })).out).toMatch(/shop\.refund_order +2 +1\.0000/);
     appendFileSync(join(folder, "arsenal.yaml"), "telemetry: { prices: { currency: EUR } }\n");
+    expect((await runInMemory(["why", priced], { folder })).out).toMatch(/ cost \(EUR\) [^]* 0\.25 /);
     const { out } = await runInMemory(["costs"], { folder });
     expect(out).toMatch(/tool +calls +cost \(EUR\)\nshop\.refund_order +2 +1\.0000/);
     expect(JSON.parse((await runInMemory(["costs", "--json"], { folder })).out)).toMatchObject({ currency: "EUR" });

@@ -1,5 +1,6 @@
 import { systemClock } from "../../../observe/clock.ts";
 import { costsBy, readCosts } from "../../../observe/history/costs.ts";
+import { costHeading } from "../../../observe/money.ts";
 import { withKeptHistory } from "../../arsenal/kept-state.ts";
 import type { Command } from "../../command.ts";
 import { readChoice, readNumber } from "../../input.ts";
@@ -25,8 +26,7 @@ export const command: Command = {
         return 0;
       }
       const cells = sums.map(({ name, calls, cost }) => [clip(name, 60), String(calls), cost.toFixed(4)]);
-      const costs = currency === undefined ? "cost" : `cost (${currency})`;
-      if (cells.length > 0) terminal.out.write(`${table([[by, "calls", costs], ...cells])}\n`);
+      if (cells.length > 0) terminal.out.write(`${table([[by, "calls", costHeading(currency)], ...cells])}\n`);
       else note(terminal, "No calls of tools that declare cost.monetaryCost in these days.");
       return 0;
     });

@@ -1,4 +1,5 @@
 import { readHistory } from "../../../observe/history/history.ts";
+import { costHeading } from "../../../observe/money.ts";
 import { timeSteps } from "../../../observe/retrieval-steps.ts";
 import type { CallRecord, HistoryRecord, RetrievalRecord } from "../../../observe/history/record.ts";
 import { withKeptHistory } from "../../arsenal/kept-state.ts";
@@ -38,7 +39,7 @@ export const command: Command = {
         const about = traceId === undefined ? {} : { traceId: traceId.toLowerCase() };
         terminal.out.write(`${JSON.stringify({ ...about, retrievals, calls }, undefined, 2)}\n`);
       } else if (traceId === undefined) showLatest(shown, terminal);
-      else showTrace(retrievals, calls, terminal);
+      else showTrace({ retrievals, calls }, config.telemetry.prices?.currency, terminal);
       return 0;
     });
   },
@@ -56,7 +57,11 @@ function showLatest(records: readonly HistoryRecord[], terminal: Terminal): void
   else note(terminal, "Nothing is kept yet.");
 }
 
-function showTrace(retrievals: readonly RetrievalRecord[], calls: readonly CallRecord[], terminal: Terminal): void {
+function showTrace(
+  { retrievals, calls }: { readonly retrievals: readonly RetrievalRecord[]; readonly calls: readonly CallRecord[] },
+  currency: string | undefined,
+  terminal: Terminal,
+): void {
   const { bold } = styles(terminal.out, terminal.environment);
   const parts = retrievals.map((record) => {
     const asked = record.query === undefined ? "(no text kept)" : clip(record.query, 200);
@@ -75,7 +80,7 @@ function showTrace(retrievals: readonly RetrievalRecord[], calls: readonly CallR
     return `${bold(asked)}\n${told.join("\n")}\n\n${showExplanation(record.explanation, terminal)}`;
   });
   if (calls.length > 0) {
-    const header = ["time", "tool", "status", "attempts", "waited ms", "took ms", "cost", "by", ""];
+    const header = ["time", "tool", "status", "attempts", "waited ms", "took ms", costHeading(currency), "by", ""];
     const rows = calls.map((call) => [
       timeOf(call.at),
       call.toolId,
