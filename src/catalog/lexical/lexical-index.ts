@@ -337,7 +337,11 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
 }
 
 function fieldsWith(posting: Posting, slot: number): LexicalField[] {
-  const first = lowerBound(posting, slot * FIELD_SPAN);
+  const fields: LexicalField[] = [];
   const end = lowerBound(posting, (slot + 1) * FIELD_SPAN);
-  return [...posting.keys.subarray(first, end)].flatMap((key) => LEXICAL_FIELDS[key & (FIELD_SPAN - 1)] ?? []);
+  for (let at = lowerBound(posting, slot * FIELD_SPAN); at < end; at++) {
+    const field = LEXICAL_FIELDS[(posting.keys[at] ?? 0) & (FIELD_SPAN - 1)];
+    if (field !== undefined) fields.push(field);
+  }
+  return fields;
 }

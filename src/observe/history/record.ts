@@ -54,16 +54,17 @@ export interface CallRecord {
 
 export type HistoryRecord = RetrievalRecord | CallRecord;
 
-/** A record as it is stored. The weights of a ranking are the same for all its tools, and are written once. */
+/** A record as it is stored. The signals of a ranking and their weights are the same for all its tools, and are written once. */
 export type StoredRecord =
   | CallRecord
   | (Omit<RetrievalRecord, "explanation"> & {
-      readonly weights: Readonly<Record<string, number>>;
+      readonly signals: readonly Pick<Signal, "name" | "weight">[];
       readonly chosen: readonly StoredTool[];
       readonly leftOut: readonly StoredTool[];
     });
 
-type StoredTool = Omit<ExplainedTool, "signals"> & { readonly signals: Readonly<Record<string, number>> };
+/** A tool with the value of each signal, in their order; null for one that it does not have. */
+type StoredTool = Omit<ExplainedTool, "signals"> & { readonly values: readonly (number | null)[] };
 
 type Signal = ExplainedTool["signals"][number];
 
@@ -71,39 +72,27 @@ export function toStored(record: HistoryRecord): StoredRecord {
   if (record.kind === "call") return record;
   const { explanation, ...rest } = record;
   const { chosen, leftOut } = explanation;
-  const weights = Object.fromEntries(
-    [...chosen, ...leftOut].flatMap(({ signals }) => signals.map(({ name, weight }) => [name, weight])),
-  );
-  const compact = ({ signals, ...tool }: ExplainedTool): StoredTool => ({
+  const known = new Map<string, Pick<Signal, "name" | "weight">>();
+  for (const tools of [chosen, leftOut])
+    for (const { signals } of tools)
+      for (const { name, weight } of signals) if (!known.has(name)) known.set(name, { name, weight });
+  const signals = [...known.values()];
+  const compact = ({ signals: own, ...tool }: ExplainedTool): StoredTool => ({
     ...tool,
-    signals: Object.fromEntries(signals.map(({ name, value }) => [name, value])),
+    values: signals.map(({ name }) => own.find((one) => one.name === name)?.value ?? null),
   });
-  return { ...rest, weights, chosen: chosen.map(compact), leftOut: leftOut.map(compact) };
+  return { ...rest, signals, chosen: chosen.map(compact), leftOut: leftOut.map(compact) };
 }
 
 export function fromStored(record: StoredRecord): HistoryRecord {
   if (record.kind === "call") return record;
-  const { weights, chosen, leftOut, ...rest } = record;
-  const expand = ({ signals, ...tool }: StoredTool): ExplainedTool => ({
+  const { signals, chosen, leftOut, ...rest } = record;
+  const expand = ({ values, ...tool }: StoredTool): ExplainedTool => ({
     ...tool,
-    // In the order of the weights: a database may have sorted the names.
-    signals: SIGNALS.filter((name) => signals[name] !== undefined).map((name) => {
-      const [value = 0, weight = 0] = [signals[name], weights[name]];
-      return { name, value, weight, contribution: value * weight || 0 };
+    signals: signals.flatMap(({ name, weight }, at) => {
+      const value = values[at] ?? null;
+      return value === null ? [] : [{ name, value, weight, contribution: value * weight || 0 }];
     }),
   });
   return { ...rest, explanation: { chosen: chosen.map(expand), leftOut: leftOut.map(expand) } };
 }
-
-/** Every signal, in the order an explanation has them. */
-const SIGNALS = Object.keys({
-  semantic: 0,
-  intent: 0,
-  conversation: 0,
-  health: 0,
-  cost: 0,
-  learned: 0,
-  alreadyUsedPenalty: 0,
-  alreadyFailedPenalty: 0,
-  deprecatedPenalty: 0,
-} satisfies Record<Signal["name"], 0>) as readonly Signal["name"][];
