@@ -16,7 +16,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
   /** By place, when each pass that holds it ends. Those that hold none are under the empty key, so that they cannot be given back twice. */
   const holders = new Map<string, Map<string, number>>();
   const breakers = new Map<string, Breaker>();
-  const budgets = new Map<string, { readonly calls: Counter; readonly retries: Counter }>();
+  const budgets = new Map<string, Record<"calls" | "retries", ReturnType<typeof createCounter>>>();
   let held = 0;
   let era = 0;
 
@@ -24,12 +24,6 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     let ids = holders.get(key);
     if (ids === undefined) holders.set(key, (ids = new Map<string, number>()));
     return ids;
-  }
-
-  function budgetOf(key: string): { readonly calls: Counter; readonly retries: Counter } {
-    let budget = budgets.get(key);
-    if (budget === undefined) budgets.set(key, (budget = { calls: createCounter(), retries: createCounter() }));
-    return budget;
   }
 
   return {
@@ -81,7 +75,11 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
         .filter(([, { probeAt }]) => probeAt !== undefined)
         .map(([key, { probeAt }]) => toChange(key, probeAt)),
     nextEra: () => ++era,
-    count: (key, what, second) => budgetOf(key)[what].add(second),
+    count(key, what, second) {
+      const budget = budgets.get(key) ?? { calls: createCounter(), retries: createCounter() };
+      budgets.set(key, budget);
+      budget[what].add(second);
+    },
     sum: (key, what, from, to) => budgets.get(key)?.[what].sum(from, to) ?? 0,
     get size() {
       const logs = [...windows.values()].flatMap((byKey) => [...byKey.values()]);
@@ -107,15 +105,10 @@ function forgetIdle(logs: Map<string, CallLog>, windowMs: number, now: number): 
   }
 }
 
-interface CallLog {
-  nthNewest(n: number, windowMs: number, now: number): number | undefined;
-  add(now: number): void;
-  newest(): number;
-  size(): number;
-}
+type CallLog = ReturnType<typeof createCallLog>;
 
 /** The times of the last calls, in a ring that grows to what is used. */
-function createCallLog(): CallLog {
+function createCallLog() {
   let times = new Float64Array(8);
   let first = 0;
   let count = 0;
@@ -129,14 +122,14 @@ function createCallLog(): CallLog {
   }
 
   return {
-    nthNewest(n, windowMs, now) {
+    nthNewest(n: number, windowMs: number, now: number): number | undefined {
       for (let dropped = 0; dropped < 2 && count > 0 && at(0) + windowMs <= now; dropped++) {
         first = (first + 1) % times.length;
         count--;
       }
       return count < n ? undefined : at(count - n);
     },
-    add(now) {
+    add(now: number) {
       if (count === times.length) grow();
       times[(first + count) % times.length] = now;
       count++;
@@ -146,23 +139,18 @@ function createCallLog(): CallLog {
   };
 }
 
-interface Counter {
-  add(second: number): void;
-  sum(from: number, to: number): number;
-}
-
 /** A count for each of the last seconds, one more than a minute has. */
-function createCounter(): Counter {
+function createCounter() {
   const length = 61;
   const counted = new Float64Array(length);
   const seconds = new Float64Array(length).fill(-1);
   return {
-    add(second) {
+    add(second: number) {
       const place = second % length;
       if (seconds[place] !== second) [seconds[place], counted[place]] = [second, 0];
       counted[place] = (counted[place] ?? 0) + 1;
     },
-    sum(from, to) {
+    sum(from: number, to: number): number {
       let sum = 0;
       for (let place = 0; place < length; place++) {
         const second = seconds[place] ?? -1;

@@ -2,8 +2,8 @@ import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.por
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../transcode/features.ts";
 import { asRecord, type CallAssembly, type Completed, createPieceStream } from "./parts/read-call.ts";
-import { CHAT_DEFINITION, chatMessageOf, either, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
-import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { chatDialect, either, toWireSpelling } from "./parts/chat-calls.ts";
+import type { ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
 /** A tool as Cohere's chat (v2) takes it. */
@@ -49,12 +49,7 @@ export function cohereDialect({
   CohereToolMessage | Record<string, unknown>
 > {
   return {
-    ...definitions<CohereTool>({
-      name: "cohere",
-      target: COHERE_TARGET,
-      ...CHAT_DEFINITION,
-    }),
-    readCalls: (response) => readChatCalls(chatMessageOf(response)),
+    ...chatDialect({ name: "cohere", target: COHERE_TARGET }),
     writeResults: (answered) => {
       const messages = answered.map(toMessage);
       return spelling === "wire" ? messages.map(toWireSpelling) : messages;

@@ -1,14 +1,10 @@
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai/openai.ts";
-import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls, toWireSpelling } from "./parts/chat-calls.ts";
-import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { chatDialect, type ChatTool, createChatStream, toWireSpelling } from "./parts/chat-calls.ts";
 import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
 
 /** A tool as Mistral's chat takes it. */
-export type MistralTool = {
-  type: "function";
-  function: { name: string; description: string; parameters: ObjectSchema; strict?: true };
-};
+export type MistralTool = ChatTool;
 
 /** A result as Mistral's own library takes it. */
 export type MistralToolMessage = { role: "tool"; name: string; content: string | MistralChunk[]; toolCallId: string };
@@ -27,14 +23,8 @@ export function mistralDialect({
   MistralToolMessage | Record<string, unknown>
 > {
   return {
-    ...definitions<MistralTool>({
-      name: "mistral",
-      target: OPENAI_TARGET,
-      strictTarget: OPENAI_STRICT_TARGET,
-      ...CHAT_DEFINITION,
-    }),
+    ...chatDialect({ name: "mistral", target: OPENAI_TARGET, strictTarget: OPENAI_STRICT_TARGET }),
     limits: { maxTools: 128 },
-    readCalls: (response) => readChatCalls(chatMessageOf(response)),
     writeResults: (answered) => {
       const messages = answered.map(toMessage);
       return spelling === "wire" ? messages.map(toWireSpelling) : messages;

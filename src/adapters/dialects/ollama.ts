@@ -2,8 +2,8 @@ import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../transcode/features.ts";
 import { asRecord, asRecords, createMessageStream, type RawCall } from "./parts/read-call.ts";
-import { CHAT_DEFINITION, chatMessageOf, readChatCalls } from "./parts/chat-calls.ts";
-import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { chatDialect } from "./parts/chat-calls.ts";
+import type { ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
 /** A tool as Ollama's chat takes it. */
@@ -29,12 +29,7 @@ export const OLLAMA_TARGET: SchemaTarget = {
 /** Ollama's chat API. */
 export function ollamaDialect(): StreamingDialect<OllamaTool, OllamaToolMessage> {
   return {
-    ...definitions<OllamaTool>({
-      name: "ollama",
-      target: OLLAMA_TARGET,
-      ...CHAT_DEFINITION,
-    }),
-    readCalls: (response) => readChatCalls(chatMessageOf(response)),
+    ...chatDialect({ name: "ollama", target: OLLAMA_TARGET }),
     writeResults: (answered) =>
       answered.map((each) => {
         const { id, idMadeUp, call } = each.read;

@@ -13,6 +13,7 @@ import {
   type Space,
   type Stored,
   toSparse,
+  toStored,
   type VectorDatabase,
   type VectorDriver,
   type VectorStoreSettings,
@@ -117,14 +118,14 @@ function qdrantDatabase(send: Send): VectorDatabase {
     },
 
     async read(space, ids, parts) {
-      return (await ask<readonly Point[]>(space, "", { ids, ...withParts(parts) }, [])).map(toStored);
+      return (await ask<readonly Point[]>(space, "", { ids, ...withParts(parts) }, [])).map(fromPoint);
     },
 
     async scroll(space, condition, { limit, parts, cursor: offset }) {
       type Page = { readonly points: readonly Point[]; readonly next_page_offset?: string | null };
       const body = { filter: toFilter(condition), limit, ...withParts(parts), offset };
       const { points, next_page_offset: next } = await ask<Page>(space, "/scroll", body, { points: [] });
-      return { records: points.map(toStored), ...(next ? { next } : {}) };
+      return { records: points.map(fromPoint), ...(next ? { next } : {}) };
     },
 
     async count(space, condition) {
@@ -136,7 +137,7 @@ function qdrantDatabase(send: Send): VectorDatabase {
       const shared = { filter: toFilter(condition), limit, with_payload: ["key", "hash", "nth"] };
       const searches = vectors.map((vector) => ({ query: [...vector], ...shared }));
       return (await search(space, searches)).map((points) =>
-        points.map((point) => ({ fields: toStored(point).fields, score: point.score ?? 0 })),
+        points.map((point) => ({ fields: fromPoint(point).fields, score: point.score ?? 0 })),
       );
     },
 
@@ -172,16 +173,8 @@ function withParts(parts: readonly Part[]): object {
   };
 }
 
-function toStored({ id, payload = {}, vector }: Point): Stored {
-  const { revision, about, text, ...fields } = payload;
-  return {
-    id,
-    revision: Number(revision ?? 0),
-    fields: fields as Readonly<Record<string, string>>,
-    ...(typeof about === "string" ? { about } : {}),
-    ...(typeof text === "string" ? { text } : {}),
-    ...(Array.isArray(vector) ? { vector: Float32Array.from(vector) } : {}),
-  };
+function fromPoint({ id, payload = {}, vector }: Point): Stored {
+  return toStored(id, payload, vector);
 }
 
 function toFilter(condition: Condition): object {

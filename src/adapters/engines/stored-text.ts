@@ -16,9 +16,24 @@ export function decode(text: string): string {
 }
 
 /** A tool's tenant. One that is not a text equals none: unlike an encoded text, it begins with a quote. */
-export function toTenant(tenant: unknown): string | null {
+function toTenant(tenant: unknown): string | null {
   if (tenant === undefined) return null;
   return typeof tenant === "string" ? encode(tenant) : `"${JSON.stringify(tenant)}`;
+}
+
+/** The columns of a tool that both SQL engines have. */
+export function toColumns(tool: Tool) {
+  return {
+    id: encode(tool.id),
+    hash: encode(tool.contentHash),
+    name: encode(tool.name),
+    namespace: encode(tool.namespace),
+    source: encode(tool.source),
+    risk: encode(tool.riskLevel),
+    ensemble: tool.ensemble === undefined ? null : encode(tool.ensemble),
+    category: tool.category === undefined ? null : encode(tool.category),
+    tenant: toTenant(tool.metadata["tenant"]),
+  };
 }
 
 /** A tool as it is kept. Throws if it is not plain data. */

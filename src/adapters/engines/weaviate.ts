@@ -14,6 +14,7 @@ import {
   type Space,
   type Stored,
   type Terms,
+  toStored,
   type VectorDatabase,
   type VectorDriver,
   type VectorStoreSettings,
@@ -123,14 +124,14 @@ function weaviateDatabase(send: Send): VectorDatabase {
     async read(space, ids, parts) {
       if (ids.length === 0) return [];
       const where = `where: { path: ["id"], operator: ContainsAny, valueText: ${JSON.stringify(ids)} }`;
-      return (await get(space, [where, `limit: ${ids.length}`], selection(parts))).map(toStored);
+      return (await get(space, [where, `limit: ${ids.length}`], selection(parts))).map(fromRow);
     },
 
     async scroll(space, condition, { limit, parts, cursor }) {
       // Weaviate's own cursor takes no filter, and offsets end at 10,000.
       const rest = cursor === undefined ? condition : ({ all: [condition, { uidAbove: cursor }] } as const);
       const given = [`where: ${toWhere(rest)}`, 'sort: [{ path: ["uid"], order: asc }]', `limit: ${limit}`];
-      const records = (await get(space, given, selection(parts))).map(toStored);
+      const records = (await get(space, given, selection(parts))).map(fromRow);
       const last = records.at(-1);
       return { records, ...(last && records.length === limit ? { next: last.id } : {}) };
     },
@@ -148,7 +149,7 @@ function weaviateDatabase(send: Send): VectorDatabase {
           const given = [near, ...whereOf(condition), `limit: ${limit}`];
           const rows = await get(space, given, "key hash nth _additional { distance }");
           // The distance of the metric `dot` is the negative product.
-          return rows.map((row) => ({ fields: toStored(row).fields, score: -(row._additional?.distance ?? 0) }));
+          return rows.map((row) => ({ fields: fromRow(row).fields, score: -(row._additional?.distance ?? 0) }));
         }),
       ),
 
@@ -214,16 +215,8 @@ function selection(parts: readonly Part[]): string {
   return ["revision", ...FIELDS, ...parts.filter((part) => part !== "vector"), additional].join(" ");
 }
 
-function toStored({ revision, about, text, _additional, ...fields }: Row): Stored {
-  const { id = "", vector } = _additional ?? {};
-  return {
-    id,
-    revision: Number(revision ?? 0),
-    fields: fields as Readonly<Record<string, string>>,
-    ...(typeof about === "string" ? { about } : {}),
-    ...(typeof text === "string" ? { text } : {}),
-    ...(vector ? { vector: Float32Array.from(vector) } : {}),
-  };
+function fromRow({ _additional: { id = "", vector } = {}, ...properties }: Row): Stored {
+  return toStored(id, properties, vector);
 }
 
 /** Terms repeated so that Weaviate's BM25 comes to their weights. */

@@ -16,7 +16,7 @@ export interface PostgresStateOptions {
   /** `postgres://user:password@host:5432/database`, or what looks it up whenever it is needed. */
   readonly url: string | (() => Promise<string>);
   /** The schema the tables are in. It is created. Defaults to `toolarsenal`. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. It is yours to close. */
   readonly client?: PostgresClient;
   readonly clock?: Clock;
@@ -134,11 +134,7 @@ type Settings = setting.Filled<typeof config> & { readonly url?: string | undefi
 
 export function create({ url = "", schema }: Settings, { clock, secrets }: Surroundings): SharedState {
   const use = { scope: "state", field: "state.url" };
-  return postgresState({
-    url: () => filledUrl(url, secrets, use),
-    ...(schema !== undefined && { schema }),
-    clock,
-  });
+  return postgresState({ url: () => filledUrl(url, secrets, use), schema, clock });
 }
 
 /** Connects as the arsenal will, and writes. */

@@ -20,7 +20,7 @@ export interface RedisStateOptions {
   /** Makes a client of the `redis` package, for what a URL cannot say: a cluster, Sentinel, certificates. It is called again whenever the connection was lost. */
   readonly client?: () => RedisClient | Promise<RedisClient>;
   /** Begins every key, so that several arsenals can share a server. Defaults to `toolarsenal:`. */
-  readonly keyPrefix?: string;
+  readonly keyPrefix?: string | undefined;
   readonly clock?: Clock;
   /** Called if the server turns out to have lost its data while this process used it. */
   readonly onLost?: (error: ArsenalError) => void;
@@ -110,7 +110,7 @@ export const needs = { url: "Write redis://HOST:6379." };
 export function create({ url = "", keyPrefix }: Settings, { clock, emit, secrets }: Surroundings): SharedState {
   return redisState({
     url: () => filledUrl(url, secrets),
-    ...(keyPrefix !== undefined && { keyPrefix }),
+    keyPrefix,
     clock,
     onLost: ({ message }) => emit("state-lost", { message }),
   });

@@ -1,15 +1,12 @@
 import type { SetLimits, StreamingDialect } from "../../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../../transcode/convert-schema.ts";
 import { ALL_BELOW_ROOT, PLAIN_FEATURES } from "../../../transcode/features.ts";
-import { CHAT_DEFINITION, chatMessageOf, createChatStream, readChatCalls } from "../parts/chat-calls.ts";
-import { definitions, type ObjectSchema, STRICT_FORMATS } from "../parts/definitions.ts";
+import { chatDialect, type ChatTool, createChatStream } from "../parts/chat-calls.ts";
+import { STRICT_FORMATS } from "../parts/definitions.ts";
 import { contentOf, textOf } from "../parts/result-content.ts";
 
 /** A tool as Chat Completions takes it. */
-export type OpenAiTool = {
-  type: "function";
-  function: { name: string; description: string; parameters: ObjectSchema; strict?: true };
-};
+export type OpenAiTool = ChatTool;
 
 /** A result as Chat Completions takes it: the second form answers a `function_call` of older models, which has no id. */
 export type OpenAiToolMessage =
@@ -60,14 +57,8 @@ export const OPENAI_STRICT_TARGET: SchemaTarget = {
 /** OpenAI's Chat Completions API, and the many servers that speak it. */
 export function openaiDialect(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
   return {
-    ...definitions<OpenAiTool>({
-      name: "openai",
-      target: OPENAI_TARGET,
-      strictTarget: OPENAI_STRICT_TARGET,
-      ...CHAT_DEFINITION,
-    }),
+    ...chatDialect({ name: "openai", target: OPENAI_TARGET, strictTarget: OPENAI_STRICT_TARGET }),
     limits: OPENAI_LIMITS,
-    readCalls: (response) => readChatCalls(chatMessageOf(response)),
     writeResults: (answered) =>
       answered.map((each) => {
         const { id, idMadeUp, call } = each.read;

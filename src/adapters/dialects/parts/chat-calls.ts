@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
 import { asRecord, asRecords, createCallAssembly, type RawCall, toReadCall } from "./read-call.ts";
-import type { DefinitionShape, ObjectSchema } from "./definitions.ts";
+import { type DefinitionShape, definitions, type ObjectSchema } from "./definitions.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -10,24 +10,28 @@ export function either(value: Json, wire: string, camel: string): unknown {
   return value[wire] ?? value[camel];
 }
 
-/** A definition in that form. */
+/** A definition in the form that OpenAI began. */
 export type ChatTool = {
   type: "function";
   function: { name: string; description: string; parameters: ObjectSchema; strict?: true };
 };
 
-/** How definitions in that form are written and read. */
-export const CHAT_DEFINITION: Pick<DefinitionShape<ChatTool>, "looksLike" | "read" | "write"> = {
-  write: ({ name, description, schema, strict }) => ({
-    type: "function",
-    function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
-  }),
-  looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
-  read({ type = "function", function: tool }) {
-    const { name, description, parameters } = asRecord(tool);
-    return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
-  },
-};
+/** How an API in that form takes definitions and answers with calls. */
+export function chatDialect(shape: Pick<DefinitionShape<ChatTool>, "name" | "target" | "strictTarget">) {
+  const defined = definitions<ChatTool>({
+    ...shape,
+    write: ({ name, description, schema, strict }) => ({
+      type: "function",
+      function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
+    }),
+    looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
+    read({ type = "function", function: tool }) {
+      const { name, description, parameters } = asRecord(tool);
+      return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
+    },
+  });
+  return { ...defined, readCalls: (response: unknown) => readChatCalls(chatMessageOf(response)) };
+}
 
 const WIRE_NAMES: Readonly<Record<string, string>> = { toolCallId: "tool_call_id", imageUrl: "image_url" };
 
@@ -40,7 +44,7 @@ export function toWireSpelling(message: Readonly<Record<string, unknown>>): Reco
 }
 
 /** The calls of a message in the form that OpenAI began: `tool_calls`, each with a `function`. */
-export function readChatCalls(message: Json): readonly ReadCall[] {
+function readChatCalls(message: Json): readonly ReadCall[] {
   const calls = asRecords(either(message, "tool_calls", "toolCalls"));
   const { function_call } = message;
   // Before there were several calls an answer, there was one, without an id.
@@ -49,7 +53,7 @@ export function readChatCalls(message: Json): readonly ReadCall[] {
 }
 
 /** The message of a whole answer, of its first choice, or the message itself. */
-export function chatMessageOf(response: unknown): Json {
+function chatMessageOf(response: unknown): Json {
   const answer = asRecord(response);
   const [choice] = asRecords(answer["choices"]);
   return asRecord(choice?.["message"] ?? answer["message"] ?? answer);

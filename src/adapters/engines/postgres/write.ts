@@ -7,7 +7,7 @@ import { toMentionable } from "../../../catalog/lexical/mentions.ts";
 import { toolFields } from "../../../catalog/tool-text.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { impactOf } from "../judge.ts";
-import { encode, toJson, toTenant } from "../stored-text.ts";
+import { encode, toColumns, toJson } from "../stored-text.ts";
 import { readWords, type ToolWords } from "../tool-words.ts";
 import { lock, type Meta, type Query, type Store, versionsOf } from "./tables.ts";
 import { modelsOf, removeVectors } from "./vectors.ts";
@@ -145,16 +145,8 @@ function prepare(tool: Tool): Prepared {
   const { key, otherTerms, namespaceTerms } = toMentionable(texts);
   const [nameKey, qualifiedKey] = words.spellings;
   const row = {
-    id: encode(tool.id),
-    hash: encode(tool.contentHash),
-    name: encode(tool.name),
-    namespace: encode(tool.namespace),
-    source: encode(tool.source),
-    risk: encode(tool.riskLevel),
+    ...toColumns(tool),
     deprecated: tool.deprecated,
-    ensemble: tool.ensemble === undefined ? null : encode(tool.ensemble),
-    category: tool.category === undefined ? null : encode(tool.category),
-    tenant: toTenant(tool.metadata["tenant"]),
     tags: tool.tags.map(encode),
     capabilities: tool.capabilities.map(encode),
     name_key: nameKey === undefined ? null : toKey(nameKey),

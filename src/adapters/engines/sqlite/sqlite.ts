@@ -14,7 +14,7 @@ import type { Surroundings } from "../../surroundings.ts";
 import { sqliteFailure } from "../../state/load-sqlite.ts";
 import { isDamage } from "../../state/move-aside.ts";
 import { checkEngine, createTurns, notOpen } from "../handle.ts";
-import { decode, encode, toJson, toTenant } from "../stored-text.ts";
+import { decode, encode, toColumns, toJson } from "../stored-text.ts";
 import { readWords, toWord } from "../tool-words.ts";
 import { CATALOG, type Database, openDatabase } from "./database.ts";
 import { toCondition } from "./filter-sql.ts";
@@ -231,9 +231,6 @@ function prepare(tool: Tool): Prepared {
   };
 }
 
-const TOOL_COLUMNS =
-  "hash, revision, name, namespace, source, risk, deprecated, ensemble, category, tenant, name_key, qualified_key, mentionable, lengths, json";
-
 const INSERT_WORDS = `INSERT INTO words (rowid, ${LEXICAL_FIELDS.join()}) VALUES (?, ${LEXICAL_FIELDS.map(() => "?").join()})`;
 
 function write(database: Database, tools: readonly Prepared[]): PutTools {
@@ -243,26 +240,20 @@ function write(database: Database, tools: readonly Prepared[]): PutTools {
     const id = encode(tool.id);
     const known = database.get<{ slot: number }>("SELECT slot FROM tools WHERE id = ?", id);
     if (known) forget(database, known.slot);
-    const row = database.get<{ slot: number }>(
-      `INSERT INTO tools (slot, id, ${TOOL_COLUMNS}) VALUES (${Array(17).fill("?").join()}) RETURNING slot`,
-      known?.slot ?? null,
-      id,
-      encode(tool.contentHash),
+    const columns = {
+      ...toColumns(tool),
+      slot: known?.slot ?? null,
       revision,
-      encode(tool.name),
-      encode(tool.namespace),
-      encode(tool.source),
-      encode(tool.riskLevel),
-      tool.deprecated ? 1 : 0,
-      tool.ensemble === undefined ? null : encode(tool.ensemble),
-      tool.category === undefined ? null : encode(tool.category),
-      toTenant(tool.metadata["tenant"]),
-      words.spellings[0] ?? null,
-      words.spellings[1] ?? null,
-      mentionable ? 1 : 0,
-      new Uint8Array(words.lengths.buffer),
+      deprecated: Number(tool.deprecated),
+      name_key: words.spellings[0] ?? null,
+      qualified_key: words.spellings[1] ?? null,
+      mentionable: Number(mentionable),
+      lengths: new Uint8Array(words.lengths.buffer),
       json,
-    );
+    };
+    const names = Object.keys(columns);
+    const sql = `INSERT INTO tools (${names.join()}) VALUES (${names.map(() => "?").join()}) RETURNING slot`;
+    const row = database.get<{ slot: number }>(sql, ...Object.values(columns));
     const slot = row?.slot ?? 0;
     const label = "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)";
     for (const tag of tool.tags) database.run(label, "tag", encode(tag), slot);

@@ -99,6 +99,22 @@ export interface Stored {
   readonly vector?: Float32Array;
 }
 
+/** A record from the properties that a database keeps under its id. */
+export function toStored(
+  id: string,
+  { revision, about, text, ...fields }: Readonly<Record<string, unknown>>,
+  vector?: unknown,
+): Stored {
+  return {
+    id,
+    revision: Number(revision ?? 0),
+    fields: fields as Readonly<Record<string, string>>,
+    ...(typeof about === "string" ? { about } : {}),
+    ...(typeof text === "string" ? { text } : {}),
+    ...(Array.isArray(vector) ? { vector: Float32Array.from(vector as readonly number[]) } : {}),
+  };
+}
+
 /** Parts of a record that are only read if asked for. */
 export type Part = "about" | "text" | "vector";
 

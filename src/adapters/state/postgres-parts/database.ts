@@ -13,31 +13,19 @@ const PATIENCE_MS = 10_000;
 /** How often to look without being notified, in milliseconds: a notification may be lost with its connection. */
 const LOOK_MS = 900;
 
-/** The database of a state, with its tables. */
-export interface StateDatabase {
-  /** The schema as SQL writes it. */
-  readonly schema: string;
-  /** Runs one statement once the tables are there. Rejects if it takes longer than `withinMs`. */
-  ask<Row extends object>(sql: string, values: readonly unknown[], options?: AskOptions): Promise<readonly Row[]>;
-  /** The time to hand to SQL: null for the server's own. */
-  now(): number | null;
-  /** Looks now, when the database says that there is something, and every `ms` milliseconds. Returns what ends it. */
-  watch(what: string, look: () => Promise<unknown>, ms?: number): () => void;
-  /** Ends all looking. */
-  close(): void;
-}
-
 interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   readonly withinMs?: number;
 }
 
-/** Creates the tables with the first statement. With `ownTime`, time is that of the clock, for tests. */
+export type StateDatabase = ReturnType<typeof createStateDatabase>;
+
+/** The database of a state. Creates the tables with the first statement. With `ownTime`, time is that of the clock, for tests. */
 export function createStateDatabase(
   postgres: Postgres,
   schema: string,
   { clock, ownTime }: { readonly clock: Clock; readonly ownTime: boolean },
-): StateDatabase {
+) {
   let ready: Promise<void> | undefined;
   const looks = new Map<ReturnType<typeof createLookout>, string>();
   let stopListening: (() => void) | undefined;
@@ -54,9 +42,14 @@ export function createStateDatabase(
   }
 
   return {
+    /** The schema as SQL writes it. */
     schema: quoted(schema),
-    async ask<Row extends object>(sql: string, values: readonly unknown[], options: AskOptions = {}) {
-      const { signal, withinMs = PATIENCE_MS } = options;
+    /** Runs one statement once the tables are there. Rejects if it takes longer than `withinMs`. */
+    async ask<Row extends object>(
+      sql: string,
+      values: readonly unknown[],
+      { signal, withinMs = PATIENCE_MS }: AskOptions = {},
+    ): Promise<readonly Row[]> {
       signal?.throwIfAborted();
       const late = AbortSignal.timeout(withinMs);
       const ended = signal === undefined ? late : AbortSignal.any([signal, late]);
@@ -67,8 +60,10 @@ export function createStateDatabase(
         throw late.aborted && error === late.reason ? tooSlow(withinMs) : error;
       }
     },
-    now: () => (ownTime ? clock.now() : null),
-    watch(what, look, ms = LOOK_MS) {
+    /** The time to hand to SQL: null for the server's own. */
+    now: (): number | null => (ownTime ? clock.now() : null),
+    /** Looks now, when the database says that there is something, and every `ms` milliseconds. Returns what ends it. */
+    watch(what: string, look: () => Promise<unknown>, ms = LOOK_MS) {
       const lookout = createLookout(clock, ms, look);
       lookout.soon();
       looks.set(lookout, what);
@@ -81,6 +76,7 @@ export function createStateDatabase(
         stopListening = undefined;
       };
     },
+    /** Ends all looking. */
     close() {
       for (const lookout of looks.keys()) lookout.stop();
       looks.clear();

@@ -71,33 +71,16 @@ interface Change {
   reject(error: unknown): void;
 }
 
-/** One SQLite file, which any number of processes on this machine may share. */
-export interface StateFile {
-  /** Reads now. Throws what the change below rejects with. */
-  read<Value>(step: (database: Database) => Value, signal?: AbortSignal): Value;
-  /**
-   * Writes in a transaction that no other process changes anything in between. A durable change is on the disk before it counts. Changes that
-   * are asked for at the same time are written together.
-   */
-  change<Value>(
-    step: (database: Database) => Value,
-    options: { readonly durable: boolean; readonly signal?: AbortSignal | undefined },
-  ): Promise<Value>;
-  /** Differs from before if another process changed the file, or another file took its place. */
-  version(): string;
-  /** False if nobody has made the file yet. */
-  exists(): boolean;
-  close(): void;
-}
+export type StateFile = ReturnType<typeof createStateFile>;
 
 /**
- * Opens the file on first use. If it is damaged, deleted or replaced, the operation that notices fails, and a new file begins that remembers
+ * One SQLite file, which any number of processes on this machine may share. It is opened on first use. If it is damaged, deleted or replaced, the operation that notices fails, and a new file begins that remembers
  * the loss.
  */
 export function createStateFile(
   path: string,
   { clock, onLost }: { readonly clock: Clock; readonly onLost?: ((error: ArsenalError) => void) | undefined },
-): StateFile {
+) {
   const file = resolve(path);
   let opened: Opened | undefined;
   let openings = 0;
@@ -199,10 +182,18 @@ export function createStateFile(
   }
 
   return {
-    read: (step, signal) => using(signal, step),
-    change: async (step, { durable, signal }) =>
+    /** Reads now. Throws what the change below rejects with. */
+    read: <Value>(step: (database: Database) => Value, signal?: AbortSignal) => using(signal, step),
+    /**
+     * Writes in a transaction that no other process changes anything in between. A durable change is on the disk before it counts. Changes that
+     * are asked for at the same time are written together.
+     */
+    change: async <Value>(
+      step: (database: Database) => Value,
+      { durable, signal }: { readonly durable: boolean; readonly signal?: AbortSignal | undefined },
+    ): Promise<Value> =>
       using(signal, () => {
-        const { promise, resolve: done, reject } = Promise.withResolvers<ReturnType<typeof step>>();
+        const { promise, resolve: done, reject } = Promise.withResolvers<Value>();
         // Not before everybody else had a turn, however long the chain of changes is of which each waits for the one before.
         if (waiting.length === 0) setImmediate(writeSome);
         waiting.push({
@@ -215,11 +206,13 @@ export function createStateFile(
         });
         return promise;
       }),
-    version: () =>
+    /** Differs from before if another process changed the file, or another file took its place. */
+    version: (): string =>
       using(
         undefined,
         (parts) => `${openings}:${parts.get<{ data_version: number }>("PRAGMA data_version")?.data_version}`,
       ),
+    /** False if nobody has made the file yet. */
     exists: () => opened !== undefined || existsSync(file),
     close() {
       const changes = closed ? [] : waiting.splice(0);
