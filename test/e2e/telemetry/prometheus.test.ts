@@ -27,7 +27,8 @@ describe.skipIf(prometheusMissing() !== undefined)("Prometheus", () => {
   let prometheus: PrometheusService;
 
   beforeAll(async () => {
-    gateway = await startBusyGateway({}, { withIdentity: true });
+    const prices = { currency: "EUR", perMillionInputTokens: 3 };
+    gateway = await startBusyGateway({ telemetry: { prices } }, { withIdentity: true });
     prometheus = await startPrometheus({
       target: gateway.url,
       rules: [ALERTS],
