@@ -143,6 +143,7 @@ export function createAegis(options: {
   const { policy, state, clock, emit, settings, pins, inspection } = options;
   checkSettings(settings);
   const approvals = createApprovals({ state, clock, emit, settings });
+  const { list, get, answer, approve, deny } = approvals;
   const limitsOf = createCallLimits(settings);
 
   function sees(tool: Tool, principal: Principal, through?: PolicyView): boolean {
@@ -214,13 +215,7 @@ export function createAegis(options: {
         return undefined;
       }
     },
-    approvals: {
-      list: approvals.list,
-      get: approvals.get,
-      answer: approvals.answer,
-      approve: approvals.approve,
-      deny: approvals.deny,
-    },
+    approvals: { list, get, answer, approve, deny },
 
     async decide(request) {
       const { tool, confirmationId } = request;
@@ -295,16 +290,12 @@ function checkSettings({ maxRequestsPerMinute, rates, confirmationTimeoutS, self
   const refuse = (field: string, value: unknown, fix: string): never => {
     throw fixable("CONFIG_INVALID", `${field} is ${showValue(value)}.`, fix, { field, value });
   };
-  if (!isPositive(maxRequestsPerMinute)) {
+  if (!isPositive(maxRequestsPerMinute))
     refuse("security.max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");
-  }
-  for (const [whose, calls] of Object.entries(rates ?? {})) {
+  for (const [whose, calls] of Object.entries(rates ?? {}))
     if (!isPositive(calls)) refuse(`security.rates.${whose}`, calls, "Write a number of calls a minute, such as 600.");
-  }
-  if (!isPositive(confirmationTimeoutS)) {
+  if (!isPositive(confirmationTimeoutS))
     refuse("security.confirmation_timeout_s", confirmationTimeoutS, "Write a number of seconds above 0, such as 600.");
-  }
-  if (selfApproval !== "never" && selfApproval !== "local") {
+  if (selfApproval !== "never" && selfApproval !== "local")
     refuse("security.self_approval", selfApproval, 'Write "never" or "local".');
-  }
 }

@@ -64,42 +64,37 @@ export function difference(approval: OpenApproval, { tool, principal }: PolicyRe
   return "The confirmation was given for other arguments. Call with exactly those, or without confirmationId to ask for these.";
 }
 
+const ENDS: Readonly<Record<Settled, string>> = {
+  denied: "was denied",
+  expired: "has expired",
+  used: "was already used",
+};
+
 /** What became of an approval that is no longer open. */
 export function gone(outcome: Settled | undefined): string {
-  switch (outcome) {
-    case "denied":
-      return "was denied";
-    case "expired":
-      return "has expired";
-    case "used":
-      return "was already used";
-    case undefined:
-      return "is unknown";
-  }
-}
-
-/** A person's answer to an approval, and what is kept of the approval. */
-interface GivenAnswer {
-  readonly id: string;
-  readonly answer: "approve" | "deny";
-  readonly by: Principal;
-  /** Absent where nothing is kept under the id. */
-  readonly record: ApprovalRecord | undefined;
+  return outcome === undefined ? "is unknown" : ENDS[outcome];
 }
 
 type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 
-/** Why an answer does not count; undefined where it does. */
-export function refusedAnswer({ id, answer, by, record }: GivenAnswer): Refused | undefined {
+/** Why a person's answer to an approval does not count; undefined if it does. */
+export function refusedAnswer(given: {
+  readonly id: string;
+  readonly answer: "approve" | "deny";
+  readonly by: Principal;
+  /** Undefined if nothing is kept under the id. */
+  readonly record: ApprovalRecord | undefined;
+}): Refused | undefined {
+  const { id, answer, by, record } = given;
   const shown = record?.open === true ? record.shown : undefined;
   // Two callers of one name, one with a tenant and one without, may be one person, who must not approve, or two, who must not deny for each other.
   const ownName = shown?.requestedBy === by.id;
   const own = ownName && record?.tenant === by.tenant;
   // Who asked may take the request back: that grants nothing.
   if (!by.roles.includes("approver") && !(own && answer === "deny")) return refused("lacks-role", lacksRole(id, by));
-  if (record === undefined || !sharesTenant(by, record)) return refused("unknown", invalid(id, gone(undefined)));
-  if (!record.open) return refused("settled", invalid(id, gone(record.outcome)));
-  if (record.shown.state === "approved") return refused("settled", invalid(id, "was already approved"));
+  if (record === undefined || !sharesTenant(by, record)) return refused("unknown", noLonger(id, gone(undefined)));
+  if (!record.open) return refused("settled", noLonger(id, gone(record.outcome)));
+  if (record.shown.state === "approved") return refused("settled", noLonger(id, "was already approved"));
   const mayApproveOwn = by.local && record.selfApproval === "local";
   if (ownName && answer === "approve" && !mayApproveOwn) return refused("own-call", ownCall(record.shown, by));
   return undefined;
@@ -110,31 +105,21 @@ function refused(because: Refused["because"], error: ArsenalError): Refused {
 }
 
 function ownCall({ id, toolId }: PendingApproval, by: Principal): ArsenalError {
-  return new ArsenalError("APPROVAL_INVALID", `"${by.id}" asked for ${toolId} and cannot approve its own call.`, {
-    field: "confirmationId",
-    value: id,
-    fix: "Let another approver answer, or set security.self_approval to local for the gateway and restart it.",
-  });
+  const fix = "Let another approver answer, or set security.self_approval to local for the gateway and restart it.";
+  return invalid(id, `"${by.id}" asked for ${toolId} and cannot approve its own call.`, fix);
 }
 
-function invalid(id: string, what: string): ArsenalError {
-  return new ArsenalError("APPROVAL_INVALID", `The confirmation ${what}.`, {
-    field: "confirmationId",
-    value: id,
-    fix: "List the approvals to see which calls wait now.",
-  });
+function noLonger(id: string, what: string): ArsenalError {
+  return invalid(id, `The confirmation ${what}.`, "List the approvals to see which calls wait now.");
 }
 
 function lacksRole(id: string, by: Principal): ArsenalError {
-  return new ArsenalError(
-    "APPROVAL_INVALID",
-    `"${by.id}" lacks the role "approver" and cannot answer a confirmation.`,
-    {
-      field: "confirmationId",
-      value: id,
-      fix: 'Give the role "approver" to the person who answers, or let an approver answer.',
-    },
-  );
+  const fix = 'Give the role "approver" to the person who answers, or let an approver answer.';
+  return invalid(id, `"${by.id}" lacks the role "approver" and cannot answer a confirmation.`, fix);
+}
+
+function invalid(id: string, message: string, fix: string): ArsenalError {
+  return new ArsenalError("APPROVAL_INVALID", message, { field: "confirmationId", value: id, fix });
 }
 
 /** Which open approvals (oldest first) to drop: the oldest of the caller with the most, in the tenant with the most. A flood displaces its own calls. */

@@ -113,30 +113,12 @@ function parse(given: string): URL {
 }
 
 /** Ranges that no server on the public internet has: this machine, private networks, link-local and metadata services, multicast, reserved. */
-const IPV4_RANGES: readonly (readonly [string, number])[] = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 3],
-];
+const IPV4_RANGES =
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
+  "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3";
 
 /** IPv6 addresses in use on the public internet begin with 2 or 3; of those, these are something else. */
-const IPV6_RANGES: readonly (readonly [string, number])[] = [
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["3fff::", 20],
-];
+const IPV6_RANGES = "2001::/23 2001:db8::/32 2002::/16 3fff::/20";
 
 /** Loaded with the first address, as the rest of Node's network modules. */
 const net = (): typeof Net => process.getBuiltinModule("node:net");
@@ -148,31 +130,28 @@ export function isPublicAddress(address: string): boolean {
   const { blocked4, blocked6, public6 } = (lists ??= {
     blocked4: listOf(IPV4_RANGES, "ipv4"),
     blocked6: listOf(IPV6_RANGES, "ipv6"),
-    public6: listOf([["2000::", 3]], "ipv6"),
+    public6: listOf("2000::/3", "ipv6"),
   });
   if (net().isIPv4(address)) return !blocked4.check(address, "ipv4");
   return net().isIPv6(address) && public6.check(address, "ipv6") && !blocked6.check(address, "ipv6");
 }
 
-function listOf(ranges: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {
+function listOf(ranges: string, family: "ipv4" | "ipv6"): BlockList {
   const list = new (net().BlockList)();
-  for (const [network, prefix] of ranges) list.addSubnet(network, prefix, family);
+  for (const range of ranges.split(" ")) {
+    const [network = "", prefix] = range.split("/");
+    list.addSubnet(network, Number(prefix), family);
+  }
   return list;
 }
 
 /** Why a connection was never made, as Node names it: nothing was sent. */
-export const NOT_CONNECTED: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
+export const NOT_CONNECTED: ReadonlySet<string> = new Set(
+  (
+    "ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH CERT_HAS_EXPIRED " +
+    "DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN ERR_TLS_CERT_ALTNAME_INVALID UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+  ).split(" "),
+);
 
 /** What became of a request that was not answered. */
 export function toRequestFailure(error: Error, url: URL, signal: AbortSignal | undefined): ArsenalError {

@@ -5,7 +5,7 @@ import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, mapTexts, READ_CHAR
 import { type Place, reaches, type Severity } from "./finding.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
-import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";
+import { createScanner, type Scanner, type ScannerOptions, type ScanReport } from "./scanner.ts";
 import { wrapUntrusted } from "./wrap-untrusted.ts";
 
 /** Looks through what passes a call. Never throws: a text that could not be looked at is let through or refused as configured, and told. */
@@ -48,35 +48,24 @@ export function createInspection(options: {
   readonly scanners?: readonly TextScanner[];
 }): Inspection {
   const { settings, emit, rules, scanners = [] } = options;
-  const { severity } = settings;
-  const flagAt = reaches(severity, "medium") ? "medium" : severity;
-  const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, scanners, ...(rules && { rules }) });
-  const telling = inspectionWith(scanner, settings, emit);
-  const silent = inspectionWith(scanner, settings, () => {});
-  return {
-    arguments: (tool, args, { quiet = false } = {}) => (quiet ? silent : telling).arguments(tool, args),
-    result: telling.result,
-  };
-}
+  const { severity, onFailure, results: mode } = settings;
+  const scanner = createScanner({ ...scannerSettings(severity), scanners, ...(rules && { rules }) });
 
-function inspectionWith(scanner: Scanner, settings: InspectionSettings, emit: Emit): Inspection {
-  const { onFailure, results: mode } = settings;
-
-  function look(tool: Tool, where: Place, value: unknown): Look {
+  function look(tool: Tool, where: Place, value: unknown, quiet = false): Look {
     try {
       const texts = gatherTexts(value);
       const report = scanner.scanText(texts.text, where);
-      if (report.failure !== undefined) return failed(tool, where, report.failure);
-      const refused = texts.unread > 0 ? failed(tool, where, unread(texts)) : undefined;
+      if (report.failure !== undefined) return failed(tool, where, report.failure, quiet);
+      const refused = texts.unread > 0 ? failed(tool, where, unread(texts), quiet) : undefined;
       return refused ?? { report, texts };
     } catch (error) {
-      return failed(tool, where, messageOf(error));
+      return failed(tool, where, messageOf(error), quiet);
     }
   }
 
-  function failed(tool: Tool, where: Place, message: string): { readonly refused: string } | undefined {
+  function failed(tool: Tool, where: Place, message: string, quiet = false): { readonly refused: string } | undefined {
     const denies = onFailure === "deny";
-    emit("scan-failed", { toolId: tool.id, where, message, action: denies ? "refused" : "allowed" });
+    if (!quiet) emit("scan-failed", { toolId: tool.id, where, message, action: denies ? "refused" : "allowed" });
     return denies ? { refused: refusal(tool, where, `could not be scanned: ${message}`) } : undefined;
   }
 
@@ -90,9 +79,9 @@ function inspectionWith(scanner: Scanner, settings: InspectionSettings, emit: Em
     emit("scan-flagged", { toolId: tool.id, where, rules: rulesOf(findings), severity: found, action });
   }
 
-  function refuse(tool: Tool, where: Place, report: ScanReport): string {
-    tell(tool, where, report, "blocked");
-    return refusal(tool, where, `${LOOKS[where]} (${rulesOf(report.findings).join(", ")})`);
+  function refuse(tool: Tool, report: ScanReport): InspectedResult {
+    tell(tool, "result", report, "blocked");
+    return { refused: attackIn(tool, "result", report) };
   }
 
   function treated(
@@ -107,12 +96,12 @@ function inspectionWith(scanner: Scanner, settings: InspectionSettings, emit: Em
         tell(tool, "result", report, "flagged");
         return { value };
       case "block":
-        if (report.action !== "allow") return { refused: refuse(tool, "result", report) };
+        if (report.action !== "allow") return refuse(tool, report);
         tell(tool, "result", report, "flagged");
         return { value };
       case "neutralise": {
         const cleaned = found ? neutraliseResult(scanner, value, texts) : { value };
-        if (cleaned === undefined) return { refused: refuse(tool, "result", report) };
+        if (cleaned === undefined) return refuse(tool, report);
         tell(tool, "result", report, cleaned.value === value ? "flagged" : "neutralised");
         return cleaned;
       }
@@ -123,15 +112,14 @@ function inspectionWith(scanner: Scanner, settings: InspectionSettings, emit: Em
   }
 
   return {
-    arguments(tool, args) {
+    arguments(tool, args, { quiet = false } = {}) {
       if (settings.arguments === "off") return undefined;
-      const seen = look(tool, "arguments", args);
+      const seen = look(tool, "arguments", args, quiet);
       if (seen === undefined) return undefined;
       if ("refused" in seen) return seen.refused;
-      if (settings.arguments === "block" && seen.report.action !== "allow")
-        return refuse(tool, "arguments", seen.report);
-      tell(tool, "arguments", seen.report, "flagged");
-      return undefined;
+      const isBlocked = settings.arguments === "block" && seen.report.action !== "allow";
+      if (!quiet) tell(tool, "arguments", seen.report, isBlocked ? "blocked" : "flagged");
+      return isBlocked ? attackIn(tool, "arguments", seen.report) : undefined;
     },
 
     result(tool, value) {
@@ -157,16 +145,6 @@ function wrapAnyway(value: unknown, tool: Tool): unknown {
   }
 }
 
-const SUBJECT: Readonly<Record<Place, string>> = {
-  definition: "The definition",
-  arguments: "The arguments",
-  result: "The result",
-};
-const LOOKS: Readonly<Record<Place, string>> = {
-  definition: "looks like an attack",
-  arguments: "look like an attack",
-  result: "looks like an attack",
-};
 const NEXT: Readonly<Record<Place, string>> = {
   definition: "It is not registered. Look at it with toolarsenal scan.",
   arguments: "It was not run. Call it with other arguments.",
@@ -175,7 +153,18 @@ const NEXT: Readonly<Record<Place, string>> = {
 
 /** Why something is not given on, in the words a caller reads. */
 export function refusal({ id }: Pick<Tool, "id">, where: Place, why: string): string {
-  return `${SUBJECT[where]} of ${id} ${why}. ${NEXT[where]}`;
+  return `The ${where} of ${id} ${why}. ${NEXT[where]}`;
+}
+
+/** The refusal of something that looks like an attack. */
+export function attackIn(tool: Pick<Tool, "id">, where: Place, { findings }: ScanReport): string {
+  const look = where === "arguments" ? "look" : "looks";
+  return refusal(tool, where, `${look} like an attack (${rulesOf(findings).join(", ")})`);
+}
+
+/** How a scanner judges if it acts from a severity on: it flags from medium on, or earlier. */
+export function scannerSettings(severity: Severity): ScannerOptions {
+  return { mode: "neutralise", flagAt: reaches(severity, "medium") ? "medium" : severity, actAt: severity };
 }
 
 /** The rules that found something, each once. */

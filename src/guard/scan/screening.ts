@@ -4,11 +4,10 @@ import { contentHash } from "../../tool/canonical-json.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";
-import { type InspectionSettings, refusal, rulesOf, type ScanAction } from "./inspection.ts";
+import { attackIn, type InspectionSettings, refusal, rulesOf, type ScanAction, scannerSettings } from "./inspection.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type Scanner, type ScanReport } from "./scanner.ts";
-import { reaches } from "./finding.ts";
 import { FOR_VALIDATORS } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 
@@ -51,8 +50,7 @@ export function createScreening(options: {
 }): Screening {
   const { settings, emit, rules, scanners = [] } = options;
   const { definitions: mode, severity, onFailure } = settings;
-  const flagAt = reaches(severity, "medium") ? "medium" : severity;
-  const scanner = createScanner({ mode: "neutralise", flagAt, actAt: severity, scanners, ...(rules && { rules }) });
+  const scanner = createScanner({ ...scannerSettings(severity), scanners, ...(rules && { rules }) });
   const denies = onFailure === "deny";
   const known = new Map<string, { readonly hash: string; readonly screened: ScreenedTool }>();
   const said = new Map<string, { readonly given: string; readonly passed: string }>();
@@ -93,8 +91,7 @@ export function createScreening(options: {
     }
     if (action !== "allow" && mode !== "flag") {
       tell(tool.id, report, "blocked");
-      const why = `looks like an attack (${rulesOf(findings).join(", ")})`;
-      return { tool, findings, blocked: refusal(tool, "definition", why) };
+      return { tool, findings, blocked: attackIn(tool, "definition", report) };
     }
     tell(tool.id, report, "flagged");
     return { tool, findings };

@@ -50,13 +50,6 @@ interface KeychainParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Program {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** How the secret gets there. */
-  readonly store: string;
-}
-
 /** The keychain may ask the person at the machine. */
 const TIMEOUT_MS = 60_000;
 
@@ -70,12 +63,13 @@ export async function readKeychain(entry: KeychainEntry, parts: KeychainParts): 
   return found;
 }
 
-function programFor({ service, account }: KeychainEntry, platform: string): Program | undefined {
+function programFor({ service, account }: KeychainEntry, platform: string) {
   switch (platform) {
     case "darwin":
       return {
         command: "security",
         args: ["find-generic-password", "-s", service, "-a", account, "-w"],
+        /** How the secret gets there. */
         store: "security add-generic-password -s SERVICE -a ACCOUNT -w",
       };
     case "linux":
@@ -90,7 +84,10 @@ function programFor({ service, account }: KeychainEntry, platform: string): Prog
 }
 
 /** What the program writes; nothing where it says that there is no such entry. */
-function run({ command, args, store }: Program, { environment, signal }: KeychainParts): Promise<string> {
+function run(
+  { command, args, store }: NonNullable<ReturnType<typeof programFor>>,
+  { environment, signal }: KeychainParts,
+): Promise<string> {
   const options = { env: { ...environment }, timeout: TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
   return new Promise((resolve, reject) => {
     execFile(command, args, options, (error, output) => {

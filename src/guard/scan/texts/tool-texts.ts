@@ -7,26 +7,9 @@ export interface ToolText {
   readonly text: string;
 }
 
-/** What of a definition a model, or a person who approves it, reads. Canonical tools and the definitions of MCP name some of it differently. */
-const READ_PARTS = [
-  "name",
-  "title",
-  "description",
-  "extendedDescription",
-  "examples",
-  "tags",
-  "category",
-  "deprecationMessage",
-  "instructions",
-  "annotations",
-  "parameters",
-  "inputSchema",
-  "input_schema",
-  "returns",
-  "outputSchema",
-  // What its source said besides, which goes to MCP clients as it came.
-  "sourceMeta",
-] as const;
+/** What a model, or a person who approves it, reads of a definition: canonical or of MCP. `sourceMeta` goes to MCP clients as it came. */
+const READ_PARTS =
+  "name title description extendedDescription examples tags category deprecationMessage instructions annotations parameters inputSchema input_schema returns outputSchema sourceMeta";
 
 /** Keywords of JSON Schema whose values are for validators. */
 export const FOR_VALIDATORS: ReadonlySet<string> = new Set(["$schema", "$id", "$ref", "type", "format", "pattern"]);
@@ -46,7 +29,7 @@ export function toolTexts(tool: object): readonly ToolText[] {
   const names = new Set<string>();
   const seen = new Set<string>();
   const pending: { readonly path: string; readonly value: unknown }[] = [];
-  for (const part of READ_PARTS) {
+  for (const part of READ_PARTS.split(" ")) {
     const value = (tool as Readonly<Record<string, unknown>>)[part];
     if (value !== undefined) pending.push({ path: part, value });
   }
