@@ -1,5 +1,3 @@
-import { EXAMPLE_TOOLS } from "./example-tools.ts";
-
 /** The files that `init` writes, with this name for the configuration. Paths start from its folder. */
 export function scaffold(config: string) {
   return [
@@ -93,6 +91,63 @@ const QUERIES: readonly object[] = [
   { id: "meeting", query: "schedule a meeting with the team on Friday at 10", relevant: ["calendar.create_event"] },
   { id: "write", query: "write to mei@example.com that her order is on its way", relevant: ["mail.send_email"] },
   { id: "nothing", query: "what is the weather like in Oslo?", relevant: [] },
+];
+
+/** The tools that `init` writes: small, offline, and enough for every command. All parameters are required; handlers are JavaScript. */
+const EXAMPLE_TOOLS: readonly {
+  readonly id: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, "string" | "number">>;
+  readonly handler: string;
+}[] = [
+  {
+    id: "crm.find_customer",
+    description: "Find customers by any part of their name.",
+    parameters: { name: "string" },
+    handler: "({ name }) => customers.filter((customer) => customer.name.toLowerCase().includes(name.toLowerCase()))",
+  },
+  {
+    id: "crm.update_email",
+    description: "Change the email address of a customer.",
+    parameters: { customer_id: "string", email: "string" },
+    handler: "({ customer_id, email }) => ({ updated: customer_id, email })",
+  },
+  {
+    id: "crm.delete_customer",
+    description: "Erase a customer and all their personal data for good.",
+    parameters: { customer_id: "string" },
+    handler: "({ customer_id }) => ({ deleted: customer_id })",
+  },
+  {
+    id: "billing.process_refund",
+    description: "Refund a customer's payment: give the money for an order back, in full or in part.",
+    parameters: { order_id: "string", amount: "number" },
+    handler: "({ order_id, amount }) => ({ refunded: order_id, amount })",
+  },
+  {
+    id: "billing.get_invoice",
+    description: "Get the invoice for an order as a PDF.",
+    parameters: { order_id: "string" },
+    handler: "({ order_id }) => ({ file: `invoice-${order_id}.pdf` })",
+  },
+  {
+    id: "support.create_ticket",
+    description: "Open a support ticket for a problem that a customer reports.",
+    parameters: { subject: "string" },
+    handler: '({ subject }) => ({ ticket: "T-1", subject })',
+  },
+  {
+    id: "mail.send_email",
+    description: "Send an email message to one recipient.",
+    parameters: { to: "string", subject: "string", body: "string" },
+    handler: "({ to }) => ({ sent: true, to })",
+  },
+  {
+    id: "calendar.create_event",
+    description: "Put a meeting into the calendar.",
+    parameters: { title: "string", start: "string" },
+    handler: "({ title, start }) => ({ created: title, start })",
+  },
 ];
 
 /** The example tools as they are registered. */

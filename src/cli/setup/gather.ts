@@ -45,14 +45,9 @@ export function gather(
       originals.set(to, known);
     }
   }
-  const entries = [...originals];
-  if (options.inline) {
-    const shown = entries.map(([name, entry]) => [name, withoutSecrets(entry)]);
-    return { servers: Object.fromEntries(originals), shown: Object.fromEntries(shown), envFiles: [], renamed };
-  }
-
   const envFiles: EnvFile[] = [];
-  const servers = entries.map(([server, original]) => {
+  const servers = [...originals].map(([server, original]) => {
+    if (options.inline) return [server, original] as const;
     const { entry, secrets } = separateSecrets(server, original);
     const missing = missingVariables(entry);
     if (Object.keys(secrets).length === 0 && missing.length === 0) return [server, entry] as const;

@@ -33,7 +33,7 @@ export function eventSink(
   const wants: Sink["wants"] = (name, own) =>
     (!without.has(name) || name === "ensemble-failed") && isLoudEnough({ name, level: own }, level, levels);
   if (json || format !== "auto" || err.isTTY !== true) {
-    const stream = err instanceof Writable ? err : toWritable(err);
+    const stream = toWritable(err);
     const sink = consoleSink({ level, levels, stream, format: json || format === "auto" ? "json" : format });
     return { ...sink, wants, write: (events) => sink.write(events.filter(isWanted)) };
   }
@@ -59,7 +59,7 @@ export function eventSink(
 
 /** Writes the messages to and from MCP servers: on a terminal as lines of text, otherwise as one JSON object per line. */
 export function protocolSink({ err, json }: Pick<Terminal, "err"> & { readonly json: boolean }): Sink {
-  const stream = err instanceof Writable ? err : toWritable(err);
+  const stream = toWritable(err);
   const format = json || err.isTTY !== true ? "json" : "pretty";
   const sink = consoleSink({ level: "debug", stream, format });
   return {
@@ -70,6 +70,7 @@ export function protocolSink({ err, json }: Pick<Terminal, "err"> & { readonly j
 }
 
 function toWritable(err: Terminal["err"]): Writable {
+  if (err instanceof Writable) return err;
   return new Writable({
     write(chunk, _encoding, done) {
       err.write(String(chunk));

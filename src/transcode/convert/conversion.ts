@@ -1,38 +1,17 @@
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { SchemaTarget } from "../convert-schema.ts";
 import type { SchemaFeature } from "../features.ts";
-import { below, createReferences, type References } from "../schema/find-reference.ts";
+import { below, createReferences } from "../schema/find-reference.ts";
 import type { Loss } from "../dialect.port.ts";
 
 /** One schema on its way to one target: what was found out, what was lost, and how much work is left. */
-export interface Conversion {
-  readonly target: SchemaTarget;
-  readonly references: References;
-  has(feature: SchemaFeature): boolean;
-  /** Puts one change on record. The same change of the same place, met again where a definition is used twice, is one change. */
-  lose(path: string, keyword: string, action: Loss["action"], message: string): void;
-  /** The same for a keyword of the schema at a place. */
-  loseAt(place: Pick<Place, "path">, keyword: string, action: Loss["action"], message: string): void;
-  /** The place of a schema inside the one at a place. One that was copied from elsewhere in the original is known by where it stands there. */
-  inside(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place;
-  /** Counts one schema. False once so many were written that the rest is left out. */
-  spend(): boolean;
-  /** Runs a step; where it ended in a refusal, forgets all of it and returns undefined. */
-  attempt<Result>(step: () => Result): Result | undefined;
-  /** True inside a step that may be forgotten. */
-  readonly isAttempting: boolean;
-  /** The definition of a place, by its key, under a name of its own. `write` is called for the first use. */
-  define(key: string, name: string, write: () => JsonSchema): string;
-  readonly losses: readonly Loss[];
-  readonly definitions: ReadonlyMap<string, JsonSchema>;
-  readonly isRefused: boolean;
-}
+export type Conversion = ReturnType<typeof startConversion>;
 
 /** The most schemas that one conversion writes: references are copied out within this. */
 const MAX_NODES = 10_000;
 
 /** Starts a conversion. */
-export function startConversion(root: unknown, target: SchemaTarget): Conversion {
+export function startConversion(root: unknown, target: SchemaTarget) {
   const losses = new Map<string, Loss>();
   const names = new Map<string, string>();
   const definitions = new Map<string, JsonSchema>();
@@ -41,7 +20,7 @@ export function startConversion(root: unknown, target: SchemaTarget): Conversion
   let attempts = 0;
 
   const references = createReferences(root);
-  const lose: Conversion["lose"] = (path, keyword, action, message) => {
+  const lose = (path: string, keyword: string, action: Loss["action"], message: string): void => {
     const key = JSON.stringify([path, keyword, message]);
     if (losses.has(key)) return;
     losses.set(key, { path, keyword, action, message });
@@ -51,18 +30,24 @@ export function startConversion(root: unknown, target: SchemaTarget): Conversion
   return {
     target,
     references,
+    /** Records one change. The same change of the same place, met again where a definition is used twice, is one change. */
     lose,
-    loseAt: ({ path }, keyword, ...rest) => lose(below(path, keyword), keyword, ...rest),
-    inside: (place, child, ...tokens) => {
+    /** Records a change of a keyword of the schema at a place. */
+    loseAt: ({ path }: Pick<Place, "path">, keyword: string, action: Loss["action"], message: string): void =>
+      lose(below(path, keyword), keyword, action, message),
+    /** The place of a schema inside the one at a place. One that was copied from elsewhere in the original is known by where it stands there. */
+    inside: (place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place => {
       const path = references.pointerOf(child) ?? below(place.path, ...tokens);
       return { ...place, path, depth: place.depth + 1 };
     },
-    has: (feature) => target.features.has(feature),
-    spend() {
+    has: (feature: SchemaFeature): boolean => target.features.has(feature),
+    /** Counts one schema. False once so many were written that the rest is left out. */
+    spend(): boolean {
       nodes += 1;
       return nodes <= MAX_NODES;
     },
-    attempt(step) {
+    /** Runs a step; if it ended in a refusal, forgets all of it and returns undefined. */
+    attempt<Result>(step: () => Result): Result | undefined {
       const before = { refusals, losses: losses.size, names: names.size };
       attempts += 1;
       const result = step();
@@ -76,10 +61,12 @@ export function startConversion(root: unknown, target: SchemaTarget): Conversion
       }
       return undefined;
     },
-    get isAttempting() {
+    /** True inside a step that may be forgotten. */
+    get isAttempting(): boolean {
       return attempts > 0;
     },
-    define(key, wanted, write) {
+    /** The name of the definition for a key. `write` is called for the first use. */
+    define(key: string, wanted: string, write: () => JsonSchema): string {
       const known = names.get(key);
       if (known !== undefined) return known;
       const name = unusedName(wanted, new Set(names.values()));
@@ -88,11 +75,11 @@ export function startConversion(root: unknown, target: SchemaTarget): Conversion
       definitions.set(name, write());
       return name;
     },
-    get losses() {
+    get losses(): readonly Loss[] {
       return [...losses.values()];
     },
-    definitions,
-    get isRefused() {
+    definitions: definitions as ReadonlyMap<string, JsonSchema>,
+    get isRefused(): boolean {
       return refusals > 0;
     },
   };

@@ -80,15 +80,7 @@ function containerUser(): string {
 
 /** Where the engine is and who may use it. */
 function engineEnvironment(): Record<string, string> {
-  const names = [
-    "PATH",
-    "HOME",
-    "DOCKER_HOST",
-    "DOCKER_CONFIG",
-    "DOCKER_CONTEXT",
-    "DOCKER_CERT_PATH",
-    "XDG_RUNTIME_DIR",
-  ];
+  const names = "PATH HOME DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT DOCKER_CERT_PATH XDG_RUNTIME_DIR".split(" ");
   const entries = names.map((name) => [name, process.env[name]] as const);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

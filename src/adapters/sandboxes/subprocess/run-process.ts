@@ -161,19 +161,17 @@ const NODE_OWN_BYTES = 640 * 1024 * 1024;
 /** Files a job may have open. */
 const OPEN_FILES = 256;
 
-/** Which limits the system keeps for a program. */
-interface ProcessLimits extends Pick<SandboxLimits, "cpuMs" | "memoryBytes"> {
-  /** True where the program is our Node, which needs memory of its own. */
-  readonly isNode: boolean;
-  /** Processes and threads at once. Systems count those of a user, so it fits only where the user is the job's own. */
-  readonly processes?: number;
-}
-
 /** A shell command that sets limits, then becomes the program. Limits that the system does not know, or that are lower already, are skipped. */
 export function withLimits(
   argv: readonly [string, ...string[]],
-  { cpuMs, memoryBytes, isNode, processes }: ProcessLimits,
+  limited: Pick<SandboxLimits, "cpuMs" | "memoryBytes"> & {
+    /** True if the program is our Node, which needs memory of its own. */
+    readonly isNode: boolean;
+    /** Processes and threads at once. Systems count those of a user, so it fits only if the user is the job's own. */
+    readonly processes?: number;
+  },
 ): readonly [string, ...string[]] {
+  const { cpuMs, memoryBytes, isNode, processes } = limited;
   const kibibytes = Math.ceil((memoryBytes + (isNode ? NODE_OWN_BYTES : 0)) / 1024);
   const limits = [
     `ulimit -t ${Math.ceil(cpuMs / 1000)}`,

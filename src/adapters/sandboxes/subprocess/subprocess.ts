@@ -66,22 +66,14 @@ const show = (error) => (error instanceof Error ? error.name + ": " + error.mess
   .then(end, (error) => end(JSON.stringify({ error: show(error) })));
 `;
 
-/** JavaScript as a Node program of its own. */
-interface NodeProgram {
-  /** Node's arguments: what the code may touch, and the program. */
-  readonly arguments: readonly string[];
-  readonly input: string;
-  /** The outcome of the code, from that of the process. */
-  toOutcome(ended: SandboxOutcome): SandboxOutcome;
-}
-
 /** Turns a job into a Node program that can read and write what the job names, start nothing, and load no foreign library. */
-function nodeProgram(job: JavaScriptJob): NodeProgram {
+function nodeProgram(job: JavaScriptJob) {
   const mark = `\n${randomUUID()} `;
   return {
     arguments: [...permissions(job), `--max-old-space-size=${toMebibytes(job.limits.memoryBytes)}`, "--eval", PROGRAM],
     input: JSON.stringify({ mark, code: job.code, input: job.input }),
-    toOutcome(ended) {
+    /** The outcome of the code, from that of the process. */
+    toOutcome(ended: SandboxOutcome): SandboxOutcome {
       const at = ended.stdout.lastIndexOf(mark);
       if (at < 0) return ended.status === "ok" ? { ...ended, status: "failed", reason: NO_RESULT } : ended;
       const told = { stdout: ended.stdout.slice(0, at), stderr: ended.stderr };

@@ -174,18 +174,7 @@ function createVariables(
 const VARIABLES: ReadonlySet<string> = new Set(["tool", "args", "principal", "now"]);
 
 /** Types are values in CEL: `type(args.amount) == double`. */
-const TYPES: ReadonlySet<string> = new Set([
-  "int",
-  "uint",
-  "double",
-  "bool",
-  "string",
-  "bytes",
-  "list",
-  "map",
-  "null_type",
-  "type",
-]);
+const TYPES: ReadonlySet<string> = new Set("int uint double bool string bytes list map null_type type".split(" "));
 
 /** The part of a parsed expression that is looked at. */
 interface ParsedExpression {

@@ -2,14 +2,6 @@ import { buffer } from "node:stream/consumers";
 import type { EgressResponse } from "../../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 
-/** A file that a server answered with, as a model's API takes it. */
-export type MediaBlock =
-  | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
-  | {
-      readonly type: "resource";
-      readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string };
-    };
-
 /** Reads an answer: JSON as its value, text as text, nothing as null, anything else as a block of content in base64. */
 export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body" | "url">): Promise<unknown> {
   const bytes = await buffer(answer.body);
@@ -82,7 +74,8 @@ function guess(bytes: Uint8Array, url: string): unknown {
   }
 }
 
-function toBlock(bytes: Uint8Array, mimeType: string, url: string): MediaBlock {
+/** A file that a server answered with, as a model's API takes it. */
+function toBlock(bytes: Uint8Array, mimeType: string, url: string): object {
   const data = Buffer.from(bytes).toString("base64");
   const kind = mimeType.split("/")[0];
   if (kind === "image" || kind === "audio") return { type: kind, data, mimeType };

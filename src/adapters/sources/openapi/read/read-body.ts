@@ -150,16 +150,8 @@ function toNames(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What an operation answers with when all goes well. */
-export interface Returns {
-  /** As the document has it; undefined where it says nothing. */
-  readonly schema: unknown;
-  /** What to ask for. */
-  readonly accept: string;
-}
-
-/** Reads the successful answers of an operation. They only describe, so whatever is wrong with them is passed over. */
-export function readReturns(definition: JsonObject, references: References): Returns {
+/** Reads the schema of an operation's successful answers, and what to accept. They only describe, so whatever is wrong with them is ignored. */
+export function readReturns(definition: JsonObject, references: References) {
   const responses = isPlainObject(definition["responses"]) ? definition["responses"] : {};
   const statuses = Object.keys(responses)
     .filter((status) => /^2(?:\d\d|XX)$/i.test(status))

@@ -11,14 +11,6 @@ export interface Place {
   readonly nesting: number;
 }
 
-/** Schemas that are referred to, each written once. */
-export interface Definitions {
-  /** The name under which a schema is defined. */
-  nameOf(reference: string, place: Place): string;
-  /** All that were named, and those that they name in turn. */
-  all(): Readonly<Record<string, JsonSchema>>;
-}
-
 interface Entry {
   readonly reference: string;
   readonly name: string;
@@ -26,8 +18,8 @@ interface Entry {
   written: JsonSchema | undefined;
 }
 
-/** Creates an empty set of definitions, which `write` fills. */
-export function createDefinitions(write: (reference: string, place: Place) => JsonSchema): Definitions {
+/** Schemas that are referred to, each written once, by `write`. */
+export function createDefinitions(write: (reference: string, place: Place) => JsonSchema) {
   const entries = new Map<string, Entry>();
   const names = new Set<string>();
 
@@ -40,7 +32,8 @@ export function createDefinitions(write: (reference: string, place: Place) => Js
   }
 
   return {
-    nameOf(reference, place) {
+    /** The name under which a schema is defined. */
+    nameOf(reference: string, place: Place): string {
       const known = entries.get(reference);
       if (known === undefined) {
         const name = freeName(reference);
@@ -56,7 +49,8 @@ export function createDefinitions(write: (reference: string, place: Place) => Js
       }
       return known.name;
     },
-    all() {
+    /** All that were named, and those that they name in turn. */
+    all(): Readonly<Record<string, JsonSchema>> {
       for (;;) {
         // The shallowest first, so that a schema is written for the place where most of it is kept.
         let next: Entry | undefined;

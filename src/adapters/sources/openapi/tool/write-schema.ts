@@ -22,17 +22,7 @@ export interface WriteOptions {
 export const TOO_LARGE: unique symbol = Symbol("too large");
 
 /** Copies schemas out of a document, with what they refer to. */
-export interface SchemaWriter {
-  write(schema: unknown, place: Place): JsonSchema;
-  /** A description without HTML, as long as it may be. */
-  describe(text: string): string;
-  /** The `$defs` of everything written so far. */
-  definitions(): Readonly<Record<string, JsonSchema>>;
-  /** True where something was left out. */
-  readonly shortened: () => boolean;
-  /** References that lead out of the document. */
-  readonly external: ReadonlySet<string>;
-}
+export type SchemaWriter = ReturnType<typeof createSchemaWriter>;
 
 /** Keywords that hold one schema, those that hold a list, and those that hold some by name. */
 const ONE: ReadonlySet<string> = new Set(["not", "if", "then", "else", "contains", "propertyNames"]);
@@ -43,7 +33,7 @@ const NAMED: ReadonlySet<string> = new Set(["patternProperties", "dependentSchem
 const MAX_NESTING = 60;
 
 /** Creates a writer. What is referred to is written once, under `$defs`, so cycles and schemas used a hundred times cost nothing. */
-export function createSchemaWriter(references: References, options: WriteOptions): SchemaWriter {
+export function createSchemaWriter(references: References, options: WriteOptions) {
   const external = new Set<string>();
   const definitions = createDefinitions((reference, place) => write(targetOf(reference), place));
   let shortened = false;
@@ -198,13 +188,23 @@ export function createSchemaWriter(references: References, options: WriteOptions
     spend(text.length + 11);
   }
 
+  /** A description without HTML, as long as it may be. */
   function describe(text: string): string {
     const described = clip(plainText(text), options.words);
     spend(described.length);
     return described;
   }
 
-  return { write, describe, definitions: definitions.all, shortened: () => shortened, external };
+  return {
+    write,
+    describe,
+    /** The `$defs` of everything written so far. */
+    definitions: definitions.all,
+    /** True if something was left out. */
+    shortened: () => shortened,
+    /** References that lead out of the document. */
+    external,
+  };
 }
 
 const OBJECT = { type: "object" } as const;
