@@ -10,7 +10,7 @@ export type PatternMatcher = (tool: NamedTool) => string | undefined;
 export type NamedTool = Pick<Tool, "id" | "name" | "sourceName">;
 
 /** Compiles tool patterns once: `*` stands for any characters, `?` for exactly one, and case does not matter. */
-export function compilePatterns(
+export function matchPatterns(
   patterns: readonly string[],
   options: {
     /** Where the patterns were written, for messages: `security.deny`. */
@@ -28,14 +28,18 @@ export function compilePatterns(
     });
   }
   const compiled = patterns.map((pattern: unknown, index) => compilePattern(pattern, `${field}.${index}`, grants));
-  if (compiled.length === 0) return () => undefined;
-  // Tools are immutable and every retrieval asks about all of them, so each is compared once.
-  return remember((tool) => firstMatch(compiled, tool));
+  return (tool) => firstMatch(compiled, tool);
+}
+
+/** The same, but compares each tool once: tools are immutable, and every retrieval asks about all of them. */
+export function compilePatterns(...given: Parameters<typeof matchPatterns>): PatternMatcher {
+  const match = matchPatterns(...given);
+  return given[0].length === 0 ? match : remember(match);
 }
 
 interface CompiledPattern {
   readonly text: string;
-  readonly characters: readonly string[];
+  matches(name: string): boolean;
   readonly coversSourceName: boolean;
 }
 
@@ -48,22 +52,46 @@ function compilePattern(pattern: unknown, field: string, grants: boolean): Compi
       fix: "Write a tool name, an id or a pattern with * and ?, such as delete_*, or remove the entry.",
     });
   }
-  return { text, characters: [...text.toLowerCase()], coversSourceName: !(grants && text.includes(".")) };
+  return { text, matches: wildcard(text.toLowerCase()), coversSourceName: !(grants && text.includes(".")) };
 }
 
 function firstMatch(patterns: readonly CompiledPattern[], tool: NamedTool): string | undefined {
-  const name = [...tool.name.toLowerCase()];
-  const id = [...tool.id.toLowerCase()];
-  const sourceName = [...tool.sourceName.toLowerCase()];
-  for (const { text, characters, coversSourceName } of patterns) {
-    if (matches(characters, name) || matches(characters, id)) return text;
-    if (coversSourceName && matches(characters, sourceName)) return text;
-  }
+  if (patterns.length === 0) return undefined;
+  const name = tool.name.toLowerCase();
+  const id = tool.id.toLowerCase();
+  const sourceName = tool.sourceName.toLowerCase();
+  for (const { text, matches, coversSourceName } of patterns)
+    if (matches(name) || matches(id) || (coversSourceName && matches(sourceName))) return text;
   return undefined;
 }
 
+/** A matcher for a pattern in which `*` stands for any characters and `?` for exactly one. Case matters here. */
+export function wildcard(pattern: string): (text: string) => boolean {
+  if (pattern.includes("?")) {
+    const characters = [...pattern];
+    return (text) => matchesCharacters(characters, [...text]);
+  }
+  const parts = pattern.split("*");
+  return (text) => isMade(text, parts);
+}
+
+/** Whether a text is made of the parts in their order with anything between: the first at its start, the last at its end. */
+function isMade(text: string, parts: readonly string[]): boolean {
+  const first = parts[0] ?? "";
+  if (parts.length === 1) return text === first;
+  const last = parts.at(-1) ?? "";
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at + last.length <= text.length;
+}
+
 /** Compares without a regular expression, which `*a*a*a*b` could make exponential. Only the last `*` is retried: it can take what an earlier one could. */
-function matches(pattern: readonly string[], text: readonly string[]): boolean {
+function matchesCharacters(pattern: readonly string[], text: readonly string[]): boolean {
   let at = 0;
   let reached = 0;
   let lastStar = -1;

@@ -12,18 +12,15 @@ type Denied = Extract<AegisDecision, { readonly effect: "deny" }>;
 /** A refusal, or what the policy says of a call that nothing else refuses. */
 type Weighed = Denied | Exclude<PolicyDecision, { readonly effect: "deny" }>;
 
-/** Checks everything that is checked before an approval. Uses nothing up. */
-export type Weigh = (request: AegisRequest, look?: InspectOptions) => Promise<Weighed>;
-
-/** Creates the checks of a call: what a caller lacks first, then the policy, then the tool and its arguments. */
+/** Creates the checks before an approval: what a caller lacks first, then the policy, then the tool and its arguments. Uses nothing up. */
 export function createWeigh(parts: {
   readonly policy: Policy;
   readonly sees: Aegis["sees"];
   readonly pins: Pick<PinGuard, "refusal"> | undefined;
   readonly inspection: Inspection | undefined;
-}): Weigh {
+}) {
   const { policy, sees, pins, inspection } = parts;
-  return async (request, look = {}) => {
+  return async (request: AegisRequest, look: InspectOptions = {}): Promise<Weighed> => {
     const { tool, principal } = request;
     if (!sees(tool, principal, request)) return denied(`"${principal.id}" may not use this tool.`);
     const lacking = lacks(tool, principal);

@@ -9,7 +9,6 @@ import { readChoice, readNumber } from "../input.ts";
 /** What answers a user's first requests, before the tuned tier has learned the tools: the contract holds for it. */
 const FIRST_TO_ANSWER = "static";
 
-/** `toolarsenal benchmark` */
 export const command: Command = {
   options: {
     tools: { value: "N", description: "Number of tools for the 50 ms limit", fallback: "1000" },

@@ -11,7 +11,6 @@ import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/ope
 import { wrongInput } from "../input.ts";
 import { PROGRAM } from "../program.ts";
 
-/** `toolarsenal call` */
 export const command: Command = {
   positionals: ["TOOL"],
   options: {

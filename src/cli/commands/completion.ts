@@ -2,7 +2,6 @@ import type { Command, NamedCommand } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
 import { COMMON_OPTIONS } from "../run-cli.ts";
 
-/** `toolarsenal completion` */
 export const command: Command = {
   actions: {
     bash: { summary: "For bash" },

@@ -12,7 +12,6 @@ import { note } from "../terminal/style.ts";
 
 const NAMES = DIALECT_NAMES.join(", ");
 
-/** `toolarsenal convert` */
 export const command: Command = {
   options: {
     from: { value: "D", description: `Dialect of the input, or auto to detect it: ${NAMES}` },

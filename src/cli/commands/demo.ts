@@ -8,7 +8,6 @@ import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { PROGRAM } from "../program.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 
-/** `toolarsenal demo` */
 export const command: Command = {
   examples: ["demo"],
   async run(input, terminal) {

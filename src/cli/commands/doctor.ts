@@ -40,7 +40,6 @@ const ok = (check: string, message: string): Finding => ({ check, state: "ok", m
 const warning = (check: string, message: string, fix?: string): Finding => ({ check, state: "warning", message, fix });
 const failed = (check: string, message: string, fix?: string): Finding => ({ check, state: "failed", message, fix });
 
-/** `toolarsenal doctor` */
 export const command: Command = {
   options: MCP_CONFIG,
   examples: ["doctor", "doctor --config config.prod.yaml", "doctor --mcp-config ~/.cursor/mcp.json"],

@@ -19,7 +19,6 @@ import { configPath } from "../arsenal/open-arsenal.ts";
 import { readChoice, wrongInput } from "../input.ts";
 import { withProgress } from "../terminal/progress.ts";
 
-/** `toolarsenal eval` */
 export const command: Command = {
   options: {
     tools: {

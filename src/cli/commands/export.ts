@@ -7,7 +7,6 @@ import { readNumber } from "../input.ts";
 import { note } from "../terminal/style.ts";
 import { dialectOption } from "./convert.ts";
 
-/** `toolarsenal export` */
 export const command: Command = {
   options: {
     dialect: { value: "D", description: `One of ${DIALECT_NAMES.join(", ")}` },

@@ -28,7 +28,6 @@ const KINDS: Readonly<Record<string, Open>> = {
   descriptor: openDescriptor,
 };
 
-/** `toolarsenal import` */
 export const command: Command = {
   actions: {
     openapi: { summary: "From an OpenAPI document: a file or an address", positionals: ["SOURCE"] },

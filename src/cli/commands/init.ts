@@ -6,7 +6,6 @@ import { PROGRAM } from "../program.ts";
 import { readExisting, writeWithBackup } from "../setup/client-edit.ts";
 import { styles, table } from "../terminal/style.ts";
 
-/** `toolarsenal init` */
 export const command: Command = {
   options: {
     "dry-run": { description: "Show what would be written, and write nothing" },

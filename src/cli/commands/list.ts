@@ -6,7 +6,6 @@ import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/ope
 import { readChoice } from "../input.ts";
 import { clip, note, table } from "../terminal/style.ts";
 
-/** `toolarsenal list` */
 export const command: Command = {
   options: {
     namespace: { value: "N", description: "Only tools of this namespace" },

@@ -9,7 +9,6 @@ import { readChoice, readNumber } from "../input.ts";
 import { showExplanation } from "../terminal/show-explanation.ts";
 import { clip, note, table } from "../terminal/style.ts";
 
-/** `toolarsenal search` */
 export const command: Command = {
   positionals: ["QUERY"],
   options: {

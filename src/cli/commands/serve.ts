@@ -24,7 +24,6 @@ import { createFollower } from "../serve/follow-config.ts";
 
 const MODES = ["static", "dynamic", "hybrid"] as const;
 
-/** `toolarsenal serve` */
 export const command: Command = {
   runsUntilInterrupted: true,
   options: {

@@ -8,7 +8,6 @@ import { gather, type Gathered } from "../setup/gather.ts";
 import { type Plan, planSetup } from "../setup/plan.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 
-/** `toolarsenal setup` */
 export const command: Command = {
   options: {
     "dry-run": { description: "Show what would be written, and write nothing" },

@@ -5,7 +5,6 @@ import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
 import { toolsetTools } from "../arsenal/toolset-tools.ts";
 import { clip, note, table } from "../terminal/style.ts";
 
-/** `toolarsenal toolsets` */
 export const command: Command = {
   actions: {
     list: { summary: "List the toolsets and how many tools each has" },

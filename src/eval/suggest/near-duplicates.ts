@@ -6,11 +6,7 @@ import type { Work } from "../answer-queries.ts";
 import type { KnownTool } from "../known-tools.ts";
 
 /** How alike tools are by the catalog's measure of words: in [0, 1], 1 for copies. */
-export interface Likeness {
-  of(a: string, b: string): number;
-  /** Pairs at least so alike, most alike first. Each tool is compared with the few tools its own words find. */
-  pairs(options: Work & { readonly least: number }): Promise<readonly AlikePair[]>;
-}
+export type Likeness = ReturnType<typeof createLikeness>;
 
 export interface AlikePair {
   readonly a: string;
@@ -26,12 +22,13 @@ const NEIGHBOURS = 6;
 const PROBE_WORDS = 16;
 
 /** Measures how alike the tools of a set are. */
-export function createLikeness(tools: ReadonlyMap<string, KnownTool>): Likeness {
+export function createLikeness(tools: ReadonlyMap<string, KnownTool>) {
   const index = createLexicalIndex();
   for (const { id, tool } of tools.values()) index.upsert(id, toolFields(tool));
   return {
-    of: (a, b) => index.similarity(a, b),
-    async pairs({ least, signal, onProgress }) {
+    of: (a: string, b: string): number => index.similarity(a, b),
+    /** Pairs at least so alike, most alike first. Each tool is compared with the few tools its own words find. */
+    async pairs({ least, signal, onProgress }: Work & { readonly least: number }): Promise<readonly AlikePair[]> {
       const found = new Map<string, AlikePair>();
       let done = 0;
       for (const { id, tool } of tools.values()) {

@@ -52,7 +52,7 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   const { library = loadCedar(), name = "policies", mode = "standard" } = parts;
   const { setId, names, approvals, rules } = readPolicies(text, name, library);
   const entityOf = remember(toolEntity);
-  const views = new Map<string, WeakMap<Tool, boolean>>();
+  const views = new Map<string, (tool: Tool) => boolean>();
 
   function ask(action: "see" | "call", tool: Tool, principal: Principal, context: Record<string, CedarValue>): Answer {
     const [asking, asked] = [principalEntity(principal), entityOf(tool)];
@@ -81,14 +81,10 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
     let known = views.get(key);
     if (known === undefined) {
       if (views.size >= MAX_CALLERS) views.clear();
-      views.set(key, (known = new WeakMap()));
+      known = remember((each) => ask("see", each, principal, toolsetOf(view)).said === "permitted");
+      views.set(key, known);
     }
-    let answer = known.get(tool);
-    if (answer === undefined) {
-      answer = ask("see", tool, principal, toolsetOf(view)).said === "permitted";
-      known.set(tool, answer);
-    }
-    return answer;
+    return known(tool);
   }
 
   function decide(tool: Tool, principal: Principal, context: Record<string, CedarValue>): PolicyDecision {

@@ -20,7 +20,6 @@ import { readChoice, readNumber, wrongInput } from "../../input.ts";
 import { PROGRAM } from "../../program.ts";
 import { note } from "../../terminal/style.ts";
 
-/** `toolarsenal chat` */
 export const command: Command = {
   positionals: ["[PROMPT]"],
   options: {

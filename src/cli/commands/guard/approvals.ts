@@ -9,7 +9,6 @@ import type { Command, Terminal } from "../../command.ts";
 import { withKeptApprovals } from "../../arsenal/kept-state.ts";
 import { clip, note, table } from "../../terminal/style.ts";
 
-/** `toolarsenal approvals` */
 export const command: Command = {
   actions: {
     list: { summary: "List the calls that wait" },

@@ -21,7 +21,6 @@ import { readSettings } from "../../arsenal/open-arsenal.ts";
 import { readNumber, wrongInput } from "../../input.ts";
 import { clip, table } from "../../terminal/style.ts";
 
-/** `toolarsenal audit` */
 export const command: Command = {
   actions: {
     verify: { summary: "Check that no record was changed or removed" },
@@ -43,7 +42,7 @@ export const command: Command = {
     try {
       if (await log.isEmpty()) {
         // The key is made with the log: a key without a log means that the log was removed.
-        if (head !== undefined || key !== undefined || given !== undefined || (await log.hadKey?.()) === true) {
+        if (head !== undefined || key !== undefined || given !== undefined || (await log.hadKey())) {
           const fix = "Check the path, or find out who removed it.";
           throw wrongInput("--file", log.place, `There is no audit log at ${log.place}.`, fix);
         }
@@ -63,40 +62,31 @@ export const command: Command = {
       terminal.out.write(`${input.json ? JSON.stringify(found) : inWords(found, log.files)}\n`);
       return found.ok ? 0 : 1;
     } finally {
-      await log.close?.();
+      await log.close();
     }
   },
 };
 
 /** A log, wherever it is kept. */
-interface ReadableLog {
-  /** For messages. */
-  readonly place: string;
-  readonly files: number;
-  /** Where the key that signs it is, unless it is given. */
-  readonly keyFile: string | undefined;
-  isEmpty(): Promise<boolean>;
-  hadKey?(): Promise<boolean>;
-  lines(): AsyncIterable<AuditLine>;
-  /** The last lines, oldest first. */
-  last(wanted: number): Promise<readonly string[]>;
-  close?(): Promise<void>;
-}
+type ReadableLog = Awaited<ReturnType<typeof fileLog>>;
 
-async function fileLog({ audit }: ResolvedConfig, { options }: Input, { folder }: Terminal): Promise<ReadableLog> {
+async function fileLog({ audit }: ResolvedConfig, { options }: Input, { folder }: Terminal) {
   const file = options["file"] === undefined ? audit.file : resolve(folder, options["file"]);
   if (file === undefined)
     throw wrongInput("--file", undefined, "No audit log is configured.", "Set audit.file, or pass --file FILE.");
   const { keyFile = `${file}.key` } = audit;
   const files = await auditFiles(file);
   return {
+    /** For messages. */
     place: file,
     files: files.length,
-    keyFile,
-    isEmpty: async () => files.length === 0,
-    hadKey: async () => (await readKeyFile(keyFile)) !== undefined,
-    lines: () => linesOfFiles(files),
-    async last(wanted) {
+    /** Where the key that signs it is, unless it is given. */
+    keyFile: keyFile as string | undefined,
+    isEmpty: async (): Promise<boolean> => files.length === 0,
+    hadKey: async (): Promise<boolean> => (await readKeyFile(keyFile)) !== undefined,
+    lines: (): AsyncIterable<AuditLine> => linesOfFiles(files),
+    /** The last lines, oldest first. */
+    async last(wanted: number): Promise<readonly string[]> {
       let lines: readonly string[] = [];
       for (const each of files.toReversed()) {
         if (lines.length >= wanted) break;
@@ -104,6 +94,7 @@ async function fileLog({ audit }: ResolvedConfig, { options }: Input, { folder }
       }
       return lines;
     },
+    close: async (): Promise<void> => {},
   };
 }
 
@@ -116,6 +107,7 @@ function tableLog(config: ResolvedConfig, terminal: Terminal): ReadableLog {
     files: 1,
     keyFile: audit.keyFile,
     isEmpty: async () => (await (await opened).last(1)).length === 0,
+    hadKey: async () => false,
     async *lines() {
       yield* (await opened).lines();
     },

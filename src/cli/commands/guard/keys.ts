@@ -16,7 +16,6 @@ import { readSettings } from "../../arsenal/open-arsenal.ts";
 import { wrongInput } from "../../input.ts";
 import { table } from "../../terminal/style.ts";
 
-/** `toolarsenal keys` */
 export const command: Command = {
   actions: {
     create: { summary: "Create a key and print it once", positionals: ["NAME"] },

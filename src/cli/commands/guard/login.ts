@@ -6,7 +6,6 @@ import { configFiles, loadConfigured, MCP_CONFIG } from "../../arsenal/open-arse
 import { wrongInput } from "../../input.ts";
 import { styles } from "../../terminal/style.ts";
 
-/** `toolarsenal login` */
 export const command: Command = {
   positionals: ["NAME"],
   options: { "mcp-config": MCP_CONFIG["mcp-config"] },

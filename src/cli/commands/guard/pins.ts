@@ -9,7 +9,6 @@ import { withKeptPins } from "../../arsenal/kept-state.ts";
 import { wrongInput } from "../../input.ts";
 import { clip, note, table } from "../../terminal/style.ts";
 
-/** `toolarsenal pins` */
 export const command: Command = {
   actions: {
     list: { summary: "List tools and server instructions, and mark new or changed ones" },

@@ -19,7 +19,6 @@ import { MCP_CONFIG, openArsenal, readSettings } from "../../arsenal/open-arsena
 import { wrongInput } from "../../input.ts";
 import { table } from "../../terminal/style.ts";
 
-/** `toolarsenal policy` */
 export const command: Command = {
   actions: {
     test: { summary: "Check a policy against a table of cases", positionals: ["FILE"] },

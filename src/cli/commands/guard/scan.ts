@@ -18,7 +18,6 @@ import { sarifOutput } from "../../scan/sarif.ts";
 const OUTPUTS = { json: lineOutput, table: tableOutput, sarif: sarifOutput };
 const FORMATS = ["json", "table", "sarif"] as const;
 
-/** `toolarsenal scan` */
 export const command: Command = {
   options: {
     tools: {

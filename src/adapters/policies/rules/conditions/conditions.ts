@@ -1,4 +1,4 @@
-import { compilePatterns } from "../../../../guard/pattern.ts";
+import { matchPatterns, wildcard } from "../../../../guard/pattern.ts";
 import type { Principal } from "../../../../guard/principal.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import type { CheckedRule, ListField } from "../document/document.ts";
@@ -28,7 +28,10 @@ export function isAboutReach({ field }: Condition<never>): boolean {
 /** The lists of a rule that look at the tool alone. `grants` is for rules that let calls run. */
 export function toolConditions({ lists }: CheckedRule, grants: boolean): readonly Condition<Tool>[] {
   return compile<Tool>(lists, {
-    tools: (wanted) => onTools(wanted, grants),
+    tools: (wanted) => {
+      const match = matchPatterns(wanted, { field: "tools", grants });
+      return (tool) => match(tool) !== undefined;
+    },
     namespaces: (wanted) => on(wanted, "any case", ({ namespace }) => [namespace]),
     sources: (wanted) => on(wanted, "exact", ({ source }) => [source]),
     capabilities: (wanted) => on(wanted, "exact", ({ capabilities }) => capabilities),
@@ -57,27 +60,6 @@ function compile<Subject>(lists: CheckedRule["lists"], compilers: Compilers<Subj
   });
 }
 
-/** As `compilePatterns` compares. It keeps its answers for each tool; here, where each tool is asked about once, comparing is cheaper. */
-function onTools(wanted: readonly string[], grants: boolean): (tool: Tool) => boolean {
-  const rare = wanted.filter((pattern) => pattern.includes("?"));
-  const matchesRare = compilePatterns(rare, { field: "tools", grants });
-  const others = wanted.filter((pattern) => !pattern.includes("?"));
-  const patterns = others.map((pattern) => ({
-    parts: pattern.toLowerCase().split("*"),
-    coversSourceName: !(grants && pattern.includes(".")),
-  }));
-  return (tool) => {
-    const id = tool.id.toLowerCase();
-    const name = tool.name.toLowerCase();
-    const sourceName = tool.sourceName.toLowerCase();
-    for (const { parts, coversSourceName } of patterns) {
-      if (isMade(id, parts) || isMade(name, parts)) return true;
-      if (coversSourceName && isMade(sourceName, parts)) return true;
-    }
-    return rare.length > 0 && matchesRare(tool) !== undefined;
-  };
-}
-
 function on<Subject>(
   wanted: readonly string[],
   letters: "exact" | "any case",
@@ -85,24 +67,9 @@ function on<Subject>(
 ): (subject: Subject) => boolean {
   const fold = (text: string): string => (letters === "exact" ? text : text.toLowerCase());
   const exact = new Set(wanted.filter((name) => !name.includes("*")).map(fold));
-  const patterns = wanted.filter((name) => name.includes("*")).map((name) => fold(name).split("*"));
-  const matches = (name: string): boolean => exact.has(name) || patterns.some((parts) => isMade(name, parts));
+  const patterns = wanted.filter((name) => name.includes("*")).map((name) => wildcard(fold(name)));
+  const matches = (name: string): boolean => exact.has(name) || patterns.some((match) => match(name));
   return (subject) => names(subject).some((name) => matches(fold(name)));
-}
-
-/** Whether a text is made of the parts in their order with anything between: the first at its start, the last at its end. */
-function isMade(text: string, parts: readonly string[]): boolean {
-  const first = parts[0] ?? "";
-  if (parts.length === 1) return text === first;
-  const last = parts.at(-1) ?? "";
-  if (!text.startsWith(first) || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at + last.length <= text.length;
 }
 
 /** The condition of a rule on one call. */
