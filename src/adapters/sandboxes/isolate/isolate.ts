@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import type { JavaScriptJob, Sandbox, SandboxJob, SandboxOutcome } from "../../../execute/sandbox.port.ts";
-import { cancelled, readForeign, tookTooLong } from "../subprocess/run-process.ts";
+import { cancelled, type End, followThread, readEnd, readForeign } from "../subprocess/run-process.ts";
 import { cannotGive } from "../subprocess/subprocess.ts";
 import { compileInterpreter } from "./interpreter.ts";
 import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
@@ -43,8 +43,6 @@ function accepted(job: SandboxJob): JavaScriptJob {
 /** The interpreter's own data lies in WebAssembly memory; the thread's heap holds no more than texts on their way. */
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
-type End = Pick<SandboxOutcome, "status" | "reason" | "result">;
-
 function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutcome> {
   const { limits, signal, functions = {} } = job;
   const start: ThreadStart = {
@@ -54,40 +52,21 @@ function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutc
     functions: Object.keys(functions),
     limits,
   };
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(THREAD, {
-      workerData: start,
-      env: {},
-      // Flags the process was started with are none of the thread's: some of them it would refuse.
-      execArgv: [],
-      name: "toolarsenal-isolate",
-      resourceLimits: THREAD_LIMITS,
-    });
-    const written = { stdout: "", stderr: "" };
-    const ended = new AbortController();
-    let end: End | undefined;
-
-    const settle = (how: End): void => {
-      end ??= how;
-      ended.abort();
-      void worker.terminate();
-    };
-    const timer = setTimeout(() => settle({ status: "timeout", reason: tookTooLong(limits) }), limits.timeoutMs);
-    const onAbort = (): void => settle({ status: "killed" });
-    signal?.addEventListener("abort", onAbort, { once: true });
-
+  const worker = new Worker(THREAD, {
+    workerData: start,
+    env: {},
+    // The thread would refuse some of the flags that the process was started with.
+    execArgv: [],
+    name: "toolarsenal-isolate",
+    resourceLimits: THREAD_LIMITS,
+  });
+  const lost = { status: "killed", reason: "Its thread ended." } as const;
+  return followThread(worker, { sandbox: "isolate", limits, signal, lost }, ({ settle, written, ended }) => {
     worker.on("message", (message: FromThread) => {
-      if (end !== undefined) return;
+      if (ended.aborted) return;
       if (message.kind === "wrote") written[message.stream] += message.text;
       else if (message.kind === "end") settle(toEnd(message));
-      else void answer(functions, message, ended.signal).then((reply) => worker.postMessage(reply, []));
-    });
-    worker.on("error", (error) => settle({ status: "killed", reason: error.message }));
-    worker.on("exit", () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-      if (signal?.aborted) reject(cancelled("isolate"));
-      else resolve({ ...written, ...(end ?? { status: "killed", reason: "Its thread ended." }) });
+      else void answer(functions, message, ended).then((reply) => worker.postMessage(reply, []));
     });
   });
 }
@@ -115,14 +94,9 @@ async function answer(
 }
 
 function toEnd({ status, result, reason }: FromThread & { readonly kind: "end" }): End {
-  if (status !== "ok" || result === undefined) return { status, ...(reason === undefined ? {} : { reason }) };
-  try {
-    const frame = readForeign(result) as { readonly result?: unknown; readonly error?: unknown } | null;
-    if (typeof frame?.error === "string") return { status: "failed", reason: frame.error };
-    return { status, ...(frame !== null && "result" in frame ? { result: frame.result } : {}) };
-  } catch {
-    return { status: "failed", reason: "Its result cannot be read." };
-  }
+  return status === "ok" && result !== undefined
+    ? readEnd(result)
+    : { status, ...(reason !== undefined && { reason }) };
 }
 
 function notLoaded(cause: unknown): ArsenalError {

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { JavaScriptJob, Sandbox, SandboxOutcome } from "../../../execute/sandbox.port.ts";
-import { cancelled, readForeign, runProcess, saidTooMuch, tookTooLong } from "../subprocess/run-process.ts";
+import { cancelled, followThread, readEnd, runProcess, saidTooMuch } from "../subprocess/run-process.ts";
 import { cannotGive } from "../subprocess/subprocess.ts";
 
 /** Runs jobs with the rights and environment of this process, for code you trust. JavaScript runs on a thread, so that it can be ended. */
@@ -34,25 +34,19 @@ const show = (error) => (error instanceof Error ? error.name + ": " + error.mess
 function runThread(job: JavaScriptJob, env: Record<string, string>): Promise<SandboxOutcome> {
   const { code, input, limits, signal } = job;
   if (signal?.aborted) return Promise.reject(cancelled("none"));
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(THREAD, {
-      eval: true,
-      workerData: { code, input },
-      env,
-      execArgv: [],
-      stdout: true,
-      stderr: true,
-      name: "toolarsenal-none",
-      // No bound on its heap: the engine ends the whole process where a thread reaches one in a bad moment.
-    });
-    const written = { stdout: "", stderr: "" };
+  const worker = new Worker(THREAD, {
+    eval: true,
+    workerData: { code, input },
+    env,
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    name: "toolarsenal-none",
+    // No bound on its heap: the engine ends the whole process if a thread reaches one in a bad moment.
+  });
+  const lost = { status: "failed", reason: "It ended without a result." } as const;
+  return followThread(worker, { sandbox: "none", limits, signal, lost }, ({ settle, written }) => {
     let room = limits.outputBytes;
-    let settled: Omit<SandboxOutcome, "stdout" | "stderr"> | undefined;
-
-    const settle = (end: typeof settled): void => {
-      settled ??= end;
-      void worker.terminate();
-    };
     const take = (bytes: number): boolean => {
       room -= bytes;
       if (room < 0) settle({ status: "killed", reason: saidTooMuch(limits) });
@@ -62,27 +56,10 @@ function runThread(job: JavaScriptJob, env: Record<string, string>): Promise<San
       worker[name].on("data", (chunk: Buffer) => {
         if (take(chunk.length)) written[name] += chunk.toString("utf8");
       });
-    const timer = setTimeout(() => settle({ status: "timeout", reason: tookTooLong(limits) }), limits.timeoutMs);
-    const onAbort = (): void => void worker.terminate();
-    signal?.addEventListener("abort", onAbort, { once: true });
-
     worker.on("message", (text: string) => {
-      if (take(Buffer.byteLength(text))) settle(toEnd(text));
-    });
-    worker.on("error", (error) => settle({ status: "killed", reason: error.message }));
-    worker.on("exit", () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-      if (signal?.aborted) reject(cancelled("none"));
-      else resolve({ ...written, ...(settled ?? { status: "failed", reason: "It ended without a result." }) });
+      if (take(Buffer.byteLength(text))) settle(readEnd(text));
     });
   });
-}
-
-function toEnd(text: string): Omit<SandboxOutcome, "stdout" | "stderr"> {
-  const frame = readForeign(text) as { readonly result?: unknown; readonly error?: unknown };
-  if (frame.error !== undefined) return { status: "failed", reason: String(frame.error) };
-  return { status: "ok", ...("result" in frame ? { result: frame.result } : {}) };
 }
 
 export { noSandbox as create };

@@ -1,5 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
+import type { Worker } from "node:worker_threads";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { isGroupAlive, signalGroup } from "../../../system/process-group.ts";
@@ -144,6 +145,54 @@ function notStarted({ sandbox, argv }: ProcessJob, cause: Error): ArsenalError {
 export function readForeign(text: string): unknown {
   if (!text.includes("__proto__") && !text.includes("\\u")) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value));
+}
+
+export type End = Pick<SandboxOutcome, "status" | "reason" | "result">;
+
+/** How code ended that wrote `{ result }` or `{ error }` as JSON. */
+export function readEnd(text: string): End {
+  try {
+    const frame = readForeign(text) as { readonly result?: unknown; readonly error?: unknown } | null;
+    if (frame?.error !== undefined) return { status: "failed", reason: String(frame.error) };
+    return { status: "ok", ...(frame !== null && "result" in frame && { result: frame.result }) };
+  } catch {
+    return { status: "failed", reason: "Its result cannot be read." };
+  }
+}
+
+/** Follows a thread until it ended: by `settle`, the time limit, a crash, by itself (`lost`), or because the call was cancelled. */
+export function followThread(
+  worker: Worker,
+  job: Pick<ProcessJob, "sandbox" | "limits"> & { readonly signal: AbortSignal | undefined; readonly lost: End },
+  listen: (thread: {
+    readonly settle: (end: End) => void;
+    readonly written: { stdout: string; stderr: string };
+    /** Aborted once it is settled: nothing that the thread says later counts. */
+    readonly ended: AbortSignal;
+  }) => void,
+): Promise<SandboxOutcome> {
+  const { sandbox, limits, signal, lost } = job;
+  return new Promise((resolve, reject) => {
+    const written = { stdout: "", stderr: "" };
+    const ending = new AbortController();
+    let ended: End | undefined;
+    const settle = (end: End): void => {
+      ended ??= end;
+      ending.abort();
+      void worker.terminate();
+    };
+    const timer = setTimeout(() => settle({ status: "timeout", reason: tookTooLong(limits) }), limits.timeoutMs);
+    const onAbort = (): void => settle({ status: "killed" });
+    signal?.addEventListener("abort", onAbort, { once: true });
+    listen({ settle, written, ended: ending.signal });
+    worker.on("error", (error) => settle({ status: "killed", reason: error.message }));
+    worker.on("exit", () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      if (signal?.aborted) reject(cancelled(sandbox));
+      else resolve({ ...written, ...(ended ?? lost) });
+    });
+  });
 }
 
 /** How long the end of killed processes is waited for, and how often it is looked for, in milliseconds. */

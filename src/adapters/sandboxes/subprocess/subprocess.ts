@@ -1,6 +1,6 @@
 import type { JavaScriptJob, Sandbox, SandboxJob, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import { readForeign, runProcess, withLimits } from "./run-process.ts";
+import { readEnd, runProcess, withLimits } from "./run-process.ts";
 import { randomUUID } from "node:crypto";
 
 /**
@@ -78,9 +78,7 @@ function nodeProgram(job: JavaScriptJob) {
       if (at < 0) return ended.status === "ok" ? { ...ended, status: "failed", reason: NO_RESULT } : ended;
       const told = { stdout: ended.stdout.slice(0, at), stderr: ended.stderr };
       if (ended.status !== "ok") return { ...ended, ...told };
-      const frame = readFrame(ended.stdout.slice(at + mark.length));
-      if (frame.error !== undefined) return { ...told, status: "failed", exitCode: 0, reason: String(frame.error) };
-      return { ...told, status: "ok", exitCode: 0, ...("result" in frame ? { result: frame.result } : {}) };
+      return { ...told, exitCode: 0, ...readEnd(ended.stdout.slice(at + mark.length)) };
     },
   };
 }
@@ -99,14 +97,6 @@ function permissions({ read = [], write = [], network }: JavaScriptJob): readonl
 
 /** True where this Node's permission model covers the network. @internal */
 export const CAN_DENY_NETWORK: boolean = process.allowedNodeEnvironmentFlags.has("--allow-net");
-
-function readFrame(text: string): { readonly result?: unknown; readonly error?: unknown } {
-  try {
-    return readForeign(text) as { readonly result?: unknown; readonly error?: unknown };
-  } catch {
-    return { error: "Its result cannot be read." };
-  }
-}
 
 function toMebibytes(bytes: number): number {
   return Math.max(1, Math.floor(bytes / (1024 * 1024)));
