@@ -3,44 +3,16 @@ import { type BootstrapOptions, pairedBootstrap, RESAMPLES, SEED } from "./boots
 import { FIGURES, round } from "./metrics.ts";
 import type { SetReport } from "./summarise.ts";
 
-/** One figure of two runs over the same queries. */
-export interface ComparedFigure {
-  readonly a: number;
-  readonly b: number;
-  /** B less A, with the interval that holds it 95 times in 100. */
-  readonly difference: number;
-  readonly low: number;
-  readonly high: number;
-  /** Queries on which B is better, worse, and no different. */
-  readonly wins: number;
-  readonly losses: number;
-  readonly ties: number;
-}
-
-/** A query that the two runs answer differently. Ranks are those of the first tool that serves it; null where none is ranked. */
-export interface ChangedQuery {
-  readonly id: string;
-  readonly query: string;
-  readonly a_rank: number | null;
-  readonly b_rank: number | null;
-  readonly difference: number;
-}
-
 /** What a run was made with. */
-export interface RunName {
+interface RunName {
   readonly config: string | null;
   readonly tier: string;
 }
 
 /** Two runs over the same queries. Figures are named as in the report. */
-export interface Comparison {
+export interface Comparison extends Awaited<ReturnType<typeof compareAnswers>> {
   readonly a: RunName;
   readonly b: RunName & { readonly report: SetReport };
-  readonly resamples: number;
-  readonly seed: number;
-  readonly figures: Readonly<Record<string, ComparedFigure>>;
-  /** Most changed first, by NDCG@10. */
-  readonly changed: readonly ChangedQuery[];
 }
 
 const MOST_CHANGED = 20;
@@ -60,11 +32,7 @@ const RANKING: readonly Measure[] = [
 const REFUSAL: readonly Measure[] = [{ name: "refused", sign: 1, of: ({ refused }) => Number(refused) }];
 
 /** Every figure of two runs side by side, with the interval of its difference. Both have answered the same queries in the same order. */
-export async function compareAnswers(
-  a: readonly Answer[],
-  b: readonly Answer[],
-  options: BootstrapOptions = {},
-): Promise<Pick<Comparison, "resamples" | "seed" | "figures" | "changed">> {
+export async function compareAnswers(a: readonly Answer[], b: readonly Answer[], options: BootstrapOptions = {}) {
   const pairs = a.flatMap((first, index): readonly Pair[] => {
     const second = b[index];
     return second ? [{ a: first, b: second }] : [];
@@ -78,6 +46,7 @@ export async function compareAnswers(
       ...(await compareFigures(possible, RANKING, options)),
       ...(await compareFigures(impossible, REFUSAL, options)),
     ]),
+    /** Most changed first, by NDCG@10. */
     changed: changedQueries(possible),
   };
 }
@@ -87,11 +56,7 @@ interface Pair {
   readonly b: Answer;
 }
 
-async function compareFigures(
-  pairs: readonly Pair[],
-  measures: readonly Measure[],
-  options: BootstrapOptions,
-): Promise<readonly (readonly [string, ComparedFigure])[]> {
+async function compareFigures(pairs: readonly Pair[], measures: readonly Measure[], options: BootstrapOptions) {
   if (pairs.length === 0) return [];
   const differences = measures.map(({ of }) => Float64Array.from(pairs, ({ a, b }) => of(b) - of(a)));
   const intervals = await pairedBootstrap(differences, options);
@@ -107,9 +72,11 @@ async function compareFigures(
       {
         a: average("a"),
         b: average("b"),
+        // B less A, with the interval that holds it 95 times in 100.
         difference: plain(mean),
         low: plain(low),
         high: plain(high),
+        // Queries on which B is better, worse, and no different.
         wins,
         losses,
         ties: pairs.length - wins - losses,
@@ -123,7 +90,8 @@ function plain(value: number): number {
   return round(value) || 0;
 }
 
-function changedQueries(pairs: readonly Pair[]): readonly ChangedQuery[] {
+/** Queries that the two runs answer differently, with the ranks of the first relevant tool; null if none is ranked. */
+function changedQueries(pairs: readonly Pair[]) {
   return pairs
     .map(({ a, b }) => ({
       a,

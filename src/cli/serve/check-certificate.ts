@@ -1,13 +1,6 @@
 import type { TlsFiles } from "../../serve/http/listen-options.ts";
+import { count } from "../../errors/show-value.ts";
 import { readCertificate } from "../../serve/http/tls.ts";
-
-/** What `doctor` says of a certificate. */
-export interface CertificateFinding {
-  readonly check: "tls";
-  readonly state: "ok" | "warning" | "failed";
-  readonly message: string;
-  readonly fix?: string;
-}
 
 const DAY_MS = 86_400_000;
 
@@ -15,24 +8,23 @@ const DAY_MS = 86_400_000;
 const RENEW_DAYS = 21;
 
 /** Checks that the files can be used and belong together, and when the certificate ends. Throws `CONFIG_INVALID` if they cannot be used. */
-export async function checkCertificate(files: TlsFiles, now: number): Promise<CertificateFinding> {
-  const { certificate } = await readCertificate(files);
+export async function checkCertificate({ cert, key }: TlsFiles, now: number) {
+  const { certificate } = await readCertificate({ cert, key });
   const { validFromDate, validToDate } = certificate;
   const day = (date: Date): string => date.toISOString().slice(0, 10);
+  const finding = (state: "ok" | "warning" | "failed", message: string, fix?: string) => ({
+    check: "tls",
+    state,
+    message: `${cert} ${message}`,
+    ...(fix !== undefined && { fix }),
+  });
   const days = Math.floor((validToDate.getTime() - now) / DAY_MS);
-  const fix = `Renew ${files.cert}. A running gateway notices the new file.`;
-  if (now > validToDate.getTime())
-    return { check: "tls", state: "failed", message: `${files.cert} expired on ${day(validToDate)}`, fix };
+  const fix = `Renew ${cert}. A running gateway notices the new file.`;
+  if (now > validToDate.getTime()) return finding("failed", `expired on ${day(validToDate)}`, fix);
   if (now < validFromDate.getTime()) {
-    const message = `${files.cert} is not valid before ${day(validFromDate)}`;
-    return {
-      check: "tls",
-      state: "failed",
-      message,
-      fix: "Check the clock of this machine, or use another certificate.",
-    };
+    const clock = "Check the clock of this machine, or use another certificate.";
+    return finding("failed", `is not valid before ${day(validFromDate)}`, clock);
   }
-  const message = `${files.cert} is valid until ${day(validToDate)}`;
-  if (days >= RENEW_DAYS) return { check: "tls", state: "ok", message };
-  return { check: "tls", state: "warning", message: `${message}, for ${days === 1 ? "1 day" : `${days} days`}`, fix };
+  const until = `is valid until ${day(validToDate)}`;
+  return days >= RENEW_DAYS ? finding("ok", until) : finding("warning", `${until}, for ${count(days, "day")}`, fix);
 }

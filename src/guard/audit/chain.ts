@@ -49,15 +49,7 @@ export function readLine(line: Uint8Array):
 }
 
 /** Turns records into the lines of a log, with checkpoints where they are due. */
-export interface ChainWriter {
-  readonly head: AuditHead;
-  /** Continues from another end: one that was found in a file, or that before a write that failed. */
-  moveTo(head: AuditHead): void;
-  /** The lines to add for a record, each with its line break. */
-  write(record: object, at: number): string;
-  /** A checkpoint line for the present end; empty without a signing key. */
-  checkpoint(at: number): string;
-}
+export type ChainWriter = ReturnType<typeof createChainWriter>;
 
 /** The record that reports lost records, for a log that no longer reaches the end that this process knows; otherwise undefined. */
 export function rewound(found: AuditHead, known: AuditHead | undefined): object | undefined {
@@ -72,7 +64,7 @@ const CHECKPOINT_EVERY = 1_000;
 /** Creates a writer at the start of an empty log. */
 export function createChainWriter(
   options: { readonly key?: AuditKey | undefined; readonly every?: number | undefined } = {},
-): ChainWriter {
+) {
   const { key, every = CHECKPOINT_EVERY } = options;
   let head = EMPTY_LOG;
 
@@ -83,20 +75,22 @@ export function createChainWriter(
     return next.line;
   }
 
+  /** A checkpoint line for the present end; empty without a signing key. */
   function checkpoint(at: number): string {
     const record = key && createCheckpoint(head, Math.round(at), every, key);
     return record === undefined ? "" : add(record, at);
   }
 
   return {
-    get head() {
+    get head(): AuditHead {
       return head;
     },
-    moveTo(to) {
+    /** Continues from another end: one that was found in a file, or that before a write that failed. */
+    moveTo(to: AuditHead): void {
       head = to;
     },
-    // By place, not by count, so that several processes that write one log keep to it together.
-    write: (record, at) => (head.seq % every === 0 ? checkpoint(at) : "") + add(record, at),
+    /** The lines to add for a record. Checkpoints come by place, not by count, so that processes that share a log agree. */
+    write: (record: object, at: number): string => (head.seq % every === 0 ? checkpoint(at) : "") + add(record, at),
     checkpoint,
   };
 }

@@ -47,13 +47,7 @@ function isAnother(id: string, hash: string, now: string): ArsenalError {
 }
 
 /** Notices what other processes accept, through the state they share. */
-export interface AcceptanceWatch {
-  /** Says how an ensemble stands: something of it waits, could not be read, or neither. */
-  follow(ensemble: string, standing: "waiting" | "unread" | "settled"): void;
-  /** Tells the others that something was accepted. */
-  announce(): Promise<void>;
-  close(): void;
-}
+export type AcceptanceWatch = ReturnType<typeof createAcceptanceWatch>;
 
 /** Changes with every acceptance, so that one small value is all that has to be looked at. */
 const ACCEPTED = "pins-accepted";
@@ -70,7 +64,7 @@ export function createAcceptanceWatch(parts: {
   readonly changes?: Changes | undefined;
   readonly clock: Clock;
   readonly listAgain: (ensemble: string) => Promise<void> | undefined;
-}): AcceptanceWatch {
+}) {
   const { state, changes, clock, listAgain } = parts;
   const followed = new Map<string, "waiting" | "unread">();
   /** The version that was seen last; none yet, so that what was accepted before the first look is noticed by it. */
@@ -111,18 +105,20 @@ export function createAcceptanceWatch(parts: {
   }
 
   return {
-    follow(ensemble, standing) {
+    /** Says how an ensemble stands: something of it waits, could not be read, or neither. */
+    follow(ensemble: string, standing: "waiting" | "unread" | "settled"): void {
       if (standing === "settled") followed.delete(ensemble);
       else followed.set(ensemble, standing);
       if (followed.size === 0) stop();
       else schedule();
     },
-    async announce() {
+    /** Tells the others that something was accepted. */
+    async announce(): Promise<void> {
       await state.set(ACCEPTED, clock.now());
       // The acceptance is kept. A process that misses this notices it at the next look.
       await changes?.publish(TOPIC, {}).catch(() => undefined);
     },
-    close() {
+    close(): void {
       closed = true;
       stop();
     },

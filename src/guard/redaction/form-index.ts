@@ -1,14 +1,7 @@
 import { unescapeOnce } from "./unescaped.ts";
 
 /** Finds any of many texts in another, however many there are, in one pass over it. */
-export interface FormIndex {
-  /** Takes texts of at least four characters. */
-  add(form: string): void;
-  /** False for a text that has none of them in full. True says nothing. */
-  mayFind(text: string): boolean;
-  /** With `unfinished`, an end of the text with which one of them may begin counts too, if it has four characters. */
-  find(text: string, unfinished: boolean): Found;
-}
+export type FormIndex = ReturnType<typeof createFormIndex>;
 
 /** Where texts were found. */
 export interface Found {
@@ -23,7 +16,7 @@ const WINDOW = 4;
 const MASK = 0xff_ff;
 
 /** An index without texts. */
-export function createFormIndex(): FormIndex {
+export function createFormIndex() {
   /** Marks the hashes of all beginnings, so that nearly every place is passed with one look. */
   const marked = new Uint8Array(MASK + 1);
   /** By the hash of their beginning, in order: many keys begin alike, and a text may be full of that beginning. */
@@ -31,7 +24,8 @@ export function createFormIndex(): FormIndex {
   let longest = 0;
 
   return {
-    add(form) {
+    /** Takes texts of at least four characters. */
+    add(form: string): void {
       let hash = 0;
       for (let index = 0; index < WINDOW; index++) hash = nextHash(hash, form, index);
       const others = byHash.get(hash) ?? [];
@@ -40,7 +34,8 @@ export function createFormIndex(): FormIndex {
       marked[hash] = 1;
       longest = Math.max(longest, form.length);
     },
-    mayFind(text) {
+    /** False for a text that has none of them in full. True says nothing. */
+    mayFind(text: string): boolean {
       if (longest === 0) return false;
       let hash = 0;
       for (let index = 0; index < text.length; index++) {
@@ -49,7 +44,8 @@ export function createFormIndex(): FormIndex {
       }
       return false;
     },
-    find(text, unfinished) {
+    /** With `unfinished`, an end of the text with which one of them may begin counts too, if it has four characters. */
+    find(text: string, unfinished: boolean): Found {
       const spans: number[] = [];
       let last = 0;
       let hash = 0;

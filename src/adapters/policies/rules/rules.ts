@@ -175,26 +175,16 @@ export interface Explained {
   readonly decision: PolicyDecision;
   /** Whether the caller sees the tool at all. */
   readonly visible: boolean;
-  /** The rules that matched, or failed and so refuse, in the order of the document. */
-  readonly matched: readonly MatchedRule[];
-  /** The others, each with the first condition that did not hold. */
-  readonly unmatched: readonly UnmatchedRule[];
-}
-
-interface MatchedRule {
-  readonly id: string;
-  readonly effect: Effect;
-  /** True for the one that the decision names. */
-  readonly decides: boolean;
-  /** Why it could not be decided, where it could not. */
-  readonly failed?: string;
-}
-
-interface UnmatchedRule {
-  readonly id: string;
-  readonly effect: Effect;
-  /** `roles: none of support, admin` */
-  readonly why: string;
+  /** The rules that matched, or failed and so refuse, in the order of the document. The decision names the one that `decides`. */
+  readonly matched: readonly {
+    readonly id: string;
+    readonly effect: Effect;
+    readonly decides: boolean;
+    /** Why it could not be decided. */
+    readonly failed?: string;
+  }[];
+  /** The others, each with the first condition that did not hold: `roles: none of support, admin`. */
+  readonly unmatched: readonly { readonly id: string; readonly effect: Effect; readonly why: string }[];
 }
 
 /** Asks every rule, without the index, why it did or did not match. */
@@ -204,8 +194,8 @@ function explainRules(
   facts: Facts,
   decided: { readonly decision: PolicyDecision; readonly visible: boolean },
 ): Explained {
-  const matched: MatchedRule[] = [];
-  const unmatched: UnmatchedRule[] = [];
+  const matched: Explained["matched"][number][] = [];
+  const unmatched: Explained["unmatched"][number][] = [];
   for (const rule of rules) {
     const { id, effect } = rule;
     const { matched: matches, why } = stepOf(rule, request, facts);

@@ -2,16 +2,10 @@ import { createInterface } from "node:readline";
 import type { Terminal } from "../../command.ts";
 
 /** A person who types. */
-export interface Keyboard {
-  /** One line; undefined once the person has ended the input (Ctrl-D), or pressed Ctrl-C twice. The question must be our own text. */
-  ask(question: string): Promise<string | undefined>;
-  /** Ctrl-C calls this instead of ending the input, until the function that it returns is called. */
-  onInterrupt(listener: () => void): () => void;
-  close(): void;
-}
+export type Keyboard = ReturnType<typeof openKeyboard>;
 
 /** Reads lines with editing and history. `terminal.signal` ends it. */
-export function openKeyboard({ keyboard, err, signal }: Terminal): Keyboard {
+export function openKeyboard({ keyboard, err, signal }: Terminal) {
   const { input, output } = keyboard ?? { input: process.stdin, output: process.stderr };
   const lines = createInterface({ input, output, terminal: true, history: [] });
   let interrupt: (() => void) | undefined;
@@ -43,17 +37,19 @@ export function openKeyboard({ keyboard, err, signal }: Terminal): Keyboard {
   signal.addEventListener("abort", close);
 
   return {
-    ask(question) {
+    /** One line; undefined once the person has ended the input (Ctrl-D), or pressed Ctrl-C twice. The question must be our own text. */
+    ask(question: string): Promise<string | undefined> {
       if (ended) return Promise.resolve(undefined);
       lines.setPrompt(question);
       lines.prompt();
       return new Promise((resolve) => (answer = resolve));
     },
-    onInterrupt(listener) {
+    /** Ctrl-C calls this instead of ending the input, until the function that it returns is called. */
+    onInterrupt(listener: () => void): () => void {
       interrupt = listener;
       return () => (interrupt = undefined);
     },
-    close() {
+    close(): void {
       signal.removeEventListener("abort", close);
       lines.close();
     },

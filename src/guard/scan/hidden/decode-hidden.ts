@@ -91,13 +91,6 @@ export function isVariation(base: string, selector: number): boolean {
   );
 }
 
-/** A sequence that steers a terminal, and what it does to what a person sees there. */
-interface TerminalEscape {
-  readonly effect: "colour" | "conceal" | "steer" | "text";
-  /** What it carries and a terminal does not show: the address of a link, a title. */
-  readonly hidden: string;
-}
-
 /** Everything that begins with ESC or its one-character forms, as the inside of a regular expression. Each part is bounded, so reading is linear. */
 export const TERMINAL_ESCAPE: string = [
   String.raw`(?:\x1B\[|\x9B)[0-?]{0,64}[ -/]{0,8}[@-~]?`,
@@ -108,8 +101,11 @@ export const TERMINAL_ESCAPE: string = [
 const CONTROL = new RegExp(String.raw`^(?:\x1B\[|\x9B)([0-9;:]*)(.?)$`, "s");
 const CARRIES = new RegExp(String.raw`^(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])([^\x07\x1B\x9C]*)`);
 
-/** Says what one escape sequence does. */
-export function readEscape(sequence: string): TerminalEscape {
+/** What a sequence does to what a person sees on a terminal, and what it carries unseen: the address of a link, a title. */
+export function readEscape(sequence: string): {
+  readonly effect: "colour" | "conceal" | "steer" | "text";
+  readonly hidden: string;
+} {
   const control = CONTROL.exec(sequence);
   if (control === null) {
     const carried = CARRIES.exec(sequence)?.[1];

@@ -176,12 +176,6 @@ const VARIABLES: ReadonlySet<string> = new Set(["tool", "args", "principal", "no
 /** Types are values in CEL: `type(args.amount) == double`. */
 const TYPES: ReadonlySet<string> = new Set("int uint double bool string bytes list map null_type type".split(" "));
 
-/** The part of a parsed expression that is looked at. */
-interface ParsedExpression {
-  readonly expr?: unknown;
-  readonly sourceInfo?: { readonly positions?: Readonly<Record<string, number>> } | undefined;
-}
-
 /** What of an expression is known before it ever runs. */
 type Inspected =
   | { readonly variables: ReadonlySet<string>; readonly loops: boolean }
@@ -189,7 +183,10 @@ type Inspected =
 
 /** Finds what an expression uses. Refuses what would always fail or take long: unknown names and functions, bad or computed patterns, nested loops. */
 function inspectExpression(
-  parsed: ParsedExpression,
+  parsed: {
+    readonly expr?: unknown;
+    readonly sourceInfo?: { readonly positions?: Readonly<Record<string, number>> } | undefined;
+  },
   known: { knowsFunction(name: string): boolean; patternProblem(source: string): string | undefined },
 ): Inspected {
   const variables = new Set<string>();
@@ -273,11 +270,6 @@ const LIMITS = {
   looping: { values: 2_000, characters: 64_000 },
 } as const;
 
-interface Size {
-  readonly values: number;
-  readonly characters: number;
-}
-
 /** They are measured once a call. */
 const sizeOf = remember(({ arguments: args }: Facts) => measure(args));
 
@@ -289,7 +281,7 @@ function exceeds(facts: Facts, loops: boolean): boolean {
 }
 
 /** Counts values, and the characters of texts and keys, no further than the larger limit. */
-function measure(value: unknown): Size {
+function measure(value: unknown) {
   const waiting: unknown[] = [value];
   let values = 0;
   let characters = 0;

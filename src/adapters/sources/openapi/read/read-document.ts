@@ -14,17 +14,14 @@ import { type ReadOperation, sourceNameOf, toDraft } from "../tool/to-draft.ts";
 import type { OfferedTool } from "../../../../register/source.port.ts";
 
 /** The tools of a document. */
-export interface ReadDocument {
-  readonly tools: readonly OfferedTool[];
-  readonly problems: readonly Problem[];
-}
+export type ReadDocument = ReturnType<typeof readDocument>;
 
 /** Makes one tool of each operation. One that is broken is reported, and the others are made all the same. */
 export function readDocument(
   { root, url, problems: before }: LoadedDocument,
   settings: OpenApiSettings,
   parts: CallParts,
-): ReadDocument {
+) {
   const references = createReferences(root);
   const { operations, problems: unread } = listOperations(root, references, settings);
   const problems: Problem[] = [...before, ...unread];
