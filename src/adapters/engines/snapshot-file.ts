@@ -14,21 +14,7 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 
-/**
- * Lines of text in one file that is whole at every moment: a new version is written beside it and takes its place in one step. The previous version
- * is kept as `.bak`.
- */
-export interface SnapshotFile {
-  readonly path: string;
-  /**
-   * The lines of the last good version, or undefined for a new snapshot. A damaged file is set aside as `.corrupt-1`, `-2` …, and the backup takes its
-   * place.
-   */
-  read(): Promise<SnapshotLines | undefined>;
-  /** Replaces all lines. Returns their checksum. */
-  write(lines: Iterable<string | Uint8Array>): Promise<string>;
-  readonly replace: ReplaceFile;
-}
+export type SnapshotFile = ReturnType<typeof snapshotFile>;
 
 /** Lines as they are in the file, each with a newline at its end. */
 export interface SnapshotLines {
@@ -51,7 +37,11 @@ const HEADER_LENGTH = MARK.length + " sha256:".length + 64 + 1;
 const NEWER = /^toolarsenal-snapshot (\d+) sha256:/;
 const LINES_A_WRITE = 1000;
 
-export function snapshotFile(path: string): SnapshotFile {
+/**
+ * Lines of text in one file that is whole at every moment: a new version is written beside it and takes its place in one step. The previous version
+ * is kept as `.bak`.
+ */
+export function snapshotFile(path: string) {
   const file = resolve(path);
   const backup = `${file}.bak`;
   const folder = dirname(file);
@@ -157,9 +147,13 @@ export function snapshotFile(path: string): SnapshotFile {
 
   return {
     path: file,
-    replace: (target, write) => replace(target, write),
+    replace: ((target, write) => replace(target, write)) satisfies ReplaceFile,
 
-    async read() {
+    /**
+     * The lines of the last good version, or undefined for a new snapshot. A damaged file is set aside as `.corrupt-1`, `-2` …, and the backup takes
+     * its place.
+     */
+    async read(): Promise<SnapshotLines | undefined> {
       try {
         await mkdir(folder, { recursive: true });
         await removeLeftovers();
@@ -181,7 +175,8 @@ export function snapshotFile(path: string): SnapshotFile {
       return { ...kept, restored };
     },
 
-    async write(lines) {
+    /** Replaces all lines. Returns their checksum. */
+    async write(lines: Iterable<string | Uint8Array>): Promise<string> {
       let checksum = "";
       await replace(
         file,

@@ -14,24 +14,7 @@ export function asRecords(value: unknown): readonly Readonly<Record<string, unkn
   return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }
 
-/** Calls that arrive in pieces. */
-export interface CallAssembly {
-  /** Begins the call with this key, or learns more of it. */
-  open(key: string, start: { readonly id?: unknown; readonly name?: unknown }): void;
-  /** Adds to the text of a call's arguments. */
-  add(key: string, text: unknown): void;
-  /** Replaces the arguments by their whole. */
-  set(key: string, whole: unknown): void;
-  has(key: string): boolean;
-  /** The provider's id of a call that is open. */
-  idOf(key: string): unknown;
-  /** The call, which is complete with this. */
-  close(key: string): readonly ReadCall[];
-  /** A call that came in one piece. */
-  whole(raw: RawCall): ReadCall;
-  /** Every call still open whose key begins so, in the order they began. */
-  closeAll(prefix?: string): readonly ReadCall[];
-}
+export type CallAssembly = ReturnType<typeof createCallAssembly>;
 
 interface OpenCall {
   id: unknown;
@@ -41,10 +24,11 @@ interface OpenCall {
 }
 
 /** Gathers the pieces of streamed calls. Made-up ids are told apart over the whole stream. */
-export function createCallAssembly(): CallAssembly {
+export function createCallAssembly() {
   const calls = new Map<string, OpenCall>();
   let closed = 0;
 
+  /** The call, which is complete with this. */
   const close = (key: string): readonly ReadCall[] => {
     const call = calls.get(key);
     if (call === undefined) return [];
@@ -54,26 +38,32 @@ export function createCallAssembly(): CallAssembly {
   };
 
   return {
-    open(key, { id, name }) {
+    /** Begins the call with this key, or learns more of it. */
+    open(key: string, { id, name }: { readonly id?: unknown; readonly name?: unknown }) {
       const call = calls.get(key) ?? { id: undefined, name: undefined, text: "", whole: undefined };
       calls.set(key, call);
       if (isText(id)) call.id ??= id;
       if (isText(name)) call.name ??= name;
     },
-    add(key, text) {
+    /** Adds to the text of a call's arguments. */
+    add(key: string, text: unknown) {
       const call = calls.get(key);
       if (call !== undefined && typeof text === "string") call.text += text;
     },
-    set(key, whole) {
+    /** Replaces the arguments by their whole. */
+    set(key: string, whole: unknown) {
       const call = calls.get(key);
       if (call === undefined) return;
       if (typeof whole === "string") call.text = whole;
       else call.whole = whole;
     },
-    has: (key) => calls.has(key),
-    idOf: (key) => calls.get(key)?.id,
+    has: (key: string) => calls.has(key),
+    /** The provider's id of a call that is open. */
+    idOf: (key: string) => calls.get(key)?.id,
     close,
-    whole: (raw) => toReadCall(raw, closed++),
+    /** A call that came in one piece. */
+    whole: (raw: RawCall) => toReadCall(raw, closed++),
+    /** Every call still open whose key begins so, in the order they began. */
     closeAll: (prefix = "") => [...calls.keys()].filter((key) => key.startsWith(prefix)).flatMap(close),
   };
 }

@@ -9,19 +9,10 @@ import {
 } from "./kernel.ts";
 import { type Architecture, readWeights, type Tensor } from "./weights.ts";
 
-/** A BERT encoder with mean pooling: token ids in, one vector of unit length a text out. Synchronous; one call at a time. */
-export interface Encoder {
-  /** Names the model and its version. */
-  readonly model: string;
-  readonly dimension: number;
-  /** The longest text it takes, in tokens, [CLS] and [SEP] included. */
-  readonly maxTokens: number;
-  /** One vector a text, in order. A text's vector does not depend on the texts beside it. */
-  encode(tokenIds: readonly Int32Array[]): Float32Array[];
-}
+export type Encoder = ReturnType<typeof createEncoder>;
 
 /** What an encoder is made from. */
-export interface EncoderOptions {
+interface EncoderOptions {
   /** kernel.wasm's bytes, or the module compiled from them. */
   readonly wasm: KernelSource;
   /** A weight file; it is copied, so the caller may let go of it. */
@@ -38,8 +29,11 @@ const BATCH_TOKENS = 128;
 /** Rows behind the last that the kernel may read and write, because it works on four at a time. */
 const SLACK = 8;
 
-/** Loads an encoder. Throws where the weight file is damaged or of another version. */
-export function createEncoder({ wasm, weights: file, activations = "row" }: EncoderOptions): Encoder {
+/**
+ * Loads a BERT encoder with mean pooling: token ids in, one vector of unit length a text out. Synchronous; one call at a time. Throws if the weight
+ * file is damaged or of another version.
+ */
+export function createEncoder({ wasm, weights: file, activations = "row" }: EncoderOptions) {
   const kernel = instantiateKernel(wasm);
   const { model, architecture, tensors } = readWeights(file);
   const { hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
@@ -140,8 +134,10 @@ export function createEncoder({ wasm, weights: file, activations = "row" }: Enco
   return {
     model,
     dimension: hidden,
+    /** The longest text it takes, in tokens, [CLS] and [SEP] included. */
     maxTokens: positions,
-    encode(tokenIds) {
+    /** One vector a text, in order. A text's vector does not depend on the texts beside it. */
+    encode(tokenIds: readonly Int32Array[]): Float32Array[] {
       for (const text of tokenIds) checkText(text, vocabulary, positions);
       return inBatches(tokenIds).flatMap(encodeBatch);
     },

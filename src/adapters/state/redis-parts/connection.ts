@@ -30,19 +30,7 @@ const ANSWER_MS = 2_000;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
 
-/** One connection, which is opened with the first use and again whenever it was lost. */
-export interface Connection {
-  /** Runs a script. Rejects with STORE_FAILED within a few seconds if the server is away; `beforeSend` says that nothing happened. */
-  run(script: Script, action: string, given: readonly string[], signal?: AbortSignal): Promise<unknown>;
-  /**
-   * Looks soon after each message on a channel, after the connection was away, and every `ms` milliseconds in case a message was lost. Messages only
-   * wake; what they are about is looked up. Returns what ends it.
-   */
-  follow(channel: string, look: () => Promise<unknown>, ms: number): () => void;
-  /** Hears when the connection is there, with the number that the data has had since it was empty, and when it was lost. Returns what ends it. */
-  watch(listener: (change: Error | { readonly born: string }) => void): () => void;
-  close(): Promise<void>;
-}
+export type Connection = ReturnType<typeof createConnection>;
 
 interface Link {
   readonly client: RedisClient;
@@ -51,7 +39,7 @@ interface Link {
   aheadMs: number;
 }
 
-/** Creates a connection that is not opened yet. */
+/** One connection, which is opened with the first use and again whenever it was lost. */
 export function createConnection(options: {
   readonly open: () => RedisClient | Promise<RedisClient>;
   readonly scripts: readonly Script[];
@@ -62,7 +50,7 @@ export function createConnection(options: {
   readonly clock: Clock;
   /** Time for a test; the server's if omitted. */
   readonly now?: (() => number) | undefined;
-}): Connection {
+}) {
   const { open, scripts, root, address, clock, now } = options;
   const channels = new Map<string, () => void>();
   const watchers = new Set<(change: Error | { readonly born: string }) => void>();
@@ -191,7 +179,8 @@ export function createConnection(options: {
   }
 
   return {
-    async run(script, action, given, signal) {
+    /** Runs a script. Rejects with STORE_FAILED within a few seconds if the server is away; `beforeSend` says that nothing happened. */
+    async run(script: Script, action: string, given: readonly string[], signal?: AbortSignal): Promise<unknown> {
       signal?.throwIfAborted();
       refuseIfClosed();
       if (pending.size === 0) ready?.client.ref?.();
@@ -204,7 +193,11 @@ export function createConnection(options: {
         if (pending.size === 0) ready?.client.unref?.();
       }
     },
-    follow(channel, look, ms) {
+    /**
+     * Looks soon after each message on a channel, after the connection was away, and every `ms` milliseconds in case a message was lost. Messages only
+     * wake; what they are about is looked up. Returns what ends it.
+     */
+    follow(channel: string, look: () => Promise<unknown>, ms: number) {
       const { soon, stop } = createLookout(clock, ms, look);
       channels.set(channel, soon);
       if (ready !== undefined) listen(channel);
@@ -216,10 +209,8 @@ export function createConnection(options: {
         ready?.client.unsubscribe(channel).catch(() => {});
       };
     },
-    watch(listener) {
-      watchers.add(listener);
-      return () => void watchers.delete(listener);
-    },
+    /** Hears when the connection is there, with the number that the data has had since it was empty, and when it was lost. */
+    watch: (listener: (change: Error | { readonly born: string }) => void) => void watchers.add(listener),
     async close() {
       await Promise.allSettled(pending);
       closed = true;
