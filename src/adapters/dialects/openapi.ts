@@ -86,7 +86,7 @@ function schemaIn(holder: unknown): unknown {
   return asRecord(content["application/json"] ?? Object.values(content)[0])["schema"];
 }
 
-/** Parameters and body in one object. A body that is no object is the argument `body`. */
+/** Parameters and body in one object. A body that is not an object is the argument `body`. */
 function readParameters(parameters: readonly Json[], requestBody: Json): ObjectSchema | unknown {
   const body = schemaIn(requestBody);
   if (parameters.length === 0 && isPlainObject(body) && (body["type"] ?? "object") === "object") return body;

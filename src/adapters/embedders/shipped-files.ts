@@ -12,12 +12,12 @@ export const SHIPPED_FILES: Readonly<Record<"vocabulary" | "staticRows" | "stati
   tuned: new URL("tuned.bin", WEIGHTS),
 };
 
-/** Reads a file of the package. Throws an error that says how to get it back where it is not there. */
+/** Reads a file of the package. If it is missing, the error says how to get it back. */
 export function readShipped(file: URL): Buffer<ArrayBuffer> {
   return orExplain(file, () => readFileSync(file));
 }
 
-/** The first `length` bytes of a file of the package, or all of it where it is shorter. */
+/** The first `length` bytes of a file of the package, or all of it if it is shorter. */
 export function readStart(file: URL, length: number): Buffer<ArrayBuffer> {
   return orExplain(file, () => {
     const handle = openSync(file, "r");

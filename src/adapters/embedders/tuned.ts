@@ -5,9 +5,9 @@ import { readHeader } from "./kernel/weights.ts";
 import { readStart, SHIPPED_FILES } from "./shipped-files.ts";
 import { closedEmbedder, createWorkerHost, type WorkerHost } from "./worker-host.ts";
 
-/** What the tuned embedder may be told. */
+/** Options of the tuned embedder. */
 export interface TunedEmbedderOptions {
-  /** A weight file of one's own. The shipped one where absent. */
+  /** Your own weight file. Defaults to the shipped one. */
   readonly weights?: URL;
 }
 
@@ -79,12 +79,12 @@ export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOp
 function acquire(weights: string): WorkerHost {
   let entry = shared.get(weights);
   if (!entry) {
-    // The worker is found beside this file, in sources as in what is built from them.
+    // The worker is next to this file, in the sources and in the build.
     const file = new URL(
       import.meta.url.endsWith(".ts") ? "./encoder-worker.ts" : "./encoder-worker.js",
       import.meta.url,
     );
-    // Flags the process was started with are none of the worker's: some of them it would refuse.
+    // The worker does not get the flags of the process: it would refuse some of them.
     const options = { workerData: { weights }, execArgv: [], name: "toolarsenal-encoder" };
     const host = createWorkerHost(() => new Worker(file, options));
     shared.set(weights, (entry = { host, users: 0 }));

@@ -52,7 +52,7 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
   const windows = new Map<number, Buffer>();
   let opened = false;
   let usable = true;
-  /** Everything happens one after the other: nothing reads a file that is being begun anew. */
+  /** Everything happens one after the other: nothing reads a file while it is started again. */
   let last: Promise<unknown> = Promise.resolve();
 
   function header(): Buffer {

@@ -3,10 +3,10 @@ import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import type { EncodeJob } from "./encode-queue.ts";
 
-/** What a worker is told. */
+/** Messages to a worker. */
 export type ToWorker = EncodeJob | { readonly cancel: number };
 
-/** What a worker says: that it can work, or how a job ended. The vectors of a job lie one behind the other. */
+/** Messages of a worker: that it can work, or how a job ended. The vectors of a job follow one another. */
 export type FromWorker =
   | { readonly loaded: string }
   | { readonly id: number; readonly vectors: Float32Array }

@@ -248,7 +248,7 @@ describe("a damaged snapshot", () => {
     await expect(load(snapshot)).rejects.toMatchObject({ code: "STORE_FAILED", details: { value: snapshot } });
     await expect(load(snapshot)).rejects.toThrow(`Move ${snapshot} away`);
     await rm(`${snapshot}.bak`);
-    await expect(load(snapshot)).rejects.toThrow("there is no backup");
+    await expect(load(snapshot)).rejects.toThrow("it has no backup");
     expect(await readFile(snapshot, "utf8")).toBe("damage");
   });
 

@@ -6,9 +6,8 @@ import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { createMemoryEngine } from "../../catalog/memory-engine.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import type { RowFormat } from "../embedders/kernel/vector-rows.ts";
+import { kernelRows, type RowFormat } from "../embedders/kernel/vector-rows.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { kernelRows } from "./kernel-rows.ts";
 import { snapshotFile } from "./snapshot-file.ts";
 import { withSnapshot } from "./with-snapshot.ts";
 

@@ -24,7 +24,7 @@ export interface SnapshotLines {
   readonly restored?: string;
 }
 
-/** Writes a new version of a file beside it, and puts it in its place. If anything fails, the old version stays as it was. */
+/** Writes a new version of a file next to it, then renames it into place. If anything fails, the old version stays as it was. */
 export type ReplaceFile = (
   file: string,
   write: (append: (bytes: Uint8Array) => Promise<void>, handle: FileHandle) => Promise<void>,
@@ -38,7 +38,7 @@ const NEWER = /^toolarsenal-snapshot (\d+) sha256:/;
 const LINES_A_WRITE = 1000;
 
 /**
- * Lines of text in one file that is whole at every moment: a new version is written beside it and takes its place in one step. The previous version
+ * Lines of text in one file that is whole at every moment: a new version is written next to it and renamed into place. The previous version
  * is kept as `.bak`.
  */
 export function snapshotFile(path: string) {
@@ -167,7 +167,7 @@ export function snapshotFile(path: string) {
       const kept = await readLines(backup);
       if (kept === "missing" || kept === "damaged") {
         const fix = `Move ${file} away to start without it, or put a copy of it in its place.`;
-        const also = kept === "damaged" ? `, and so is ${backup}` : ", and there is no backup";
+        const also = kept === "damaged" ? `, and so is ${backup}` : ", and it has no backup";
         throw failure(`The snapshot ${file} is damaged or not a snapshot${also}.`, file, fix);
       }
       const aside = await restoreBackup();

@@ -23,7 +23,7 @@ interface Table {
   readonly sections: readonly (readonly [name: string, kind: string, start: number, length: number])[];
 }
 
-/** The index of a snapshot's tools, in a binary file beside them. It only saves time: without it the tools are indexed and embedded again. */
+/** The index of a snapshot's tools, in a binary file next to them. It only saves time: without it the tools are indexed and embedded again. */
 export function snapshotIndex(file: string, replace: ReplaceFile) {
   return {
     /** Undefined for a new snapshot. */

@@ -19,7 +19,7 @@ const INDEX_SHARE = 20;
 type Line = string | { readonly start: number; readonly end: number };
 
 /**
- * Keeps an engine's tools in a file, and its index in another one beside it. They are read when the engine is opened, and written some time after
+ * Keeps an engine's tools in a file, and its index in another one next to it. They are read when the engine is opened, and written some time after
  * each change and when it is closed.
  */
 export function withSnapshot(
@@ -29,7 +29,7 @@ export function withSnapshot(
 ): CatalogEngine {
   const indexFile = `${file.path}.index`;
   const index = snapshotIndex(indexFile, file.replace);
-  /** Each tool as it stands in the file, in its order, so that changing one does not write the others anew. */
+  /** Each tool as it stands in the file, in its order, so that changing one does not rewrite the others. */
   const lines = new Map<string, Line>();
   /** Fills the lines of a restored index, which are needed when something changes. */
   let restoredLines: (() => void) | undefined;

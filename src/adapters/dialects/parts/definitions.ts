@@ -36,14 +36,14 @@ export interface ReadDefinition extends Pick<SourceDraft, "title" | "returns" | 
 export interface DefinitionShape<Definition> {
   readonly name: string;
   readonly target: SchemaTarget;
-  /** Absent where a tool cannot ask for a strict mode. */
+  /** Omitted if a tool cannot ask for a strict mode. */
   readonly strictTarget?: SchemaTarget;
-  /** Whether a definition also holds this of a tool; where absent, it holds nothing beside name, description and parameters. */
+  /** Whether a definition also holds this field of a tool. If omitted, it holds only name, description and parameters. */
   holds?(field: OptionalField, tool: Tool): boolean;
   /** What the provider's own checks want beyond what the target says. */
   adjust?(converted: ConvertedSchema): ConvertedSchema;
   write(parts: DefinitionParts): Definition;
-  /** Undefined where it is no definition of this dialect. */
+  /** Undefined if it is not a definition of this dialect. */
   read(definition: Readonly<Record<string, unknown>>): ReadDefinition | undefined;
   /** What a definition looks like, for who gave something else. */
   readonly looksLike: string;

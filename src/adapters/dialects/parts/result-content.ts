@@ -5,7 +5,7 @@ import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
 
 /** What a model is to see of a result, before a provider's own blocks. */
 export interface ResultContent {
-  /** True where the call did not do what it was asked to. */
+  /** True if the call failed. */
   readonly isError: boolean;
   /** At least one. */
   readonly parts: readonly ResultPart[];
@@ -56,7 +56,7 @@ export function unshown({ mimeType, data, name }: MediaPart): string {
   return `[${name === undefined ? "" : `${name}: `}${mimeType}, ${size} bytes, cannot be shown here]`;
 }
 
-/** True where the data say more than the text: structure that is there beside other content is not repeated. */
+/** True if the data are the whole result. Structure that comes with other content is not repeated. */
 export function isPureData({ parts, structured }: ResultContent): boolean {
   return structured !== undefined && parts.length === 1 && parts[0]?.kind === "text";
 }

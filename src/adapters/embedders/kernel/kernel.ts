@@ -67,7 +67,7 @@ interface WebAssemblyApi {
   readonly Instance: new (module: KernelModule) => { readonly exports: unknown };
 }
 
-/** The bytes of kernel.wasm, which lies beside this file. */
+/** The bytes of kernel.wasm, which is next to this file. */
 export function readKernel(): Uint8Array {
   return readFileSync(new URL("./kernel.wasm", import.meta.url));
 }

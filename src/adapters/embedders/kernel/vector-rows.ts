@@ -1,6 +1,15 @@
-import type { VectorRows } from "../../../catalog/dense/model-vectors.ts";
+import type { CreateRows, VectorRows } from "../../../catalog/dense/model-vectors.ts";
 import { fixable } from "../../../errors/arsenal-error.ts";
-import { aligned, ensureMemory, instantiateKernel, type KernelSource, quantisationLimit } from "./kernel.ts";
+import {
+  aligned,
+  compileKernelModule,
+  ensureMemory,
+  instantiateKernel,
+  type KernelModule,
+  type KernelSource,
+  quantisationLimit,
+  readKernel,
+} from "./kernel.ts";
 
 /** How rows are kept: `float32` exactly, `int8` in a quarter of the memory with an error of about 0.003 in a cosine. */
 export type RowFormat = "float32" | "int8";
@@ -146,5 +155,16 @@ export function createVectorRows(options: VectorRowsOptions): VectorRows {
       }
       return new Float32Array(buffer, scores, count);
     },
+  };
+}
+
+/** Compiled once, however many engines there are. */
+let compiled: KernelModule | undefined;
+
+/** Keeps rows of vectors in WebAssembly memory, where they are compared fastest. */
+export function kernelRows(format: RowFormat): CreateRows {
+  return (dimension) => {
+    compiled ??= compileKernelModule(readKernel());
+    return createVectorRows({ wasm: compiled, dimension, format });
   };
 }

@@ -79,7 +79,7 @@ export function tensorShapes(architecture: Architecture): readonly Omit<Tensor, 
   ];
 }
 
-/** The bytes of a weight file. Throws where a tensor is missing or has another size than the architecture asks for. */
+/** The bytes of a weight file. Throws if a tensor is missing or does not have the size that the architecture asks for. */
 export function writeWeights(
   model: string,
   architecture: Architecture,

@@ -105,7 +105,7 @@ export function createWordPiece(vocabulary: string) {
     encode(text: string, { maxTokens }: { readonly maxTokens: number }): Int32Array {
       const room = Math.max(maxTokens - 2, 0);
       const ids: number[] = [];
-      // The reference recognises markers written out in a text, and so must whoever wants the same ids.
+      // Like the reference, recognises markers that are written out in a text.
       for (const part of text.includes("[") ? splitAtMarkers(text) : [text]) {
         const marker = MARKERS.includes(part) ? beginnings.get(part) : undefined;
         if (marker === undefined) appendText(part, ids, room);

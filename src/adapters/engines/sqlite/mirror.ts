@@ -2,7 +2,7 @@ import { createModelVectors, type ModelVectors } from "../../../catalog/dense/mo
 import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { kernelRows } from "../kernel-rows.ts";
+import { kernelRows } from "../../embedders/kernel/vector-rows.ts";
 import { decode, encode } from "../stored-text.ts";
 import type { Database } from "./database.ts";
 

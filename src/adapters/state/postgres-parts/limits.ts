@@ -98,7 +98,7 @@ export function createPostgresLimits(
       }
       if (++batches % BATCHES_A_SWEEP === 0) await call("sweep", database.now()).catch(() => {});
     }
-    // In the same turn as the look at the queue: what is asked from now on begins anew.
+    // In the same turn as the look at the queue: what is asked from now on starts a new batch.
     asking = undefined;
   }
 
