@@ -200,6 +200,13 @@ describe("a stdio server that ends by itself", () => {
     expect(errors).toEqual(['The MCP server "sh" exited with code 3. It last wrote to stderr: "no key".']);
   });
 
+  it("is reported with the error that ended it, not with what its runtime wrote below", async () => {
+    const { transport, closed, errors } = observe(program("throw new RangeError('PORT is missing')"));
+    await transport.start();
+    await closed;
+    expect(errors).toEqual([expect.stringContaining('It last wrote to stderr: "RangeError: PORT is missing".')]);
+  });
+
   it("tells no secret that it wrote to stderr, neither then nor in the end", async () => {
     const stderr: string[] = [];
     const { transport, closed, errors } = observe(shell("echo no s3cr3t >&2; exit 3"), {

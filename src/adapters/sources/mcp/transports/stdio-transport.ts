@@ -32,6 +32,9 @@ export interface StdioTransport extends Transport {
 
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 
+/** Lines that runtimes write below an error: its stack, its fields, what required the module, and the version of Node.js. */
+const BELOW_AN_ERROR = /^(?:\s|$|[\])}]|- |Require stack:|Node\.js v\d)/;
+
 /** What a process that left has written may still be in its pipes. */
 const DRAIN_MS = 500;
 
@@ -133,8 +136,9 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
   }
 
   function hearStderr(line: string): void {
-    lastWords = redact(line);
-    onStderr?.(lastWords);
+    const said = redact(line);
+    if (lastWords === "" || !BELOW_AN_ERROR.test(said)) lastWords = said;
+    onStderr?.(said);
   }
 
   function failed(error: Error): void {
