@@ -194,6 +194,8 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
   const turns = new Map<string, Promise<unknown>>();
   /** Names of those that operators added. */
   const added = new Set<string>();
+  /** Names of those that operators are adding. */
+  const adding = new Set<string>();
   /** Logs of servers that could not be added, by their names. */
   const leftLogs = new Map<string, SourceLog>();
   const all = (): readonly EnsembleState[] => parts.ensembles()?.all() ?? [];
@@ -214,7 +216,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
       state,
       ...(problem !== undefined && { problem }),
       tools: registry.ofEnsemble(source.name).length,
-      persisted: !added.has(source.name),
+      persisted: !added.has(source.name) && !adding.has(source.name),
     });
   }
 
@@ -252,10 +254,11 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
   }
 
   /** Adds an ensemble that leaves nothing but its log behind if it cannot be added. */
-  async function add(name: string, adding: () => Promise<number>): Promise<number> {
-    if (all().some(({ source }) => source.name === name)) throw nameTaken(name);
+  async function add(name: string, connecting: () => Promise<number>): Promise<number> {
+    if (adding.has(name) || all().some(({ source }) => source.name === name)) throw nameTaken(name);
+    adding.add(name);
     try {
-      const tools = await adding();
+      const tools = await connecting();
       added.add(name);
       leftLogs.delete(name);
       return tools;
@@ -266,6 +269,8 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
         await removeEnsemble(name);
       }
       throw inputError(error);
+    } finally {
+      adding.delete(name);
     }
   }
 
@@ -295,7 +300,11 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
   }
 
   return {
-    list: () => all().map(toStatus),
+    list: () =>
+      all()
+        // One that could not be added is gone, though its program may take a while to end.
+        .filter(({ source, state }) => state !== "failed" || !adding.has(source.name))
+        .map(toStatus),
     get: (name) => toStatus(find(name)),
     log(name, { after }) {
       const known = all().find(({ source }) => source.name === name);

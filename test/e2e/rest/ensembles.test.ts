@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startTestAgent } from "../../a2a/test-agent.ts";
 import { type ArsenalClient, createClient } from "../../../src/client/index.ts";
 import { startLegacyServer } from "../../mcp/upstream-server.ts";
@@ -246,6 +246,24 @@ describe("the ensembles of a gateway", () => {
       expect(await client.listTools()).toEqual([]);
     },
   );
+
+  it("are not listed any more once adding them is cancelled, though their program takes a while to end", async () => {
+    const gateway = await operate({}, { local: true });
+    const client = createClient({ url: gateway.url.replace("/api/v1", "") });
+    const controller = new AbortController();
+    const transport = { kind: "stdio" as const, command: process.execPath, args: ["-e", "setInterval(() => {}, 1e6)"] };
+    const refused = expect(
+      client.addMcpServer({ name: "stuck", transport }, { signal: controller.signal }),
+    ).rejects.toMatchObject({ code: "CANCELLED" });
+    const connecting = { name: "stuck", source: "mcp", state: "connecting", tools: 0, persisted: false };
+    await vi.waitFor(async () => expect(await client.ensembles.list()).toEqual([connecting]));
+    const failed = new Promise<void>((resolve) => {
+      gateway.arsenal.subscribe(() => resolve(), { names: ["ensemble-failed"] });
+    });
+    controller.abort();
+    await Promise.all([refused, failed]);
+    expect(await client.ensembles.list()).toEqual([]);
+  });
 
   it("run commands, and read files and secrets of the machine, only for its own operator or if that is allowed", async () => {
     const remote = await operate();
