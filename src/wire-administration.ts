@@ -230,7 +230,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
     return turn;
   }
 
-  async function connect(name: string, signal: AbortSignal): Promise<EnsembleStatus> {
+  async function connect(name: string, signal?: AbortSignal): Promise<EnsembleStatus> {
     const known = find(name);
     const { state } = toStatus(known);
     if (state === "connected") return toStatus(known);
@@ -318,11 +318,14 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
         await parts.ensembles()?.reload(name, options);
         return toStatus(find(name));
       }),
-    restart: (name, { signal }) =>
-      inTurn(name, async () => {
+    restart(name, { signal }) {
+      // Goes on if the operator who asked leaves: the server would stay away.
+      const restarting = inTurn(name, async () => {
         await disconnect(name);
-        return connect(name, signal);
-      }),
+        return connect(name);
+      });
+      return untilAborted(restarting, signal);
+    },
     remove: (name) =>
       inTurn(name, async () => {
         added.delete(name);

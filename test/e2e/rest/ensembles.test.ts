@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startTestAgent } from "../../a2a/test-agent.ts";
 import { type ArsenalClient, createClient } from "../../../src/client/index.ts";
+import type { ArsenalEvent, ToolArsenal } from "../../../src/index.ts";
 import { startLegacyServer } from "../../mcp/upstream-server.ts";
 import { type PayServer, startPayServer } from "../pay-server.ts";
 import { operate, type OperatedGateway } from "./operated-gateway.ts";
@@ -159,6 +160,34 @@ describe("the ensembles of a gateway", () => {
     expect(await gateway.arsenal.execute(echo)).toMatchObject({ status: "success" });
     await gateway.ask("olga", "POST", "/ensembles/notes/disconnect", {});
     expect((await gateway.ask("olga", "POST", "/ensembles/notes/restart", {})).body).toMatchObject({ tools: 5 });
+  });
+
+  it("come back from a restart though the operator who asked for it has left", async () => {
+    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let requests = 0;
+    const server = createServer((_request, response) => {
+      const answer = (): void => void response.end(JSON.stringify(document("pets")));
+      if (requests++ === 0) return answer();
+      asked.resolve();
+      void held.promise.then(answer);
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const fill = (arsenal: ToolArsenal): unknown => arsenal.addOpenApi({ name: "pets", document: address });
+    const { arsenal, url } = await operate({}, { local: true, fill });
+    const heard = (...names: readonly ArsenalEvent["name"][]): Promise<string> =>
+      new Promise((resolve) => void arsenal.subscribe(({ name }) => resolve(name), { names }));
+    const controller = new AbortController();
+    const restarting = fetch(`${url}/ensembles/pets/restart`, { method: "POST", signal: controller.signal });
+    await asked.promise;
+    const [gone, ended] = [heard("request-finished"), heard("ensemble-connected", "ensemble-failed")];
+    controller.abort();
+    await expect(restarting).rejects.toThrow("aborted");
+    await gone;
+    held.resolve();
+    expect(await ended).toBe("ensemble-connected");
+    expect((await arsenal.listTools()).map(({ id }) => id)).toEqual(["pets.pets"]);
   });
 
   it("are read again on demand", async () => {

@@ -28,7 +28,7 @@ export interface Upstreams {
    */
   find(id: string): FoundTool | undefined;
   /** Resolves when the first attempt to connect each server, or the one named, has ended: its tools are registered, or it failed. */
-  attempted(options: { readonly name?: string; readonly signal?: AbortSignal }): Promise<void>;
+  attempted(options: { readonly name?: string; readonly signal?: AbortSignal | undefined }): Promise<void>;
 }
 
 /** What the servers need of their arsenal. */
