@@ -1,4 +1,5 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import type { Approvals } from "../../guard/aegis.ts";
 import type { AuditLog } from "../../guard/audit.port.ts";
 import type { Pins } from "../../guard/pins/pins.ts";
@@ -65,6 +66,7 @@ export function configuredGuard(
   const webhook = webhookSettings(config);
   const approvalsFile = parts.state === undefined ? config.approvals?.file : undefined;
   let loading: Promise<LoadedGuard> | undefined;
+  let isClosed = false;
 
   async function loadParts(): Promise<LoadedGuard> {
     const { loadGuard } = await import("./load-guard.ts");
@@ -72,7 +74,12 @@ export function configuredGuard(
     return loadGuard(config, { policy, state, approvalsFile, log, webhook, surroundings, toolsets, relist });
   }
 
-  const load = (): Promise<LoadedGuard> => (loading ??= loadParts());
+  async function load(): Promise<LoadedGuard> {
+    if (isClosed && loading === undefined)
+      throw fixable("CLOSED", "This arsenal was closed.", "Create a new ToolArsenal.");
+    return (loading ??= loadParts());
+  }
+
   const approvals = async (): Promise<Approvals> => (await load()).aegis.approvals;
   const pins = async (): Promise<Pins> => (await load()).pins as Pins;
   return {
@@ -98,8 +105,9 @@ export function configuredGuard(
     policyAt: shared.at,
     reloadPolicy: shared.reload,
     async close() {
-      shared.close();
+      isClosed = true;
       const loaded = await loading?.catch(() => undefined);
+      shared.close();
       await loaded?.close();
       documents.close();
       if (parts.audit === undefined) await log?.close();
