@@ -224,7 +224,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       toolset: whole("For each toolset.", 1, 1_000_000),
     }),
     pins: choice(
-      "changes refuses a tool that changed until it is accepted; all hides every tool until it is. all under the strict policy, else changes, where absent.",
+      "changes refuses a tool that changed until it is accepted; all hides every tool until it is. Defaults to all under the strict policy, otherwise to changes.",
       ["off", "changes", "all"],
     ),
     scan: object("How text is scanned that may hide something or instruct the model.", {
@@ -234,7 +234,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       ...scanModes(),
       severity: choice("The least severity that is blocked.", ["low", "medium", "high", "critical"], "high"),
       onFailure: choice(
-        "What becomes of a text that could not be looked at; deny under the strict policy, else allow, where absent.",
+        "What happens to a text that could not be scanned. Defaults to deny under the strict policy, otherwise to allow.",
         ["allow", "deny"],
       ),
     }),

@@ -10,9 +10,9 @@ export interface ErrorDetails {
   readonly fix?: string;
   /** Milliseconds until trying again can succeed. */
   readonly retryAfterMs?: number;
-  /** True where the failure certainly happened before anything was sent, so that repeating is safe. */
+  /** True if the failure certainly happened before anything was sent, so that repeating is safe. */
   readonly beforeSend?: boolean;
-  /** True where the tool ran and reported the error itself: it can be reached and works, whatever it was asked. */
+  /** True if the tool ran and reported the error itself: it can be reached and works, whatever it was asked. */
   readonly answered?: boolean;
   /** The single problems, where there is more than one. */
   readonly issues?: readonly ErrorIssue[];

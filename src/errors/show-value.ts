@@ -19,7 +19,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : showValue(thrown);
 }
 
-/** The member of `known` nearest to `word` in spelling, or undefined where none is near. */
+/** The member of `known` nearest to `word` in spelling, or undefined if none is near. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;

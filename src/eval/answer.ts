@@ -3,7 +3,7 @@ import type { SetQuery } from "./read-set.ts";
 
 /** A query and how it was answered. */
 export interface Answer extends SetQuery {
-  /** Undefined where nothing fits, rightly: such a query has no ranking to measure. */
+  /** Undefined if nothing fits, rightly: such a query has no ranking to measure. */
   readonly figures: Figures | undefined;
   /** Best first, before anything is refused, without the tools that neither count nor cost. */
   readonly ranking: readonly RankedTool[];
@@ -21,13 +21,13 @@ export interface RankedTool {
 /** Tools that are ranked for each query; a tool below counts as not found. */
 export const RANKED = 50;
 
-/** Where a tool stands, counted from 1; undefined where it is not ranked. */
+/** Where a tool stands, counted from 1; undefined if it is not ranked. */
 export function rankOf(answer: Pick<Answer, "ranking">, id: string): number | undefined {
   const index = answer.ranking.findIndex((ranked) => ranked.id === id);
   return index < 0 ? undefined : index + 1;
 }
 
-/** Where the first tool that serves the query stands, counted from 1; undefined where none is ranked. */
+/** Where the first tool that serves the query stands, counted from 1; undefined if none is ranked. */
 export function firstRank({ ranking, relevant }: Pick<Answer, "ranking" | "relevant">): number | undefined {
   const index = ranking.findIndex(({ id }) => relevant.includes(id));
   return index < 0 ? undefined : index + 1;

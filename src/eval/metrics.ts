@@ -33,7 +33,7 @@ export function meanFigures(figures: readonly Figures[]): Figures {
   return Object.fromEntries(FIGURES.map((name) => [name, mean(name)])) as Figures;
 }
 
-/** The smallest of the numbers that at least a share of them does not exceed; 0 where there are none. */
+/** The smallest of the numbers that at least a share of them does not exceed; 0 if there are none. */
 export function percentile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

@@ -14,7 +14,7 @@ export interface SetTool {
 export interface SetQuery {
   readonly id: string;
   readonly query: string;
-  /** Empty where nothing fits. */
+  /** Empty if nothing fits. */
   readonly relevant: readonly string[];
   /** Tools that neither count nor cost. */
   readonly alsoOk: readonly string[];

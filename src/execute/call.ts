@@ -10,11 +10,11 @@ export interface ToolCall {
   readonly cache?: boolean;
   /** False leaves checking the arguments to the tool's own source, whose answer is then the caller's. */
   readonly checkArguments?: boolean;
-  /** Time one attempt may take, 100 to 300,000 ms. The tool's own, then the configured default, where absent. */
+  /** Time one attempt may take, 100 to 300,000 ms. Defaults to the tool's own, then to the configured one. */
   readonly timeoutMs?: number;
   /**
    * When the caller stops waiting, in milliseconds since the epoch: bounds the whole call, its waits, its attempts and the pauses between
-   * them. None where absent.
+   * them. Defaults to none.
    */
   readonly deadline?: number;
   /** Attempts in all, 1 to 5; 0 or omitted: the default of its ensemble, then the configured one. Only what is safe to repeat is repeated. */
@@ -38,9 +38,9 @@ export interface ToolCall {
   readonly tracestate?: string;
   /** The id that the model gave the call, for traces. */
   readonly callId?: string;
-  /** Who calls. The local operator where absent. */
+  /** Who calls. Defaults to the local operator. */
   readonly principal?: Principal;
-  /** The toolset that the caller looks through. The whole catalog where absent. */
+  /** The toolset that the caller looks through. Defaults to the whole catalog. */
   readonly toolset?: string;
   /** Handed to the handler as it is. */
   readonly auxdata?: Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export interface ToolCall {
 export interface BatchCall {
   readonly calls: readonly ToolCall[];
   /**
-   * `parallel`: all at once; `sequential`: one after the other; `adaptive` (where absent): neighbours that are confirmed read-only run at
+   * `parallel`: all at once; `sequential`: one after the other; `adaptive` (the default): neighbours that are confirmed read-only run at
    * once, everything else in order.
    */
   readonly strategy?: "parallel" | "sequential" | "adaptive";

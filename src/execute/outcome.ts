@@ -14,7 +14,7 @@ export interface Outcome {
   readonly answer?: SourceAnswer;
   readonly confirmationId?: string;
   readonly startedAt?: number;
-  /** 0 where absent. */
+  /** Defaults to 0. */
   readonly attempts?: number;
   readonly replayed?: true;
   /** True if the result cache gave the result. */

@@ -31,7 +31,7 @@ export interface ToolResult {
   readonly answer?: SourceAnswer;
   /** Approve this id, then make the same call with it as `confirmationId`. */
   readonly confirmationId?: string;
-  /** True where an earlier call with the same idempotency key ran, and this is its result. */
+  /** True if an earlier call with the same idempotency key ran, and this is its result. */
   readonly replayed?: true;
   /** True if an earlier call ran the tool and this is its result, from `execution.result_cache`. */
   readonly cached?: true;

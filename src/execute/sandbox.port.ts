@@ -3,7 +3,7 @@ export interface Sandbox {
   readonly name: string;
   /** The kinds of job it can run. */
   readonly kinds: readonly SandboxJob["kind"][];
-  /** True where it works on this machine. Otherwise why not, and what to do, in sentences. */
+  /** True if it works on this machine. Otherwise why not, and what to do, in sentences. */
   available(): Promise<true | string>;
   /**
    * What code does, breaks or exceeds is an outcome. Rejects with SANDBOX_FAILED where the job cannot be started or asks for something that
@@ -19,7 +19,7 @@ export type SandboxJob = CommandJob | JavaScriptJob;
 export interface CommandJob extends JobBounds {
   readonly kind: "command";
   readonly argv: readonly [program: string, ...rest: string[]];
-  /** What the program reads from stdin. Nothing where absent. */
+  /** What the program reads from stdin. Defaults to nothing. */
   readonly input?: string;
 }
 

@@ -38,7 +38,7 @@ export interface Aegis {
 }
 
 export interface AegisRequest extends PolicyRequest {
-  /** True where the caller asks for a confirmation of its own accord. */
+  /** True if the caller asks for a confirmation of its own accord. */
   readonly requireConfirmation: boolean;
   /** The approval the call redeems. */
   readonly confirmationId?: string;

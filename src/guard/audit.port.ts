@@ -5,7 +5,7 @@ import type { Place } from "./scan/finding.ts";
 /** Keeps what was done, so that nobody can change it later unnoticed. Records are only ever added, each one bound to the one before. */
 export interface AuditLog {
   readonly name: string;
-  /** Adds a record after all those given before it. Resolves once it is kept as safely as this log promises; rejects where it is not kept. */
+  /** Adds a record after all those given before it. Resolves once it is kept as safely as this log promises; rejects if it is not kept. */
   append(record: AuditRecord): Promise<void>;
   /** Where the log ends now. Kept elsewhere, it proves later that nothing up to here was cut off. */
   head(): Promise<AuditHead>;
@@ -75,7 +75,7 @@ export type AuditRecord =
 /** The one record that every call leaves, whatever became of it. */
 export interface CallRecord {
   readonly kind: "call";
-  /** The tool that was meant, also where the caller may not know of it; `(unknown)` where there is none. */
+  /** The tool that was meant, also where the caller may not know of it; `(unknown)` if there is none. */
   readonly toolId: string;
   /** The name that was asked for, cut off, where there is no such tool. */
   readonly asked?: string;
@@ -90,7 +90,7 @@ export interface CallRecord {
   readonly code?: ErrorCode;
   readonly confirmationId?: string;
   readonly idempotencyKey?: string;
-  /** True where an earlier call with the same idempotency key had run, and its result was given again. */
+  /** True if an earlier call with the same idempotency key had run, and its result was given again. */
   readonly replayed?: true;
   /** True if the result came from the result cache. */
   readonly cached?: true;

@@ -9,7 +9,7 @@ import type { State } from "../state/state.port.ts";
 export interface Idempotency {
   /** Runs the call where its key is new; otherwise waits for the call that has it, and gives what that one gave. */
   once<Value>(call: KeyedCall, options: OnceOptions<Value>): Promise<Once<Value>>;
-  /** What an earlier call with this key gave, once it has ended; undefined where there was none. Runs nothing. */
+  /** What an earlier call with this key gave, once it has ended; undefined if there was none. Runs nothing. */
   recall<Value>(call: KeyedCall, options: WaitOptions): Promise<Exclude<Once<Value>, { kind: "ran" }> | undefined>;
 }
 
@@ -62,7 +62,7 @@ export function createIdempotency(state: State, clock: Clock): Idempotency {
   /** Runs under way in this process, by the name of their key. */
   const running = new Map<string, Promise<unknown>>();
 
-  /** Follows the call that has the key to its end; undefined where the key is free. */
+  /** Follows the call that has the key to its end; undefined if the key is free. */
   async function follow<Value>(
     name: string,
     fingerprint: string,

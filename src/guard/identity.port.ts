@@ -63,7 +63,7 @@ export interface SignIn {
 /** Tells who a caller is. */
 export interface Identity {
   readonly name: string;
-  /** The caller; undefined where the credentials prove nobody. Rejects only where the answer could not be found out. */
+  /** The caller; undefined if the credentials prove nobody. Rejects only if the answer could not be found out. */
   authenticate(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Principal | undefined>;
   /** The same, with why not. Where it is absent, a refused caller is told the challenge alone. */
   identify?(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified>;

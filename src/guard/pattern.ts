@@ -3,7 +3,7 @@ import { showValue } from "../errors/show-value.ts";
 import type { Tool } from "../tool/tool.ts";
 import { remember } from "../tool/remember.ts";
 
-/** The first pattern that matches a tool's name, id or source name; undefined where none does. */
+/** The first pattern that matches a tool's name, id or source name; undefined if none does. */
 export type PatternMatcher = (tool: NamedTool) => string | undefined;
 
 /** The names a pattern is compared with. */

@@ -27,7 +27,7 @@ const NAME_MEMBER: Readonly<Record<string, string>> = {
   "resources/read": "uri",
 };
 
-/** How the headers of a modern request differ from its body, in words for the client; undefined where they agree. */
+/** How the headers of a modern request differ from its body, in words for the client; undefined if they agree. */
 export function headerMismatch({ method, params }: RpcRequest, headers: Headers): string | undefined {
   const version = claimedVersion(params);
   const member = Object.hasOwn(NAME_MEMBER, method) ? NAME_MEMBER[method] : undefined;
@@ -56,7 +56,7 @@ function differs(
 }
 
 /**
- * The text that a header value stands for: itself, or what is in `=?base64?…?=`. Undefined where it has characters a header must not have,
+ * The text that a header value stands for: itself, or what is in `=?base64?…?=`. Undefined if it has characters a header must not have,
  * or what is wrapped is no Base64 of UTF-8.
  */
 export function decodeHeader(value: string): string | undefined {

@@ -59,7 +59,7 @@ export function answer(id: RequestId, result: JsonObject): RpcResponse {
   return { jsonrpc: "2.0", id, result };
 }
 
-/** The answer to a request that failed; the id is null where it could not be read. */
+/** The answer to a request that failed; the id is null if it could not be read. */
 export function failure(id: RequestId | null, error: RpcErrorBody): RpcResponse {
   return { jsonrpc: "2.0", id, error };
 }

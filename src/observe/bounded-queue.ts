@@ -1,7 +1,7 @@
 /** A first-in, first-out queue that never grows beyond its capacity: the oldest item makes room for the newest. */
 export interface BoundedQueue<Item> {
   readonly size: number;
-  /** Returns false where the oldest item was dropped for it. */
+  /** Returns false if the oldest item was dropped for it. */
   push(item: Item): boolean;
   /** Removes and returns the oldest items, at most `max`. */
   take(max: number): readonly Item[];

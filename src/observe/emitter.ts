@@ -34,9 +34,9 @@ export interface EventsOptions {
   readonly clock: Clock;
   /** Takes secrets out of every event, before anybody sees it. */
   readonly redactor?: Pick<Redactor, "value" | "stream">;
-  /** Events kept for a sink that is slower than they come; beyond it the oldest are dropped. 10,000 where absent. */
+  /** Events kept for a sink that is slower than they come; beyond it the oldest are dropped. Defaults to 10,000. */
   readonly maxBuffered?: number;
-  /** The longest that `flush` waits, and each half of `close`. 5,000 where absent. */
+  /** The longest that `flush` waits, and each half of `close`. Defaults to 5,000. */
   readonly maxWaitMs?: number;
 }
 

@@ -80,7 +80,7 @@ export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]
   return typeof level === "function" ? level(data) : level;
 }
 
-/** True where an event of this level is shown at that threshold. */
+/** True if an event of this level is shown at that threshold. */
 export function isAtLeast(level: EventLevel, threshold: EventLevel): boolean {
   return LOUDNESS[level] >= LOUDNESS[threshold];
 }

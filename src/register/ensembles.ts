@@ -46,7 +46,7 @@ export interface EnsembleSettings {
   readonly timeoutMs?: number;
   /** Attempts in all at a call that is safe to repeat. */
   readonly maxRetries?: number;
-  /** True where a rule can bound where the tools reach. */
+  /** True if a rule can bound where the tools reach. */
   readonly guardsEgress?: boolean;
 }
 
@@ -66,7 +66,7 @@ interface Member {
   connected: boolean;
   /** Settles when the listing under way has ended. */
   listing: Promise<void> | undefined;
-  /** True where the list may have changed since the last listing began. */
+  /** True if the list may have changed since the last listing began. */
   stale: boolean;
   endWatch: (() => void) | undefined;
   /** Why the last listing failed; undefined if it did not. */

@@ -20,7 +20,7 @@ export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | und
   return new ArsenalError("TOOL_INVALID", message, { field: "name", value: tool.sourceName, fix });
 }
 
-/** Why a tool that is not there yet may not be registered; undefined where it may. */
+/** Why a tool that is not there yet may not be registered; undefined if it may. */
 export function refusalToRegister(
   tool: Tool,
   { maxTools, allowDuplicateNames = true }: RegistrationLimits,

@@ -18,13 +18,13 @@ export interface Source {
   readonly name: string;
   readonly kind: ToolSource;
   /**
-   * The namespaces its tools may be in, the first for those that name none or another. Its own name where absent; `any` where the operator
+   * The namespaces its tools may be in, the first for those that name none or another. Defaults to its own name; `any` if the operator
    * wrote the definitions.
    */
   readonly namespaces?: readonly string[] | "any";
   /** What every one of its tools can touch, whatever the tool declares. */
   readonly capabilities?: readonly Capability[];
-  /** True where the operator vouches for the annotations that the source gives. */
+  /** True if the operator vouches for the annotations that the source gives. */
   readonly trustsAnnotations?: boolean;
   /** Calls of the source's tools that run at once. Defaults to `execution.maxConcurrentPerEnsemble`. */
   readonly maxConcurrent?: number | undefined;
@@ -32,13 +32,13 @@ export interface Source {
   readonly timeoutMs?: number | undefined;
   /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
   readonly maxRetries?: number | undefined;
-  /** True where every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
+  /** True if every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
   readonly guardsEgress?: boolean;
   /** Opens whatever the source needs. Called before `list`; rejects if the source cannot be reached. */
   connect(options: SourceOptions): Promise<void>;
   /** Every tool the source has now, and its settings from now on. One bad tool is offered as it is, or reported; it never rejects the list. */
   list(options: SourceOptions): Promise<readonly OfferedTool[]>;
-  /** What the source tells models about itself as a whole, at its last listing; empty where nothing, undefined where that is not known yet. */
+  /** What the source tells models about itself as a whole, at its last listing; empty if nothing, undefined if that is not known yet. */
   instructions?(): string | undefined;
   /** Reads again what `list` would otherwise give from memory. Omitted if every `list` reads it. */
   reload?(options: SourceOptions): Promise<void>;

@@ -16,9 +16,9 @@ export interface TakeInParts {
   readonly now: number;
   /** The ensembles that ids are promised to while what they offer is reviewed, so that no id is given twice. */
   readonly claims: Map<string, string>;
-  /** A tool as it may be registered; undefined where it may not be. Every tool as it comes, where absent. */
+  /** A tool as it may be registered; undefined if it may not be. Defaults to every tool as it comes. */
   readonly screen?: ((tool: Tool) => Tool | undefined) | undefined;
-  /** What of an offer may be registered. All of it, where absent. */
+  /** What of an offer may be registered. Defaults to all of it. */
   readonly review?: ((offer: OfferedEnsemble) => Promise<ReviewedEnsemble>) | undefined;
   /** Fires when the ensemble is removed. */
   readonly signal: AbortSignal;

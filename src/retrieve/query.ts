@@ -15,7 +15,7 @@ export interface ConversationContext {
   readonly toolsFailed?: readonly string[];
   /** What the request is about, where the caller knows; classified otherwise. */
   readonly inferredIntent?: Intent;
-  /** What the user may do. All capabilities where absent. */
+  /** What the user may do. Defaults to all capabilities. */
   readonly userCapabilities?: readonly Capability[];
   /** Calls that need one of these capabilities are marked as needing confirmation. */
   readonly requireConfirmationFor?: readonly Capability[];
@@ -53,16 +53,16 @@ export interface ToolQuery {
   readonly sources?: readonly ToolSource[];
   /** Only tools that carry at least one of these. */
   readonly tags?: readonly string[];
-  /** True where absent. */
+  /** Defaults to true. */
   readonly excludeDeprecated?: boolean;
-  /** True where absent: a tool whose circuit is open is left out. */
+  /** Leaves out tools whose circuit is open. Defaults to true. */
   readonly excludeUnhealthy?: boolean;
 
-  /** Whether the configured reranker orders the best candidates again. False where absent. */
+  /** Whether the configured reranker orders the best candidates again. Defaults to false. */
   readonly enableReranking?: boolean;
-  /** True where absent: tools that a chosen tool requires come with it. */
+  /** Adds the tools that a chosen tool requires. Defaults to true. */
   readonly includeDependencies?: boolean;
-  /** 0: by score alone; 1: as different from each other as possible. The configured MMR setting where absent. */
+  /** 0: by score alone; 1: as different from each other as possible. Defaults to the configured MMR setting. */
   readonly diversityFactor?: number;
   /** Whether the result explains every score, also of the best tools left out. */
   readonly explain?: boolean;

@@ -42,7 +42,7 @@ export interface ScoredTool {
   /** Present where a reranker ran; it then stands for the semantic score in the formula. */
   readonly rerankScore?: number;
   readonly signals: RoutingSignals;
-  /** True where the caller's context asks for confirmation, or the tool itself. */
+  /** True if the caller's context asks for confirmation, or the tool itself. */
   readonly requiresConfirmation: boolean;
   /** The id of the tool that requires this one, where it came as a dependency. */
   readonly requiredBy?: string;
@@ -69,7 +69,7 @@ export interface RoutingWeights {
   readonly conversation: number;
   readonly health: number;
   readonly cost: number;
-  /** 0 where absent. */
+  /** Defaults to 0. */
   readonly learned?: number;
 }
 

@@ -3,7 +3,7 @@ import type { RoutingWeights } from "./result.ts";
 
 /** How the retriever ranks. Checked by config/ before it gets here. */
 export interface RetrieverSettings {
-  /** `learned` counts only where the retriever is given what the arsenal learns. */
+  /** `learned` counts only if the retriever is given what the arsenal learns. */
   readonly weights: RoutingWeights;
   readonly penalties: Penalties;
   readonly enableIntentClassification: boolean;

@@ -18,7 +18,7 @@ export interface WatchOptions {
 
 /** Files that are being watched. */
 export interface WatchedConfig {
-  /** Looks at once whether a file changed, and calls `onChange` even where none did. */
+  /** Looks at once whether a file changed, and calls `onChange` even if none did. */
   reload(): void;
   /** Resolves when a call under way has ended. */
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** One claim about an adapter, checked by running it. Rejects where the claim does not hold. */
+/** One claim about an adapter, checked by running it. Rejects if the claim does not hold. */
 export interface ContractCase {
   readonly name: string;
   run(): Promise<void>;

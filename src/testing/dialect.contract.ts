@@ -12,7 +12,7 @@ import { sampleTools } from "./sample-tools.ts";
 export interface SampleCall {
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON. Not valid JSON only where `sendsText` is true. */
+  /** The arguments as JSON. Not valid JSON only if `sendsText` is true. */
   readonly arguments: string;
 }
 
@@ -22,9 +22,9 @@ export interface DialectSamples {
   answer(calls: readonly SampleCall[]): unknown;
   /** The same as the provider streams it. Needed where the dialect reads streams. */
   stream?(calls: readonly SampleCall[]): readonly unknown[];
-  /** True where the provider sends arguments as text, which can be malformed. */
+  /** True if the provider sends arguments as text, which can be malformed. */
   readonly sendsText: boolean;
-  /** False where the provider gives calls no ids. */
+  /** False if the provider gives calls no ids. */
   readonly hasIds?: boolean;
 }
 

@@ -65,7 +65,7 @@ export interface Tool {
   readonly annotations: Annotations;
   readonly dependencies: readonly Dependency[];
   readonly cost: Cost;
-  /** Time one run may take, in milliseconds. The execution default where absent. */
+  /** Time one run may take, in milliseconds. Defaults to the execution default. */
   readonly timeoutMs?: number;
 
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -86,7 +86,7 @@ export interface Annotations {
   readonly destructive?: boolean;
   readonly idempotent?: boolean;
   readonly openWorld?: boolean;
-  /** True where the person who runs the arsenal vouches for the hints. Retrying relies on confirmed hints alone. */
+  /** True if the person who runs the arsenal vouches for the hints. Retrying relies on confirmed hints alone. */
   readonly confirmed: boolean;
 }
 
@@ -105,7 +105,7 @@ export interface Cost {
   readonly monetaryCost?: number;
   /** Calls a minute the tool allows. */
   readonly rateLimit?: number;
-  /** Tokens the definition adds to a prompt. Estimated where absent. */
+  /** Tokens the definition adds to a prompt. Estimated if omitted. */
   readonly contextTokens?: number;
 }
 

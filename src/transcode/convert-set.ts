@@ -7,7 +7,7 @@ import { measureSchema, type SchemaSize } from "./convert-schema.ts";
 export interface ConvertSetOptions {
   /** Asks for the provider's strict mode for every tool that can have it. */
   readonly strict?: boolean;
-  /** What one request may hold: strict mode then goes to the first tools that fit. Every tool that can be is strict where absent. */
+  /** What one request may hold: strict mode then goes to the first tools that fit. Without it, every tool that can be is strict. */
   readonly limits?: SetLimits;
   /** The names to write instead of the aliases. */
   readonly nameOf?: (tool: Tool) => string;

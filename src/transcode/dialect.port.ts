@@ -63,7 +63,7 @@ export interface ConvertOptions {
 /** A definition and what became of the tool on the way. */
 export interface Converted<Definition = Record<string, unknown>> {
   readonly definition: Definition;
-  /** True where the definition is marked strict. */
+  /** True if the definition is marked strict. */
   readonly strict: boolean;
   readonly losses: readonly Loss[];
 }
@@ -72,7 +72,7 @@ export interface Converted<Definition = Record<string, unknown>> {
 export interface ReadCall {
   /** The provider's id, which its result must name. */
   readonly id: string;
-  /** True where the provider gave no id: `id` then only tells the calls of one answer apart and is not sent back. */
+  /** True if the provider gave no id: `id` then only tells the calls of one answer apart and is not sent back. */
   readonly idMadeUp?: true;
   /** Ready for `execute`: the alias as `toolName`, and the arguments, which are absent where they could not be read. */
   readonly call: Pick<ToolCall, "toolName" | "arguments">;

@@ -10,7 +10,7 @@ export const DEFAULT_CONFIRMATION: readonly string[] = ["delete_*", "payment_*",
 
 /** Tool names, ids and patterns (`*`, `?`), by what happens to the tools they match. */
 export interface PatternsOptions {
-  /** Calls that a person must approve. `DEFAULT_CONFIRMATION` where absent. */
+  /** Calls that a person must approve. Defaults to `DEFAULT_CONFIRMATION`. */
   readonly requireConfirmation?: readonly string[];
   /** Further calls that a person must approve. */
   readonly humanInTheLoop?: readonly string[];
@@ -18,7 +18,7 @@ export interface PatternsOptions {
   readonly allow?: readonly string[];
   /** What nobody may see or run. */
   readonly deny?: readonly string[];
-  /** `strict` refuses what no `allow` pattern matches. `standard` where absent. */
+  /** `strict` refuses what no `allow` pattern matches. Defaults to `standard`. */
   readonly mode?: "standard" | "strict";
 }
 
@@ -137,7 +137,7 @@ export function definitionRules(mode: "standard" | "strict"): readonly PolicyRul
 
 type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
 
-/** True where the definition was written, or vouched for, by whoever runs the arsenal and not by the server it came from. */
+/** True if the definition was written, or vouched for, by whoever runs the arsenal and not by the server it came from. */
 function isOurWord({ annotations, source }: Tool): boolean {
   return annotations.confirmed || (source !== "mcp" && source !== "a2a");
 }

@@ -91,7 +91,7 @@ export function createBackgroundIndexing(parts: BackgroundIndexingParts): Backgr
   async function work(): Promise<void> {
     await recall();
     if (signal.aborted || stalled) return;
-    // Loads the model where that is still to be done: requests need it even where every tool's vector was at hand. Nothing keeps the process
+    // Loads the model where that is still to be done: requests need it even if every tool's vector was at hand. Nothing keeps the process
     // alive for it, so closing must not wait for it.
     if (!(await untilAborted(embedder.healthCheck({ signal, background: true }), signal))) {
       stalled = true;

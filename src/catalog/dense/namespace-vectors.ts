@@ -9,7 +9,7 @@ export interface NamespaceVectors {
   add(namespace: string, vector: Float32Array): void;
   /** Takes out a vector that was added. */
   remove(namespace: string, vector: Float32Array): void;
-  /** How near each namespace is to a request's vector; empty where there are too few namespaces for that to say anything. */
+  /** How near each namespace is to a request's vector; empty if there are too few namespaces for that to say anything. */
   fit(query: Float32Array): NamespaceFits;
   save(): Image;
   /** Takes over what others saved. */

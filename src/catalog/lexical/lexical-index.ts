@@ -59,14 +59,14 @@ export interface LexicalIndex {
 
 export interface LexicalQuery {
   readonly limit: number;
-  /** All where absent. */
+  /** Defaults to all. */
   readonly accept?: (slot: number) => boolean;
 }
 
 /** A document found. */
 export interface LexicalHit {
   readonly id: string;
-  /** How much of the text's weight the document covers, in [0, 1], comparable between texts. 1 only where the text is the document's name. */
+  /** How much of the text's weight the document covers, in [0, 1], comparable between texts. 1 only if the text is the document's name. */
   readonly score: number;
 }
 

@@ -20,7 +20,7 @@ export function createPosting(term: string): Posting {
   return { term, keys: new Uint32Array(2), counts: new Uint16Array(2), length: 0, documents: 0, lastSlot: -1 };
 }
 
-/** Counts one more occurrence. Returns true where it is the document's first of this term. */
+/** Counts one more occurrence. Returns true if it is the document's first of this term. */
 export function addOccurrence(posting: Posting, slot: number, field: number): boolean {
   const key = slot * FIELD_SPAN + field;
   const at =

@@ -8,7 +8,7 @@ import { parseJsonc } from "./jsonc.ts";
 import { readYaml } from "../load/read-yaml.ts";
 
 /**
- * Reads the servers of a file that an MCP client has: JSON with comments, or YAML. Throws where the file cannot be read at all; a bad server
+ * Reads the servers of a file that an MCP client has: JSON with comments, or YAML. Throws if the file cannot be read at all; a bad server
  * is reported.
  */
 export async function readMcpConfigFile(

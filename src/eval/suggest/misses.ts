@@ -14,7 +14,7 @@ export interface Miss {
   readonly query: string;
   readonly style?: string;
   readonly kind: MissKind;
-  /** What serves the query, and where it stands; null where it is not among the first fifty. */
+  /** What serves the query, and where it stands; null if it is not among the first fifty. */
   readonly relevant: readonly (NamedTool & { readonly rank: number | null; readonly score: number | null })[];
   /** The first five tools. */
   readonly returned: readonly (NamedTool & {
@@ -35,7 +35,7 @@ export interface NamedTool {
 /** Tools a model is given where nobody says how many. */
 export const SHOWN = 5;
 
-/** What went wrong, or undefined where nothing did. More relevant tools than five may fill as many places as there are. */
+/** What went wrong, or undefined if nothing did. More relevant tools than five may fill as many places as there are. */
 export function missKind(answer: Answer): MissKind | undefined {
   const { relevant, refused } = answer;
   if (relevant.length === 0) return refused ? undefined : "answered";

@@ -17,7 +17,7 @@ export interface DescriptionSuggestion {
   /** Queries it serves, and those that rank it below the first five. */
   readonly queries: number;
   readonly low: number;
-  /** Its median rank for its own queries; null where it is below the fiftieth, or has none. */
+  /** Its median rank for its own queries; null if it is below the fiftieth, or has none. */
   readonly median_rank: number | null;
   /** What people ask with and no field of it has. */
   readonly words: readonly MissingWords[];

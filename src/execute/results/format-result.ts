@@ -29,7 +29,7 @@ function headingOf({ status }: ToolResult): string {
   }
 }
 
-/** What the model should do now: repeating a call helps only where the arguments or the moment were wrong. */
+/** What the model should do now: repeating a call helps only if the arguments or the moment were wrong. */
 function nextStep({ code, retryAfterMs }: ResultError): string {
   const later = retryAfterMs === undefined ? "later" : `in ${Math.ceil(retryAfterMs / 1000)} s`;
   switch (code) {

@@ -79,7 +79,7 @@ export function untilEnd<Value>(
   });
 }
 
-/** Waits for a time. False where the caller cancelled first. */
+/** Waits for a time. False if the caller cancelled first. */
 export function pause(ms: number, limits: Pick<WaitLimits, "clock" | "signal">): Promise<boolean> {
   const { clock, signal } = limits;
   if (signal?.aborted) return Promise.resolve(false);

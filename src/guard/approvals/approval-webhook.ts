@@ -19,7 +19,7 @@ export interface ApprovalWebhook {
 
 export interface ApprovalWebhookOptions {
   readonly url: URL;
-  /** Signs what is sent. It is sent unsigned where absent. */
+  /** Signs what is sent. Without it, requests are unsigned. */
   readonly secret?: (() => Promise<string>) | undefined;
   /** The call that waits under an id. */
   readonly find: (id: string) => Promise<PendingApproval | undefined>;
@@ -67,7 +67,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
     }
   }
 
-  /** Undefined where the webhook was told, or the call does not wait any more. */
+  /** Undefined if the webhook was told, or the call does not wait any more. */
   async function attemptAt(id: string): Promise<Failure | undefined> {
     const timeout = new AbortController();
     const cancel = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });

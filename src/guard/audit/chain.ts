@@ -103,13 +103,13 @@ interface Checkpoint {
   readonly signature: string;
 }
 
-/** The checkpoint that follows the end of a log. Undefined where the key cannot sign. */
+/** The checkpoint that follows the end of a log. Undefined if the key cannot sign. */
 function createCheckpoint(before: AuditHead, at: number, every: number, key: AuditKey): Checkpoint | undefined {
   const signature = key.sign?.(signedText(before, at, every, key.id));
   return signature === undefined ? undefined : { kind: "checkpoint", every, key: key.id, signature };
 }
 
-/** What is wrong with a checkpoint that stands after `before`; undefined where nothing is. */
+/** What is wrong with a checkpoint that stands after `before`; undefined if nothing is. */
 export function checkpointProblem(
   record: KeptRecord,
   before: AuditHead,

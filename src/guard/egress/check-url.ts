@@ -6,7 +6,7 @@ import { boundOfSetting, type DomainBound, isWithin, mayReachInCall } from "./do
 
 /** Where requests may go. */
 export interface EgressRules {
-  /** `example.com` and `*.example.com` (all below it). Any domain where absent or empty. */
+  /** `example.com` and `*.example.com` (all below it). Any domain if omitted or empty. */
   readonly allowedDomains?: readonly string[];
   /** True lets requests reach this machine and private networks, for addresses that the operator wrote. */
   readonly allowPrivate?: boolean;

@@ -19,7 +19,7 @@ export function onlyWithin(domains: readonly string[]): OnlyDomains {
   return { only: domains.map(asWritten) };
 }
 
-/** True where a host, as `hostOf` gives it, lies within the bound. */
+/** True if a host, as `hostOf` gives it, lies within the bound. */
 export function isWithin(host: string, { only }: OnlyDomains): boolean {
   return only.some((domain) => (domain.startsWith("*.") ? host.endsWith(domain.slice(1)) : host === domain));
 }
@@ -43,7 +43,7 @@ export function outsideCalls<R>(run: () => R): R {
   return bounds.run(undefined, run);
 }
 
-/** True where the call under way may reach the host, as `hostOf` gives it; true outside of calls that are bound. */
+/** True if the call under way may reach the host, as `hostOf` gives it; true outside of calls that are bound. */
 export function mayReachInCall(host: string): boolean {
   return bounds.getStore()?.every((bound) => isWithin(host, bound)) ?? true;
 }

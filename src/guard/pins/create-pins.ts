@@ -53,7 +53,7 @@ interface Block {
 /** A tool, compared with what was accepted. */
 interface ReviewedTool {
   readonly id: string;
-  /** As it may be registered; undefined where it may not. */
+  /** As it may be registered; undefined if it may not. */
   readonly tool: Tool | undefined;
   /** How it stands; absent where it could not be compared, and `unread` says why. */
   readonly found?: Pin["state"];
@@ -138,7 +138,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     return record.accepted?.confirmed === true ? confirmed(tool) : tool;
   }
 
-  /** The tool as it was accepted; undefined where it may not be registered, or was another server's. */
+  /** The tool as it was accepted; undefined if it may not be registered, or was another server's. */
   function pinnedTool(tool: Tool, { accepted }: PinRecord): Tool | undefined {
     const pinned = accepted?.content.tool;
     return mode === "changes" && pinned?.ensemble === tool.ensemble ? pinned : undefined;

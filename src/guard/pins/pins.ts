@@ -37,7 +37,7 @@ export interface AcceptOptions {
 export interface OfferedEnsemble {
   readonly ensemble: string;
   readonly tools: readonly Tool[];
-  /** What an MCP server tells models about itself; empty where it says nothing, absent where that is not known. */
+  /** What an MCP server tells models about itself; empty if it says nothing, absent where that is not known. */
   readonly instructions?: string;
 }
 
@@ -45,7 +45,7 @@ export interface OfferedEnsemble {
 export interface ReviewedEnsemble {
   /** In the order they were offered: each as it was accepted, which is what was offered unless it changed. */
   readonly tools: readonly Tool[];
-  /** As they were accepted; absent where there are none, or they are not accepted. */
+  /** As they were accepted; absent if there are none, or they are not accepted. */
   readonly instructions?: string;
 }
 
@@ -57,7 +57,7 @@ export interface Pin {
   readonly state: "accepted" | "changed" | "new";
   /** SHA-256 in hexadecimal digits of what is there now, whatever the order of its parts. */
   readonly hash: string;
-  /** Readable lines, `-` for what was accepted and `+` for what is there now; empty where it is accepted. */
+  /** Readable lines, `-` for what was accepted and `+` for what is there now; empty if it is accepted. */
   readonly diff: readonly string[];
   /** Milliseconds since the epoch: since when it is in this state. */
   readonly seenAt: number;

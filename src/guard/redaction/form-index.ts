@@ -7,7 +7,7 @@ export type FormIndex = ReturnType<typeof createFormIndex>;
 export interface Found {
   /** Start and end of each in turn, in order, those that overlap as one. */
   readonly spans: readonly number[];
-  /** Where the one begins that the text's end cuts off; the text's length where there is none. */
+  /** Where the one begins that the text's end cuts off; the text's length if there is none. */
   readonly open: number;
 }
 

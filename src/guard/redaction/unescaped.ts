@@ -47,7 +47,7 @@ const CONTROLS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 /**
- * Undoes what is written as `%2F`, `\u002f`, `\/`, `\x2f`, `&#47;` or `&amp;`, and joins lines. Undefined where there is nothing to undo. With
+ * Undoes what is written as `%2F`, `\u002f`, `\/`, `\x2f`, `&#47;` or `&amp;`, and joins lines. Undefined if there is nothing to undo. With
  * `unfinished`, the beginning of an escape at the end of the text is left out, but counts as part of what stands before it.
  */
 export function unescapeOnce(given: string, unfinished = false) {

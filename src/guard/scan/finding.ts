@@ -61,7 +61,7 @@ export function reaches(severity: Severity, threshold: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(threshold);
 }
 
-/** The worst of several; undefined where there is none. */
+/** The worst of several; undefined if there is none. */
 export function worst(severities: Iterable<Severity>): Severity | undefined {
   let found: Severity | undefined;
   for (const severity of severities) if (found === undefined || reaches(severity, found)) found = severity;

@@ -10,7 +10,7 @@ import { wrapUntrusted } from "./wrap-untrusted.ts";
 
 /** Looks through what passes a call. Never throws: a text that could not be looked at is let through or refused as configured, and told. */
 export interface Inspection {
-  /** Why these arguments may not reach the tool; undefined where they may. */
+  /** Why these arguments may not reach the tool; undefined if they may. */
   arguments(tool: Tool, args: Readonly<Record<string, unknown>>, options?: InspectOptions): string | undefined;
   /** A result as it may be given on, or why it may not be. */
   result(tool: Tool, value: unknown): InspectedResult;
@@ -176,7 +176,7 @@ function unread({ unread: left, total }: BoundedTexts): string {
   return `${left} of ${total} characters were not read, beyond the first and last ${READ_CHARACTERS / 2}`;
 }
 
-/** A result without what it hides and without its bad parts; undefined where what is left, read together, is still bad. */
+/** A result without what it hides and without its bad parts; undefined if what is left, read together, is still bad. */
 function neutraliseResult(
   scanner: Scanner,
   value: unknown,

@@ -28,7 +28,7 @@ export interface ScannerOptions {
 /** What a scan found, and what follows from it. */
 export interface ScanReport {
   readonly flagged: boolean;
-  /** The worst of the findings; null where there is none. */
+  /** The worst of the findings; null if there is none. */
   readonly severity: Severity | null;
   readonly findings: readonly Finding[];
   readonly action: "allow" | "block" | "neutralise";

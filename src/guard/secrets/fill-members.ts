@@ -56,7 +56,7 @@ function encodeName(name: string): string {
   return encodeURIComponent(name).replace(/^[._-]/, (first) => `%${first.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Why a reference cannot be filled in for a caller; undefined where it can. */
+/** Why a reference cannot be filled in for a caller; undefined if it can. */
 export function callerProblem(reference: string, caller: Caller | undefined): string | undefined {
   if (/\{(?:principal|tenant)\}[^/]*\{(?:principal|tenant)\}/.test(reference))
     return "has two names without / between them, so that two callers may come to share one secret";

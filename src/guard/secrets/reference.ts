@@ -19,7 +19,7 @@ const ENV_NAME = new RegExp(`^(?:[A-Za-z_]|${PLACEHOLDER})(?:[A-Za-z0-9_]|${PLAC
 /** Whole paths only. `file:./dev.db` and `file:///data/dev.db` are addresses of databases, which many servers take. */
 const WHOLE_PATH = /^(?:\/(?!\/)|~\/|[A-Za-z]:[\\/])/;
 
-/** The text as a reference; undefined where it is none. */
+/** The text as a reference; undefined if it is none. */
 export function readReference(text: string): ReadReference | undefined {
   const colon = text.indexOf(":");
   const rest = text.slice(colon + 1);
@@ -38,12 +38,12 @@ export function readReference(text: string): ReadReference | undefined {
   }
 }
 
-/** True where the text is a reference, or has one inside as `${secret:…}`. */
+/** True if the text is a reference, or has one inside as `${secret:…}`. */
 export function hasSecret(text: string): boolean {
   return text.includes("${secret:") || readReference(text) !== undefined;
 }
 
-/** True where what the text refers to is another secret for each caller. */
+/** True if what the text refers to is another secret for each caller. */
 export function isPerCaller(text: string): boolean {
   return referencesIn(text).some((reference) => PER_CALLER.test(reference));
 }

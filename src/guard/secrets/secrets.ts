@@ -27,7 +27,7 @@ export interface SecretUse {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Looks secrets up when they are needed, and makes each known to the redactor. Both reject with CONFIG_INVALID where there is none. */
+/** Looks secrets up when they are needed, and makes each known to the redactor. Both reject with CONFIG_INVALID if there is none. */
 export interface Secrets {
   /** The secret that a reference leads to. What is no reference is refused, and not shown: it may be the secret. */
   resolve(reference: SecretReference | string, use: SecretUse): Promise<string>;

@@ -217,7 +217,9 @@ export async function readHistory(
       chunks.slice(first, first + READ_AT_ONCE).map(({ key }) => state.get(key, options)),
     );
     for (const entry of entries)
-      for (const text of (entry?.value ?? []) as readonly string[]) {
+      for (const text of (entry?.value ?? []) as readonly unknown[]) {
+        // What a development version kept in another form is passed over.
+        if (typeof text !== "string") continue;
         const record = JSON.parse(text) as StoredRecord;
         if (wanted(record)) found.push(record);
       }

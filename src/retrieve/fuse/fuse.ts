@@ -4,9 +4,9 @@ import { calibrateLexical, type DenseScale } from "./calibrate.ts";
 /** A tool that may be an answer, and what each ranker says of it. */
 export interface FusionCandidate {
   readonly id: string;
-  /** Share of the request's weight covered by the tool's words, in [0, 1]; 1 only where the request is the tool's name. */
+  /** Share of the request's weight covered by the tool's words, in [0, 1]; 1 only if the request is the tool's name. */
   readonly lexical: number;
-  /** Cosine of the vectors; undefined where the tool has none. */
+  /** Cosine of the vectors; undefined if the tool has none. */
   readonly cosine: number | undefined;
   /** The best cosine that any clause of the request has with the tool. */
   readonly clauseCosine?: number | undefined;

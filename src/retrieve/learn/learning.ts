@@ -30,7 +30,7 @@ export interface LearningParts extends UsagePriorParts {
   readonly operator: Principal;
 }
 
-/** Creates the learning of one arsenal, which knows nothing yet; undefined where it is switched off, so that nothing is done for it then. */
+/** Creates the learning of one arsenal, which knows nothing yet; undefined if it is switched off, so that nothing is done for it then. */
 export function createLearning(parts: LearningParts): Learning | undefined {
   if (!parts.settings.enabled) return undefined;
   const usage = createUsagePrior(parts);

@@ -15,7 +15,7 @@ export interface NotedRetrieval {
 export interface RecentRetrievals {
   add(retrieval: NotedRetrieval): void;
   /**
-   * The retrieval that a call follows: the one with its trace id, or else the latest before it if that is recent. Undefined where that one
+   * The retrieval that a call follows: the one with its trace id, or else the latest before it if that is recent. Undefined if that one
    * did not return the tool.
    */
   before(call: { readonly traceId: string; readonly toolId: string; readonly at: number }): NotedRetrieval | undefined;

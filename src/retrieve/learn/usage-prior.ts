@@ -10,9 +10,9 @@ import { fromSnapshot, toTenantSnapshot, type UsageSnapshot } from "./usage-snap
 export interface UsagePriorSettings {
   /** Days after which what was learned counts half. */
   readonly halfLifeDays: number;
-  /** Tenants remembered; the one used longest ago makes room. 1,000 where absent. */
+  /** Tenants remembered; the one used longest ago makes room. Defaults to 1,000. */
   readonly maxTenants?: number;
-  /** What one tenant may hold: one entry for each word, tool and principal. 20,000 where absent. */
+  /** What one tenant may hold: one entry for each word, tool and principal. Defaults to 20,000. */
   readonly maxPairs?: number;
 }
 
@@ -33,7 +33,7 @@ export interface UsagePrior {
     readonly traceId: string;
     readonly toolId: string;
     readonly succeeded: boolean;
-    /** When the call was made, in milliseconds since the epoch. Now where absent. */
+    /** When the call was made, in milliseconds since the epoch. Defaults to now. */
     readonly at?: number;
   }): void;
   /** How well a tool has served requests like this one, in [0, 1]. 0.5 where nothing is known. */
@@ -43,7 +43,7 @@ export interface UsagePrior {
   forget(toolId: string): void;
   /** What was learned, as plain data. Retrievals that no call has followed yet are no part of it. */
   snapshot(): UsageSnapshot;
-  /** Puts a snapshot in place of what was learned. False where it is none, and then nothing changes. */
+  /** Puts a snapshot in place of what was learned. False if it is none, and then nothing changes. */
   restore(snapshot: unknown): boolean;
 }
 

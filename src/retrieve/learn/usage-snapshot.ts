@@ -28,7 +28,7 @@ export function toTenantSnapshot(tenant: string, evidence: Evidence): TenantSnap
   return { tenant, tools: [...tools.keys()], principals: [...principals.keys()], shares };
 }
 
-/** The tenants of a snapshot and their rows, undefined where it is none. What cannot be read in it is left out: it is only a prior. */
+/** The tenants of a snapshot and their rows, undefined if it is none. What cannot be read in it is left out: it is only a prior. */
 export function fromSnapshot(
   value: unknown,
 ): readonly { readonly tenant: string; readonly rows: readonly EvidenceRow[] }[] | undefined {

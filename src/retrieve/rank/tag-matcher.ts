@@ -2,7 +2,7 @@ import { keywordOf } from "../understand/intent.ts";
 import type { Intent } from "../understand/intents.ts";
 import { baseForms, wordsOf } from "../understand/words.ts";
 
-/** How far a tool's tags meet what a request is about, in [0, 1]; undefined where there is nothing to compare. */
+/** How far a tool's tags meet what a request is about, in [0, 1]; undefined if there is nothing to compare. */
 export type TagMatcher = (tags: readonly string[]) => number | undefined;
 
 /**

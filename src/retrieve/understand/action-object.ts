@@ -7,7 +7,7 @@ import { baseForms, isContentless } from "./words.ts";
 
 /** What a request asks to be done, and to what. */
 export interface RequestProfile {
-  /** The groups of its verbs, the main one first. Empty where no verb is known, as in most languages but English. */
+  /** The groups of its verbs, the main one first. Empty if no verb is known, as in most languages but English. */
   readonly actions: readonly VerbGroupName[];
   /** Stems of its verbs, known or not. */
   readonly verbs: readonly string[];
@@ -135,7 +135,7 @@ function wordsOfSentence(sentence: string): readonly Word[] {
   return (text.match(WORD) ?? []).map((word, at) => ({ text: word, lower: word.toLowerCase(), first: at === 0 }));
 }
 
-/** A word that may be a noun too is a verb only where nothing but a verb can stand. */
+/** A word that may be a noun too is a verb only if nothing but a verb can stand. */
 function isVerbPosition(words: readonly Word[], at: number): boolean {
   const before = words[at - 1]?.lower ?? "";
   return BEFORE_VERB.has(before) || (BEFORE_EITHER.has(before) && !ALSO_NOUNS.has(words[at]?.lower ?? ""));
@@ -259,7 +259,7 @@ function verbsOfDescription(head: string): readonly VerbGroupName[] {
   });
 }
 
-/** The kinds of a tool's actions; empty where no verb is known. */
+/** The kinds of a tool's actions; empty if no verb is known. */
 export function kindsOf(actions: Iterable<VerbGroupName>): ReadonlySet<ActionKind> {
   return new Set([...actions].map(kindOf));
 }

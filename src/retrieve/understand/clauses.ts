@@ -8,7 +8,7 @@ const SENTENCES = [
   /\s?[;—]\s/u,
   /,?\s(?:and\s|but\s)?(?:then|after\sthat|afterwards|finally)\b,?\s(?=\S+\s\S)/iu,
 ];
-/** Words that join two wishes as often as two things: they part a clause only where a wish follows. */
+/** Words that join two wishes as often as two things: they part a clause only if a wish follows. */
 const JOINTS = /,?\s(?:and(?:\salso)?|plus|as\swell\sas|but)\s|,\s/giu;
 const BULLET = /^(?:[-*•–]|\d{1,2}[.)])\s/u;
 /** Runs of spaces would make the patterns above look at them again and again. */
@@ -31,7 +31,7 @@ export function splitClauses(request: string): readonly string[] {
   return clauses;
 }
 
-/** True where the clauses of a request ask for two things or more. */
+/** True if the clauses of a request ask for two things or more. */
 export function isMultiStep(clauses: readonly string[]): boolean {
   return clauses.filter(isWish).length > 1;
 }
@@ -52,7 +52,7 @@ const MOST_CLAUSES = 12;
 const SHARE_OF_CLAUSE = 0.125;
 const MOST_SHARE = 0.5;
 
-/** The steps of a request; undefined where it asks for one thing, which its whole text finds best. */
+/** The steps of a request; undefined if it asks for one thing, which its whole text finds best. */
 export function stepsOf(request: string): Steps | undefined {
   const clauses = splitClauses(request);
   if (!isMultiStep(clauses)) return undefined;

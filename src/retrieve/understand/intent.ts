@@ -14,7 +14,7 @@ export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readon
 
 /**
  * What a request is about, by its words: the intent with the most keywords in it, the earlier in the list on a tie, `unknown` where
- * there is none. The summary of the conversation speaks only where the request itself says nothing.
+ * there is none. The summary of the conversation speaks only if the request itself says nothing.
  */
 export function classifyIntent(query: string, summary?: string): Intent {
   return strongestOf(weighIntents(query, summary));
@@ -25,7 +25,7 @@ export function strongestOf(shares: ReadonlyMap<Intent, number>): Intent {
   return INTENTS.find((intent) => shares.get(intent) === 1) ?? "unknown";
 }
 
-/** How strongly each intent speaks in a request, as a share of the strongest. A task of two parts has two; empty where none speaks. */
+/** How strongly each intent speaks in a request, as a share of the strongest. A task of two parts has two; empty if none speaks. */
 export function weighIntents(query: string, summary = ""): ReadonlyMap<Intent, number> {
   let counts = countKeywords(query);
   if (counts.size === 0) counts = countKeywords(summary);

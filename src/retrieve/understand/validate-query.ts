@@ -21,7 +21,7 @@ const DEFAULT_LIMIT = 5;
 const MOST_TOOLS = 50;
 const MOST_MESSAGES = 10;
 
-/** Throws where the value is wrong; `field` is its dotted path. */
+/** Throws if the value is wrong; `field` is its dotted path. */
 type Check = (value: unknown, field: string) => void;
 
 /** What a query leaves to the configuration. */

@@ -1,11 +1,11 @@
 import { wordsOf } from "./words.ts";
 
-/** True where a clause asks for something: it orders, asks, or says what is wanted. "The queue feels slow." only sets the scene. */
+/** True if a clause asks for something: it orders, asks, or says what is wanted. "The queue feels slow." only sets the scene. */
 export function isWish(clause: string): boolean {
   return isOrderOrQuestion(clause) || clause.trimEnd().endsWith("?") || WANTED.test(clause);
 }
 
-/** True where a text begins as a wish would, or with who wants something: where two clauses meet, the second starts here. */
+/** True if a text begins as a wish would, or with who wants something: where two clauses meet, the second starts here. */
 export function startsClause(text: string): boolean {
   return isOrderOrQuestion(text) || PEOPLE.test(text);
 }

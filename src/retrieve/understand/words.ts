@@ -17,7 +17,7 @@ export function baseForms(word: string): readonly string[] {
   return forms;
 }
 
-/** True where nothing in the text says what it is about: "do it again", "yes please". */
+/** True if nothing in the text says what it is about: "do it again", "yes please". */
 export function isContentless(text: string): boolean {
   return wordsOf(text).every(isNameless);
 }

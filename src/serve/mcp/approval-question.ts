@@ -17,7 +17,7 @@ export function showsForms({ capabilities }: Pick<Peer, "capabilities">): boolea
   return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
 }
 
-/** The question whether a call may run, as the params of `elicitation/create`; undefined where the call is too long to be read there. */
+/** The question whether a call may run, as the params of `elicitation/create`; undefined if the call is too long to be read there. */
 export function approvalQuestion({ toolId, arguments: args, reason }: PendingApproval): JsonObject | undefined {
   const shown = visibleText(JSON.stringify(args));
   if (shown.length > MAX_ARGUMENTS) return undefined;

@@ -17,7 +17,7 @@ const REQUIREMENTS: Readonly<Record<string, readonly Requirement[]>> = {
 };
 
 /**
- * Why a client cannot be asked something, as the error its asker gets; undefined where it can. A legacy client may be asked more than the
+ * Why a client cannot be asked something, as the error its asker gets; undefined if it can. A legacy client may be asked more than the
  * protocol knows, a modern one only what an `input_required` result may hold.
  */
 export function unaskable(

@@ -21,7 +21,7 @@ export interface GuardedRequest {
 
 /**
  * Runs a client's request through the arsenal, so that policy, limits and records are those of every call, and returns the server's own
- * answer unchanged. Undefined where the client may not know of such things of this server.
+ * answer unchanged. Undefined if the client may not know of such things of this server.
  */
 export async function guardedRequest(
   exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,

@@ -106,7 +106,7 @@ export function openSubscription(
   return { answer, cancel: stop, end: stop };
 }
 
-/** A notification that the protocol lets a client choose is sent only where the client chose it. */
+/** A notification that the protocol lets a client choose is sent only if the client chose it. */
 function wanted({ method }: RpcNotification, filter: JsonObject): boolean {
   const key = FILTER_KEYS.get(method);
   return key === undefined || filter[key] === true || Array.isArray(filter[key]);

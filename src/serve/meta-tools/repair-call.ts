@@ -5,7 +5,7 @@ import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
 
 /** What a model meant by a call of `execute_tool`. */
 export interface RepairedCall {
-  /** The tool; undefined where no tool has the name. */
+  /** The tool; undefined if no tool has the name. */
   readonly tool: Tool | undefined;
   /** The name that the model gave. */
   readonly toolName: string;
@@ -25,7 +25,7 @@ const MAX_LAYERS = 4;
 /**
  * Fixes what models get wrong when they call `execute_tool`: JSON in a string, arguments nested or beside the name or under another word, the
  * whole call inside its own arguments, a prefix before the name. A call that is right stays as it is, and a word that the tool itself has a
- * parameter for is never taken for a wrapping. Undefined where no tool is named.
+ * parameter for is never taken for a wrapping. Undefined if no tool is named.
  */
 export function repairCall(given: unknown, find: (name: string) => Tool | undefined): RepairedCall | undefined {
   const call = findCall(given, NAME_KEYS, MAX_LAYERS);
@@ -119,7 +119,7 @@ function unwrapOnce(
   return toObject(args[key]) ?? (isNothing(args[key]) ? {} : undefined);
 }
 
-/** True where there are members, and each is a parameter that the tool names. */
+/** True if there are members, and each is a parameter that the tool names. */
 function namesAll(tool: Tool | undefined, members: Readonly<Record<string, unknown>>): boolean {
   const keys = Object.keys(members);
   return keys.length > 0 && keys.every((key) => namesProperty(tool?.parameters, key));

@@ -70,7 +70,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   returns_schema: "Call it returns.",
 };
 
-/** Every way in which a definition that a person wrote breaks the rules, in the order of the rules; none where it is fine. */
+/** Every way in which a definition that a person wrote breaks the rules, in the order of the rules; none if it is fine. */
 export function checkDraft(draft: Draft): ErrorIssue[] {
   const issues: ErrorIssue[] = [];
   const report: Report = (field, value, message, fix) => issues.push({ field, message, value, fix });
@@ -205,7 +205,7 @@ function checkTimeout(value: unknown, report: Report, field: string): void {
   report(field, value, `must be between ${min} and ${max} milliseconds`, `Use a number from ${min} to ${max}.`);
 }
 
-/** True where a dependency's name, or id, is the one of the tool that has it. */
+/** True if a dependency's name, or id, is the one of the tool that has it. */
 export function isItself(other: string, tool: { readonly name?: unknown; readonly namespace?: unknown }): boolean {
   return other === tool.name || other === `${String(tool.namespace ?? DEFAULT_NAMESPACE)}.${String(tool.name)}`;
 }
@@ -277,7 +277,7 @@ const PATTERNS: readonly { readonly found: (given: string) => boolean; readonly 
   { found: (given) => /javascript:/i.test(given), what: "a javascript: address" },
 ];
 
-/** What in a description looks like an attempt at whoever renders or fills it in, in words; undefined where nothing does. */
+/** What in a description looks like an attempt at whoever renders or fills it in, in words; undefined if nothing does. */
 export function suspiciousText(given: string): string | undefined {
   return PATTERNS.find(({ found }) => found(given))?.what;
 }

@@ -27,16 +27,16 @@ export interface DraftOrigin {
   readonly source: ToolSource;
   /** The namespace of a draft that names none; need not fit the pattern. */
   readonly namespace: string;
-  /** Whether a draft may be in the namespace that it names; it is in the origin's own where not. Any, where absent. */
+  /** Whether a draft may be in the namespace that it names; it is in the origin's own where not. Defaults to any. */
   readonly mayUse?: (namespace: string) => boolean;
   /** What every tool of the origin can touch, whatever the draft declares. */
   readonly capabilities?: readonly Capability[];
-  /** True where the operator vouches for the hints that the origin gives. */
+  /** True if the operator vouches for the hints that the origin gives. */
   readonly trustsAnnotations?: boolean;
   readonly ensemble?: string;
   /** Whether another tool has this id already; the tool then gets a hash at the end of its name. */
   readonly taken?: (id: string) => boolean;
-  /** Milliseconds since the epoch. Now, where absent and the draft does not say. */
+  /** Milliseconds since the epoch. Defaults to the draft's own, then to now. */
   readonly createdAt?: number;
 }
 
@@ -294,7 +294,7 @@ function finish(
   return assemble();
 }
 
-/** What the source itself called and said of a tool, exactly; null where it said nothing. */
+/** What the source itself called and said of a tool, exactly; null if it said nothing. */
 export function originalOf(tool: Pick<Tool, "namespace" | "description" | "sourceName" | "sourceMeta">): {
   readonly name: string;
   readonly namespace: unknown;

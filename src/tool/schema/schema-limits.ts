@@ -65,7 +65,7 @@ export function refusedParameters(reason: string): JsonSchema {
   return Object.freeze({ type: "object", properties: Object.freeze({}), [REFUSED]: reason });
 }
 
-/** Why a tool's parameters were not taken in; undefined where they were. */
+/** Why a tool's parameters were not taken in; undefined if they were. */
 export function refusalOf(parameters: JsonSchema): string | undefined {
   const reason = parameters[REFUSED];
   return typeof reason === "string" ? reason : undefined;

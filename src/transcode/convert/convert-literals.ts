@@ -8,11 +8,11 @@ import type { SchemaNode } from "../schema/keywords.ts";
 export interface Part {
   readonly structure: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
-  /** True where no value fits the whole because of this part. */
+  /** True if no value fits the whole because of this part. */
   readonly isNever?: boolean;
 }
 
-/** `enum` and `const` as the target takes them. `types` are those that the schema takes; none where it does not say. */
+/** `enum` and `const` as the target takes them. `types` are those that the schema takes; none if it does not say. */
 export function convertLiterals(
   node: SchemaNode,
   types: readonly string[],

@@ -156,7 +156,7 @@ function annotate(schema: JsonSchema, beside: SchemaNode, place: Place, conversi
   return describeWhole(schema, addNotes(beside["description"], notes), keywords, conversion.target);
 }
 
-/** Follows references that are nothing but references; undefined where they lead nowhere or in a circle. */
+/** Follows references that are nothing but references; undefined if they lead nowhere or in a circle. */
 function resolveAliases(reference: string, conversion: Conversion): Found | undefined {
   const start = conversion.references.find(reference);
   let end = start;

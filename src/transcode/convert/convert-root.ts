@@ -206,7 +206,7 @@ function dropAliases(schema: JsonSchema, definitions: Definitions): readonly [Js
   return [rewrite(schema) as JsonSchema, new Map(rewritten)];
 }
 
-/** A definition that refers to itself without anything in between, so that no value ever ends it; undefined where there is none. */
+/** A definition that refers to itself without anything in between, so that no value ever ends it; undefined if there is none. */
 function findEndless(definitions: ReadonlyMap<string, JsonSchema>): string | undefined {
   const done = new Set<string>();
   const open = new Set<string>();

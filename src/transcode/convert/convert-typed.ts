@@ -33,13 +33,13 @@ export function convertTyped(node: SchemaNode, place: Place, conversion: Convers
   return withNull(schema, conversion.target);
 }
 
-/** A type beside a list of values takes null only where the list has it. */
+/** A type beside a list of values takes null only if the list has it. */
 function takesNullToo(node: SchemaNode): boolean {
   if (Object.hasOwn(node, "const")) return node["const"] === null;
   return !Array.isArray(node["enum"]) || node["enum"].includes(null);
 }
 
-/** The types a schema names, or the only ones it can mean; none where it takes anything. */
+/** The types a schema names, or the only ones it can mean; none if it takes anything. */
 function findTypes(node: SchemaNode, place: Place, conversion: Conversion): readonly string[] {
   const { type, enum: values } = node;
   if (type !== undefined) return [type].flat() as string[];

@@ -17,7 +17,7 @@ const larger: Combine = (first, second) => Math.max(first as number, second as n
 const smaller: Combine = (first, second) => Math.min(first as number, second as number);
 const each: Combine = (first, second) => ({ allOf: [first, second] });
 
-/** How two values of a keyword become one; undefined where they cannot. */
+/** How two values of a keyword become one; undefined if they cannot. */
 const COMBINE: Readonly<Record<string, Combine>> = {
   minimum: larger,
   exclusiveMinimum: larger,

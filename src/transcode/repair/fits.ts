@@ -99,7 +99,7 @@ export function propertyIn(
   return { isNamed, schema: told.length > 1 ? { allOf: told } : told[0] };
 }
 
-/** What one keyword's schemas say together; undefined where no part has it. */
+/** What one keyword's schemas say together; undefined if no part has it. */
 export function together(parts: readonly SchemaNode[], keyword: string): unknown {
   const told = parts.map((part) => part[keyword]).filter((schema) => isPlainObject(schema));
   return told.length > 1 ? { allOf: told } : told[0];

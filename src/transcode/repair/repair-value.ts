@@ -131,7 +131,7 @@ interface Read {
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const MAX_TEXT = 1_000_000;
 
-/** A value of a type that a schema does not take, read as the one type that it does; undefined where that is not sure. */
+/** A value of a type that a schema does not take, read as the one type that it does; undefined if that is not sure. */
 function readAs(value: unknown, types: ReadonlySet<string>, parts: readonly SchemaNode[]): Read | undefined {
   if (typeof value === "string")
     return readListed(value, parts) ?? (types.has("string") ? undefined : readText(value, types));

@@ -7,7 +7,7 @@ import { remember } from "../../tool/remember.ts";
 /** The types a JSON value can have. Integers are numbers here. */
 export const VALUE_TYPES: readonly string[] = ["string", "number", "boolean", "object", "array", "null"];
 
-/** The one type that the keywords of a schema without `type` speak about; undefined where they speak of several or of none. */
+/** The one type that the keywords of a schema without `type` speak about; undefined if they speak of several or of none. */
 export function impliedType(node: SchemaNode): string | undefined {
   const told = new Set(Object.keys(node).flatMap((keyword) => TYPE_OF.get(keyword) ?? []));
   const [only] = told;

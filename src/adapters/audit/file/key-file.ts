@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { type AuditKey, ed25519Key } from "../../../guard/audit/key.ts";
 
-/** The key in a file that only this user can read; it is made where there is none, with its public half beside it as `.pub`. */
+/** The key in a file that only this user can read; it is made if there is none, with its public half beside it as `.pub`. */
 export async function openKeyFile(file: string): Promise<AuditKey> {
   return (await readKeyFile(file)) ?? createKeyFile(file);
 }
 
-/** The key in a file; undefined where there is no such file. A private key that others can read is refused. */
+/** The key in a file; undefined if there is no such file. A private key that others can read is refused. */
 export async function readKeyFile(file: string): Promise<AuditKey | undefined> {
   try {
     const pem = await readFile(file, "utf8");
@@ -33,7 +33,7 @@ async function createKeyFile(file: string): Promise<AuditKey> {
   try {
     await writeFile(temporary, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600, flag: "wx" });
     await chmod(temporary, 0o600);
-    // Takes the name only where it is free: of two processes that begin at once, both use the key of the first.
+    // Takes the name only if it is free: of two processes that begin at once, both use the key of the first.
     await link(temporary, file);
     await writeFile(`${file}.pub`, publicKey.export({ type: "spki", format: "pem" }), { mode: 0o644 });
   } catch (error) {

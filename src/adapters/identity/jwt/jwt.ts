@@ -271,7 +271,7 @@ const WRONG_CLAIMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * True where a token for `audience` is one for `resource`: both are the same address, or the resource lies below the audience. A token for
+ * True if a token for `audience` is one for `resource`: both are the same address, or the resource lies below the audience. A token for
  * `https://tools.example.com/mcp` serves at `/mcp/upstreams/files`, and the other way round it does not. @internal
  */
 export function covers(audience: string, resource: string): boolean {

@@ -18,9 +18,9 @@ import { remember } from "../../../tool/remember.ts";
 
 /** What Cedar policies can be given beside their text. */
 export interface CedarParts {
-  /** `@cedar-policy/cedar-wasm/nodejs`; the installed one where absent. */
+  /** `@cedar-policy/cedar-wasm/nodejs`. Defaults to the installed one. */
   readonly library?: CedarLibrary;
-  /** How messages name the text: its path. `policies` where absent. */
+  /** How messages name the text: its path. Defaults to `policies`. */
   readonly name?: string;
   /** `strict` asks for a confirmation also where only a server calls its tool destructive. */
   readonly mode?: "standard" | "strict";

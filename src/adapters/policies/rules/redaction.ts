@@ -7,7 +7,7 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 /** What stands in the place of what was taken out. */
 export const REDACTED = "[redacted]";
 
-/** What is wrong with a redaction as it is written; undefined where nothing is. */
+/** What is wrong with a redaction as it is written; undefined if nothing is. */
 export function redactionProblem(text: string): string | undefined {
   const source = patternOf(text);
   if (source === undefined) return text.split(".").includes("") ? `"${text}" is a path with an empty part` : undefined;

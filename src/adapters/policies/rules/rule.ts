@@ -67,7 +67,7 @@ function compileRule(rule: CheckedRule, when: When | undefined, denyByDefault: b
   return {
     id,
     effect,
-    // An approval lets a call run that nothing else does only where nothing runs by default.
+    // An approval lets a call run that nothing else does only if nothing runs by default.
     aboutTool: toolConditions(rule, effect === "allow" || (grants && denyByDefault)),
     aboutCaller: callerConditions(rule),
     ...(when !== undefined && { when }),

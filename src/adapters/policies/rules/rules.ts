@@ -15,9 +15,9 @@ import { type Caller, type Condition, type Facts, isAboutReach } from "./conditi
 
 /** What a policy of rules can be given beside its document. */
 export interface RulesParts {
-  /** What `now` is. The machine's own clock where absent. */
+  /** What `now` is. Defaults to the machine's own clock. */
   readonly clock?: Clock;
-  /** How messages name the document: its path. `policy` where absent. */
+  /** How messages name the document: its path. Defaults to `policy`. */
   readonly name?: string;
   /** `strict` makes a document strict that does not say so itself. */
   readonly mode?: "standard" | "strict";

@@ -94,7 +94,7 @@ function createRuleIndex(rules: readonly Rule[]): (tool: Tool) => readonly Rule[
   };
 }
 
-/** Under which keys a rule is kept; undefined where it can be about any tool. */
+/** Under which keys a rule is kept; undefined if it can be about any tool. */
 function keysOf({ aboutTool }: Rule): readonly string[] | undefined {
   const wanted = (field: string): readonly string[] | undefined =>
     aboutTool.find((condition) => condition.field === field)?.wants.map((name) => name.toLowerCase());

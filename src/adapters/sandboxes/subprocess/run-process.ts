@@ -19,7 +19,7 @@ export interface ProcessJob {
   readonly signal?: AbortSignal;
   /** Ends what the program started elsewhere. Called, and waited for, where the program is ended before it ended by itself. */
   readonly onKill?: () => Promise<void>;
-  /** Waited for after the program's end. Gets what it wrote to descriptor 3, which is open only where this is given. */
+  /** Waited for after the program's end. Gets what it wrote to descriptor 3, which is open only if this is given. */
   readonly afterEnd?: (told: string) => Promise<void>;
 }
 

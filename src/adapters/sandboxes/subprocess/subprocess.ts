@@ -95,7 +95,7 @@ function permissions({ read = [], write = [], network }: JavaScriptJob): readonl
   ];
 }
 
-/** True where this Node's permission model covers the network. @internal */
+/** True if this Node's permission model covers the network. @internal */
 export const CAN_DENY_NETWORK: boolean = process.allowedNodeEnvironmentFlags.has("--allow-net");
 
 function toMebibytes(bytes: number): number {

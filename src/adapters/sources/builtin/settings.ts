@@ -39,7 +39,7 @@ export interface FileSettings {
 
 /** For `http-get`. */
 export interface HttpSettings {
-  /** `example.com` and `*.example.com` (all below it). Any public one where absent. */
+  /** `example.com` and `*.example.com` (all below it). Defaults to any public one. */
   readonly allowedDomains?: readonly string[];
   /** Bytes of an answer, decompressed. Default 1 MiB. */
   readonly maxBytes?: number;
@@ -54,9 +54,9 @@ export interface CodeSettings {
 
 /** What the built-in tools can be given. */
 export interface BuiltinParts {
-  /** The way out of the program. Its own one where absent. */
+  /** The way out of the program. Defaults to its own one. */
   readonly egress?: Egress;
-  /** Where secrets are found. In the environment, files and the keychain where absent. */
+  /** Where secrets are found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
 }
 

@@ -32,7 +32,7 @@ export interface AuthorizeParts {
   readonly settings: CredentialSettings;
   readonly secrets: Secrets;
   readonly tokens: ClientTokens;
-  /** The whole address of a token endpoint, and whether the operator vouches for it; undefined where it is not whole. */
+  /** The whole address of a token endpoint, and whether the operator vouches for it; undefined if it is not whole. */
   readonly locate: (url: string) => Located | undefined;
 }
 

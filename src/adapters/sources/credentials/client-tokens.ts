@@ -11,7 +11,7 @@ export interface TokenRequest {
   /** As the document calls the scheme, for messages. */
   readonly scheme: string;
   readonly tokenUrl: string;
-  /** True where the operator wrote the address. */
+  /** True if the operator wrote the address. */
   readonly trusted: boolean;
   readonly clientId: string;
   readonly clientSecret: string;

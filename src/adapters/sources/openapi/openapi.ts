@@ -14,12 +14,12 @@ import type { OpenApiSettings } from "./settings.ts";
 
 /** What the source of an API's tools can be given. @internal */
 export interface OpenApiParts {
-  /** The way out of the program. One of its own, without rules, where absent. */
+  /** The way out of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress;
   readonly clock?: Clock;
-  /** Where secrets are found. In the environment, files and the keychain where absent. */
+  /** Where secrets are found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
-  /** Where `env:NAME` is looked up, without `secrets`. The process's own where absent. */
+  /** Where `env:NAME` is looked up, without `secrets`. Defaults to the process's own. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Told of each operation that cannot be used, or not wholly. */
   readonly report?: (problem: Problem) => void;

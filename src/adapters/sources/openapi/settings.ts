@@ -17,11 +17,11 @@ export interface OpenApiSettings {
   readonly credentials?: Readonly<Record<string, Credential>>;
   /** Sent with every request. A value `env:NAME` is read from the environment. */
   readonly headers?: Readonly<Record<string, SecretReference | string>>;
-  /** Only operations that match; all, where absent. */
+  /** Only operations that match. Defaults to all. */
   readonly include?: OperationFilter;
   /** Never operations that match. */
   readonly exclude?: OperationFilter;
-  /** True where the API keeps what HTTP says of its methods: GET changes nothing, PUT and DELETE can be repeated. */
+  /** True if the API keeps what HTTP says of its methods: GET changes nothing, PUT and DELETE can be repeated. */
   readonly trustMethods?: boolean;
   /** A folder whose files may be sent by path. Without it, files are given as text or base64. */
   readonly filesFrom?: string;

@@ -4,7 +4,7 @@ import type { Sandbox } from "../../../execute/sandbox.port.ts";
 import type { Source } from "../../../register/source.port.ts";
 import type { ResolvedConfig } from "../../load/resolve-config.ts";
 
-/** The built-in tools by configuration; undefined where it names none. */
+/** The built-in tools by configuration; undefined if it names none. */
 export function configuredBuiltins(
   config: ResolvedConfig,
   { codeSandbox, ...parts }: BuiltinParts & { readonly codeSandbox: Sandbox | undefined },

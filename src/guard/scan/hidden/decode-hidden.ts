@@ -8,7 +8,7 @@ export function decodeTags(characters: string): string {
   }).join("");
 }
 
-/** What a row of variation selectors spells, in whichever of the known ways gives readable text; undefined where none does. */
+/** What a row of variation selectors spells, in whichever of the known ways gives readable text; undefined if none does. */
 export function decodeSelectors(characters: string): string | undefined {
   const codes = Array.from(characters, (character) => character.codePointAt(0) ?? 0);
   const numbers = codes.map((code) => (code >= 0xe0100 ? code - 0xe0100 + 16 : code - 0xfe00));
@@ -21,7 +21,7 @@ export function decodeSelectors(characters: string): string | undefined {
   );
 }
 
-/** What a row of two different invisible characters spells, eight bits a letter; undefined where that is no text. */
+/** What a row of two different invisible characters spells, eight bits a letter; undefined if that is no text. */
 export function decodeBits(characters: string): string | undefined {
   // A letter of ASCII begins with a zero, so the character that comes first is the zero.
   const [, one, more] = new Set(characters);
@@ -72,17 +72,17 @@ export function needsZeroWidthSpace(character: string): boolean {
   return SPACELESS.test(character);
 }
 
-/** True where a text has letters of a language that runs from right to left. */
+/** True if a text has letters of a language that runs from right to left. */
 export function hasRightToLeft(text: string): boolean {
   return RIGHT_TO_LEFT.test(text);
 }
 
-/** True where a joiner between the two makes one emoji of them. */
+/** True if a joiner between the two makes one emoji of them. */
 export function joinsEmoji(before: string, after: string): boolean {
   return EMOJI_BEFORE_JOINER.test(before) && /\p{Extended_Pictographic}/u.test(after);
 }
 
-/** True where the variation selector is one that its base character knows: emoji or text style, or a glyph of an ideograph. */
+/** True if the variation selector is one that its base character knows: emoji or text style, or a glyph of an ideograph. */
 export function isVariation(base: string, selector: number): boolean {
   if (selector === 0xfe0f || selector === 0xfe0e) return /[\p{Emoji}\p{Extended_Pictographic}]/u.test(base);
   if (selector >= 0xe0100) return /\p{Script=Han}/u.test(base);

@@ -142,7 +142,7 @@ function createContext(text: string, lenient: boolean): Context {
 
 type Judgement = Pick<HiddenText, "kind" | "severity" | "hidden"> & { readonly keep?: string };
 
-/** What a run of suspect characters is; undefined where it may stay. */
+/** What a run of suspect characters is; undefined if it may stay. */
 function judge(
   groups: Readonly<Record<string, string | undefined>>,
   run: string,

@@ -30,9 +30,9 @@ export interface ModernContext {
 
 /** A modern request that is being answered. */
 export interface OngoingRequest {
-  /** Undefined where it was cancelled: nothing more may be sent. Never rejects. */
+  /** Undefined if it was cancelled: nothing more may be sent. Never rejects. */
   readonly response: Promise<RpcResponse | undefined>;
-  /** True where the request does not say properly what client it comes from. */
+  /** True if the request does not say properly what client it comes from. */
   readonly malformed: boolean;
   cancel(): void;
 }

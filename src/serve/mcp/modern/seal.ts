@@ -18,7 +18,7 @@ export interface SealBinding {
 export interface Seal {
   /** `ttlMs` is how long it opens. Defaults to that of the seal. */
   seal(payload: JsonObject, binding: SealBinding, ttlMs?: number): string;
-  /** What was sealed; undefined where the text was changed, has expired, or was sealed for another caller or request. */
+  /** What was sealed; undefined if the text was changed, has expired, or was sealed for another caller or request. */
   open(text: string, binding: SealBinding): JsonObject | undefined;
   /** True for a text that was sealed with this key, whether or not it opens. */
   owns(text: string): boolean;
@@ -26,9 +26,9 @@ export interface Seal {
 
 /** How a seal is made. */
 export interface SealOptions {
-  /** 32 bytes; random where absent, so that what was sealed opens in this process only. */
+  /** 32 bytes. Defaults to random ones, so that what was sealed opens in this process only. */
   readonly key?: Uint8Array;
-  /** Milliseconds until a sealed text expires; 600,000 where absent. */
+  /** Milliseconds until a sealed text expires. Defaults to 600,000. */
   readonly ttlMs?: number;
   readonly clock?: Clock;
 }

@@ -3,7 +3,7 @@ import type { Capability, RiskLevel, ToolSource } from "../../../../tool/tool.ts
 /** A policy as it is written: who may use which tools, under which conditions. */
 export interface PolicyDocument {
   readonly version: 1;
-  /** `strict` refuses what no rule allows. `standard` where absent. */
+  /** `strict` refuses what no rule allows. Defaults to `standard`. */
   readonly mode?: "standard" | "strict";
   /** Rules and settings by name: `blockHighRiskWithoutApproval`, `{ blockedCommands: ["sudo"] }`. */
   readonly presets?: readonly (string | Readonly<Record<string, unknown>>)[];

@@ -14,7 +14,7 @@ import {
 export interface AskDesk {
   readonly take: (request: RpcRequest) => void;
   setAsk(ask: Ask | undefined): void;
-  /** Stops answering the server's request of this id. False where none is being answered. */
+  /** Stops answering the server's request of this id. False if none is being answered. */
   cancel(id: unknown): boolean;
   /** Stops answering everything. */
   close(): void;

@@ -23,9 +23,9 @@ export interface ConnectOptions {
   /** Where tokens come from, for a server that asks for them. */
   readonly oauth?: OAuthProvider;
   readonly identity: ClientIdentity;
-  /** The way out of the program. One of its own, without rules, where absent. */
+  /** The way out of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress;
-  /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
+  /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
   readonly credentials?: Credentials;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;

@@ -9,7 +9,7 @@ import type { McpConnection } from "../../../../mcp/connection.ts";
 export interface ConnectionPool {
   /** Uses a connection together with others who share it. */
   share<Result>(use: (connection: McpConnection) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
-  /** Uses a connection that nobody else uses meanwhile. Waits its turn where there is none. */
+  /** Uses a connection that nobody else uses meanwhile. Waits its turn if there is none. */
   claim<Result>(use: (connection: McpConnection) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
   setPrimary(connection: McpConnection): void;
   /** Closes every connection but the primary. Whoever still waits is rejected. */

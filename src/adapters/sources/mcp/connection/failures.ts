@@ -140,7 +140,7 @@ function systemCodeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** True where the system gave up while it was still connecting. */
+/** True if the system gave up while it was still connecting. */
 function isConnecting(error: unknown): boolean {
   return error instanceof Error && (error as { syscall?: unknown }).syscall === "connect";
 }

@@ -25,11 +25,11 @@ export interface OAuthParts {
   readonly serverUrl: string;
   /** Headers of the server's settings; authorization servers of another origin do not get them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
+  /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
   readonly credentials?: Credentials;
   /** Where tokens are kept. Default: the settings' `tokenFile`, or the one in the user's configuration folder. */
   readonly tokenStore?: TokenStore;
-  /** The way out of the program. One of its own, without rules, where absent. */
+  /** The way out of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress;
   /** Takes what the person who runs this should know, such as a damaged token file. */
   readonly warn?: (message: string) => void;
@@ -87,7 +87,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
     return tokens;
   }
 
-  /** True where the store has a better token than the refused one: somebody logged in, or another process renewed it. */
+  /** True if the store has a better token than the refused one: somebody logged in, or another process renewed it. */
   async function isReplaced(refused: string | undefined): Promise<boolean> {
     const current = await load();
     return current !== undefined && current.access_token !== refused && !(Number(current.expires_at) <= Date.now());

@@ -14,7 +14,7 @@ export interface RedirectAnswer {
 /** A web server on this machine's loopback that waits for one redirect and answers nothing else. */
 export interface RedirectListener {
   readonly redirectUri: string;
-  /** Resolves with the redirect that carries our `state`; rejects where one comes that does not. */
+  /** Resolves with the redirect that carries our `state`; rejects if one comes that does not. */
   readonly answer: Promise<RedirectAnswer>;
   close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface EventStream {
 export interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   /** The server, for messages. */
   readonly server: string;
-  /** Opens the server's own stream, or again one that broke after an event; undefined where the server has no such thing. */
+  /** Opens the server's own stream, or again one that broke after an event; undefined if the server has no such thing. */
   readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<InputStream | undefined>;
   /** The longest message, in bytes. */
   readonly maxMessageBytes: number;

@@ -45,7 +45,7 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 /** Some servers refuse whoever does not say what they are. */
 const USER_AGENT = { "user-agent": "toolarsenal" };
 
-/** Requests to one server: with the headers of its settings and, where it wants one, a token. Rejects where a header's secret is missing. */
+/** Requests to one server: with the headers of its settings and, where it wants one, a token. Rejects if a header's secret is missing. */
 export async function createExchange(
   { url, headers = {} }: HttpSettings,
   { egress, oauth, credentials }: Pick<HttpParts, "egress" | "oauth" | "credentials">,

@@ -26,7 +26,7 @@ export interface TapListener {
 export interface Tap {
   /** What the SDK's client connects to. */
   readonly transport: Transport;
-  /** True where each request has a stream of its own, and closing that stream cancels it. */
+  /** True if each request has a stream of its own, and closing that stream cancels it. */
   readonly perRequestStream: boolean;
   /** True where all messages share one pipe or socket. */
   readonly sharedChannel: boolean;

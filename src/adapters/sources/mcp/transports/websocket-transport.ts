@@ -12,7 +12,7 @@ import { within } from "../../../../system/within.ts";
 
 /** How a WebSocket server is listened to and left. */
 export interface WebSocketOptions {
-  /** The way out of the program. One of its own, without rules, where absent. */
+  /** The way out of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress | undefined;
   /** The longest message, in bytes. Longer ones are thrown away; one that is twice as long ends the connection. Default 16 MiB. */
   readonly maxMessageBytes?: number | undefined;

@@ -24,7 +24,7 @@ export function refuseMisplaced({ name, transport }: McpServerSettings): void {
   throw new ArsenalError("CONFIG_INVALID", `${field} of the MCP server "${name}" ${message}. ${fix}`, { field, fix });
 }
 
-/** True where each caller's requests to a server have credentials of their own. */
+/** True if each caller's requests to a server have credentials of their own. */
 export function hasOwnCredentials({ transport }: McpServerSettings): boolean {
   return transport.kind !== "stdio" && Object.values(transport.headers ?? {}).some(isPerCaller);
 }

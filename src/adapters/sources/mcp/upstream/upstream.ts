@@ -123,9 +123,9 @@ export interface UpstreamParts extends Pick<
   ConnectOptions,
   "oauth" | "egress" | "clock" | "onStderr" | "onAgain" | "onLog" | "onMessage"
 > {
-  /** Where what the settings refer to is found. In the environment, files and the keychain where absent. */
+  /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
-  /** Whose credentials are used, where the settings name other ones for each caller. Nobody's in particular where absent. */
+  /** Whose credentials are used, where the settings name other ones for each caller. Defaults to nobody's in particular. */
   readonly caller?: Caller;
   /** A number in [0, 1), for the pauses between attempts. */
   readonly random?: () => number;

@@ -17,7 +17,7 @@ export interface SentFile {
 /** How a model is told to give a file. */
 export const FILE_DESCRIPTION = "Give the content as text or base64.";
 
-/** The schema of an argument that is a file. A path can be given only where a folder is open to it. */
+/** The schema of an argument that is a file. A path can be given only if a folder is open to it. */
 export function fileSchema(paths: boolean): JsonSchema {
   return {
     type: "object",

@@ -5,7 +5,7 @@ import type { JsonObject, References } from "./references.ts";
 export interface ObjectShape {
   readonly properties: ReadonlyMap<string, unknown>;
   readonly required: ReadonlySet<string>;
-  /** What further members must be; undefined where none are foreseen. */
+  /** What further members must be; undefined if none are foreseen. */
   readonly additional?: unknown;
   /** Groups of members of which one (`anyOf`) or exactly one (`oneOf`) must be there. */
   readonly alternatives: readonly Alternatives[];
@@ -20,7 +20,7 @@ export interface Alternatives {
 const MAX_DEPTH = 10;
 
 /**
- * The members of an object's schema; undefined where it is no object, names no members, or has members in some of its variants only. What else
+ * The members of an object's schema; undefined if it is no object, names no members, or has members in some of its variants only. What else
  * the schema asks of the members together is left to the server: arguments are then refused too seldom, never wrongly.
  */
 export function toObjectShape(schema: unknown, references: References, depth = 0): ObjectShape | undefined {

@@ -21,7 +21,7 @@ export interface Problem {
   /** `GET /pets/{id}` */
   readonly operation: string;
   readonly reason: string;
-  /** True where there is no tool for it; false where the tool lacks something. */
+  /** True if there is no tool for it; false if the tool lacks something. */
   readonly skipped: boolean;
 }
 

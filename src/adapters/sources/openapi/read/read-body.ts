@@ -27,7 +27,7 @@ export interface PartEncoding {
   readonly contentType?: string;
 }
 
-/** The body that an operation's request has; undefined where it has none. Of several media types the one that suits a model best. */
+/** The body that an operation's request has; undefined if it has none. Of several media types the one that suits a model best. */
 export function readBody(
   definition: JsonObject,
   fromParameters: readonly JsonObject[],

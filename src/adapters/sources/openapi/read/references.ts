@@ -8,7 +8,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Finds what `$ref` names, within one document. Nothing outside it is ever read. */
 export interface References {
-  /** What stands at `#/a/b`; undefined where there is nothing, or the reference leads out of the document. */
+  /** What stands at `#/a/b`; undefined if there is nothing, or the reference leads out of the document. */
   lookUp(reference: string): unknown;
   /** The object itself, or the one that its `$ref` leads to. Throws TOOL_INVALID where that is none. `what` is for the message. */
   follow(value: unknown, what: string): JsonObject;

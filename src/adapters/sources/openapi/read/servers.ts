@@ -9,7 +9,7 @@ import type { OpenApiSettings } from "../settings.ts";
 export interface Server {
   /** Without a slash at its end. */
   readonly base: string;
-  /** True where the operator wrote the address, so that it may be on this machine or a private network. */
+  /** True if the operator wrote the address, so that it may be on this machine or a private network. */
   readonly trusted: boolean;
 }
 
@@ -49,11 +49,11 @@ export function chooseServer(
 /** A whole address. */
 export interface Located {
   readonly url: string;
-  /** True where its host is one that the operator wrote. */
+  /** True if its host is one that the operator wrote. */
   readonly trusted: boolean;
 }
 
-/** An address of the document, made whole; undefined where that cannot be. */
+/** An address of the document, made whole; undefined if that cannot be. */
 export function locate(
   address: string,
   written: { readonly documentUrl?: string | undefined; readonly server?: string | undefined },

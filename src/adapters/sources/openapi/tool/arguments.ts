@@ -18,7 +18,7 @@ export interface Argument {
   readonly deprecated?: boolean;
   /** How it is written; absent for parts of the body. */
   readonly parameter?: Parameter;
-  /** True where the value is a file, or a list of files. */
+  /** True if the value is a file, or a list of files. */
   readonly file?: boolean;
   /** As the document has it. */
   readonly schema: unknown;
@@ -28,7 +28,7 @@ export interface Argument {
 export interface Arguments {
   readonly list: readonly Argument[];
   readonly body?: Body;
-  /** What arguments beyond these must be, where the body takes them; undefined where there can be none. */
+  /** What arguments beyond these must be, where the body takes them; undefined if there can be none. */
   readonly additional?: unknown;
 }
 

@@ -5,7 +5,7 @@ import { partsOf } from "../read/references.ts";
 export interface Place {
   /** How many members lie around it. */
   readonly depth: number;
-  /** True where no valid value can do without it. */
+  /** True if no valid value can do without it. */
   readonly required: boolean;
   /** How many schemas lie around it. */
   readonly nesting: number;

@@ -30,7 +30,7 @@ export function unknownResource(served: unknown): RpcError {
 /** The resources one client is told about. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-/** Subscribes to a resource, under policy, until the signal fires. Rejects where that may not or cannot be. */
+/** Subscribes to a resource, under policy, until the signal fires. Rejects if that may not or cannot be. */
 export type Subscribe = (resource: OwnResource, until: AbortSignal) => Promise<void>;
 
 interface Held extends OwnResource {
