@@ -77,6 +77,26 @@ describe("exporting", () => {
     expect(collector.requests).toHaveLength(2);
   });
 
+  it("gathers what comes while a request is under way, and sends it as one batch", async () => {
+    const held: ServerResponse[] = [];
+    const { sink, collector, clock, arrived } = await watched(
+      (_request, response) => held.length === 0 && held.push(response) > 0,
+      { batchSize: 4 },
+    );
+    await sink.write(numbered(0, 4));
+    while (held.length === 0) await clock.advance(0);
+    await sink.write(numbered(4, 6));
+    held[0]?.writeHead(200).end();
+    for (let turn = 0; turn < 50; turn++) await clock.advance(0);
+    await sink.write(numbered(6, 8));
+    await collector.until(() => arrived().length === 4);
+    await sink.write(numbered(8, 9));
+    await clock.advance(5000);
+    await collector.until(() => arrived().length === 5);
+    await sink.close?.();
+    expect([collector.requests.length, arrived()]).toEqual([2, ["t4", "t5", "t6", "t7", "t8"]]);
+  });
+
   it("keeps no more than its queue while a collector hangs, drops the oldest, and reports how many", async () => {
     const hung: ServerResponse[] = [];
     const { sink, collector, clock, told, arrived } = await watched(

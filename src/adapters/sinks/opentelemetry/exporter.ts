@@ -44,6 +44,8 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
   let sending: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;
   let isClosed = false;
+  /** What waits has waited long enough. */
+  let isDue = false;
   /** Batches lost in a row. */
   let failures = 0;
 
@@ -51,17 +53,31 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
     if (isClosed) return lost(1, "the exporter was closed");
     if (!queue.push(item)) lost(1, `its queue of ${parts.queueSize} is full`);
     if (queue.size >= batchSize) start();
-    else cancelTimer ??= clock.after(delayMs, start, { background: true });
+    else startLater();
+  }
+
+  function startLater(): void {
+    cancelTimer ??= clock.after(delayMs, start, { background: true });
   }
 
   function start(): void {
     cancelTimer?.();
     cancelTimer = undefined;
-    sending ??= sendAll().finally(() => (sending = undefined));
+    isDue = true;
+    sending ??= sendAll().finally(() => {
+      sending = undefined;
+      if (queue.size > 0 && !isClosed) startLater();
+    });
+  }
+
+  /** What came during a request waits for a full batch again: a request costs far more than the few events it would carry. */
+  function isReady(): boolean {
+    return queue.size >= batchSize || (queue.size > 0 && (isDue || isClosed));
   }
 
   async function sendAll(): Promise<void> {
-    while (queue.size > 0 && !closing.signal.aborted) {
+    while (isReady() && !closing.signal.aborted) {
+      isDue = false;
       const batch = queue.take(batchSize);
       const problem = await send(batch);
       failures = problem === undefined ? 0 : failures + 1;
