@@ -95,6 +95,24 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     expect(JSON.stringify(result)).toContain("writes programs");
   });
 
+  it("shows what it sends after an entry was removed from a list of JSON", async () => {
+    const parameters = { type: "object", properties: { things: { type: "array", items: {} } } } as const;
+    const pile = { name: "pile", namespace: "lists", description: "Piles things up.", parameters };
+    gateway.arsenal.register(pile, ({ things }) => things);
+    await gateway.arsenal.sync();
+    const page = await open("catalog/lists.pile");
+    for (const [index, text] of ['"first"', '"second"'].entries()) {
+      await page.getByRole("button", { name: "Add things" }).click();
+      await page.getByLabel(new RegExp(`^things ${index + 1} `)).fill(text);
+    }
+    await page.getByRole("button", { name: "Remove things 1" }).click();
+    expect(await page.getByLabel(/^things 1 /).inputValue()).toBe('"second"');
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    const result = page.getByLabel("Result");
+    await result.waitFor();
+    expect(JSON.parse((await result.textContent()) ?? "")).toEqual(["second"]);
+  });
+
   it("finds tools in the catalog page by page, with health, pin and losses in words", async () => {
     const page = await open("catalog");
     await page.getByLabel("Namespace").fill("everything");

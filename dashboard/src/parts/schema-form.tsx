@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { JsonSchema } from "../../../src/tool/json-schema.ts";
 import { isSchema, type Property, propertiesOf, typeOf } from "./schema.ts";
 
@@ -80,6 +81,8 @@ function isList({ type, items }: JsonSchema): boolean {
 /** One field for each entry of a list. */
 function List({ name, schema, value, onChange }: FieldProps) {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+  /** Fields of JSON keep their text, so those that move up when an entry goes are made anew. */
+  const [removed, setRemoved] = useState(0);
   const items = isSchema(schema["items"]) ? schema["items"] : {};
   const replace = (at: number, ...by: readonly unknown[]): void => {
     const next = entries.toSpliced(at, 1, ...by);
@@ -88,7 +91,7 @@ function List({ name, schema, value, onChange }: FieldProps) {
   return (
     <>
       {entries.map((entry, index) => (
-        <div key={index} class="entry">
+        <div key={`${removed} ${index}`} class="entry">
           <Field
             name={`${name} ${index + 1}`}
             schema={items}
@@ -96,7 +99,15 @@ function List({ name, schema, value, onChange }: FieldProps) {
             value={entry}
             onChange={(next) => replace(index, next ?? "")}
           />
-          <button type="button" class="quiet" aria-label={`Remove ${name} ${index + 1}`} onClick={() => replace(index)}>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Remove ${name} ${index + 1}`}
+            onClick={() => {
+              setRemoved(removed + 1);
+              replace(index);
+            }}
+          >
             ✕
           </button>
         </div>
