@@ -121,6 +121,10 @@ describe.skipIf(program === undefined)("servers, toolsets and the playground of 
     await add(page, "MCP server over HTTP", "late", "http://127.0.0.1:1/mcp");
     await form.getByRole("alert").filter({ hasText: "late" }).waitFor();
     expect((await form.getByRole("alert").textContent())?.match(/Check that/g)).toEqual(["Check that"]);
+    // The log of the server that has the name already is not shown as that of the new one.
+    await add(page, "MCP server as a command", "memory", chatty());
+    await form.getByRole("alert").filter({ hasText: "already" }).waitFor();
+    expect(await form.getByRole("log").count()).toBe(0);
   });
 
   it("adds a command with an environment, a server with headers, an OpenAPI document and an agent", async () => {

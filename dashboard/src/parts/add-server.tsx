@@ -109,7 +109,9 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
     onAdded();
   }
 
-  const failed = attempt?.error !== undefined && isArsenalError(attempt.error);
+  const { error } = attempt ?? {};
+  // A server that was not even started wrote nothing, and another one may have its name.
+  const failed = isArsenalError(error) && error.code === "SOURCE_UNAVAILABLE";
   return (
     <form
       class="card"
@@ -160,7 +162,7 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
           {attempt?.done !== undefined && <span class="good">{attempt.done}</span>}
         </span>
       </div>
-      {attempt?.error !== undefined && <Failure error={attempt.error} />}
+      {error !== undefined && <Failure error={error} />}
       {attempt?.kind.writesLog === true && (running || failed) && <Log key={attempt.name} name={attempt.name} />}
     </form>
   );
