@@ -42,8 +42,9 @@ export function wireHistory(stages: {
   );
   return {
     noteRetrieval(query, result, explain) {
-      const at = clock.now();
-      setImmediate(history.note, () => toRecord(query, result, explain(), at));
+      // The query is the caller's, who may change it by then.
+      const record = toRecord(query, result, clock.now());
+      setImmediate(history.note, () => ({ ...record, explanation: explain() }));
     },
     async flush() {
       await nextTurn();
@@ -137,9 +138,8 @@ function toEntry(record: HistoryRecord): HistoryEntry {
 function toRecord(
   { context, toolset, principal }: ToolQuery,
   result: RetrievalResult,
-  explanation: Explanation,
   at: number,
-): RetrievalRecord {
+): Omit<RetrievalRecord, "explanation"> {
   const { traceId, intent, tier, confidence, nothingFits, candidateCount, filteredCount } = result;
   const { queryEmbeddingTimeMs, searchTimeMs, rerankTimeMs, steps } = result;
   return {
@@ -161,7 +161,6 @@ function toRecord(
     searchTimeMs,
     ...(rerankTimeMs !== undefined && { rerankTimeMs }),
     steps,
-    explanation,
   };
 }
 

@@ -110,6 +110,25 @@ describe("the history", () => {
     }
   }
 
+  it("keeps each request as it was, though the caller uses one object for all", async () => {
+    const arsenal = open();
+    const [query, principal] = [
+      { context: { query: "" }, limit: 3 },
+      { ...localOperator(), tenant: "" },
+    ];
+    for (const asked of ["refund an order", "look up an order"]) {
+      query.context.query = asked;
+      principal.tenant = asked.slice(0, 4);
+      await arsenal.retrieve({ ...query, principal });
+    }
+    query.context.query = "nothing";
+    await arsenal.close();
+    expect(await kept()).toMatchObject([
+      { query: "refund an order", tenant: "refu" },
+      { query: "look up an order", tenant: "look" },
+    ]);
+  });
+
   it("keeps no secret that a request contains, and no text at all if told so", async () => {
     const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     const query = { ...QUERY, context: { query: `refund the customer with ${secret}` } };
