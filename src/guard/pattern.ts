@@ -66,11 +66,14 @@ function firstMatch(patterns: readonly CompiledPattern[], tool: NamedTool): stri
 }
 
 /** A matcher for a pattern in which `*` stands for any characters and `?` for exactly one. Case matters here. */
-export function wildcard(pattern: string): (text: string) => boolean {
-  if (pattern.includes("?")) {
-    const characters = [...pattern];
-    return (text) => matchesCharacters(characters, [...text]);
-  }
+function wildcard(pattern: string): (text: string) => boolean {
+  if (!pattern.includes("?")) return starred(pattern);
+  const characters = [...pattern];
+  return (text) => matchesCharacters(characters, [...text]);
+}
+
+/** A matcher for a pattern in which only `*` has a meaning. */
+export function starred(pattern: string): (text: string) => boolean {
   const parts = pattern.split("*");
   return (text) => isMade(text, parts);
 }

@@ -217,6 +217,13 @@ describe("what a caller sees", () => {
   ])("goes by %s in names as one reads it: each part once, in order", (principals, visible) => {
     expect(sees(policyOf({ id: "a", effect: "deny", principals }), find)).toBe(visible);
   });
+
+  it("takes ? in the names of people as it is written: ids may be addresses", () => {
+    const rule = { id: "a", effect: "deny", principals: "https://id.example/?user=*" } as const;
+    const seenBy = (id: string): boolean => sees(policyOf(rule), find, { ...ada, id });
+    expect(seenBy("https://id.example/?user=ada")).toBe(false);
+    expect(seenBy("https://id.example/xuser=ada")).toBe(true);
+  });
 });
 
 describe("a condition", () => {

@@ -1,4 +1,4 @@
-import { matchPatterns, wildcard } from "../../../../guard/pattern.ts";
+import { matchPatterns, starred } from "../../../../guard/pattern.ts";
 import type { Principal } from "../../../../guard/principal.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import type { CheckedRule, ListField } from "../document/document.ts";
@@ -67,7 +67,7 @@ function on<Subject>(
 ): (subject: Subject) => boolean {
   const fold = (text: string): string => (letters === "exact" ? text : text.toLowerCase());
   const exact = new Set(wanted.filter((name) => !name.includes("*")).map(fold));
-  const patterns = wanted.filter((name) => name.includes("*")).map((name) => wildcard(fold(name)));
+  const patterns = wanted.filter((name) => name.includes("*")).map((name) => starred(fold(name)));
   const matches = (name: string): boolean => exact.has(name) || patterns.some((match) => match(name));
   return (subject) => names(subject).some((name) => matches(fold(name)));
 }
