@@ -134,6 +134,7 @@ describe.each(TRANSPORTS)("over $over", ({ start, keeps }) => {
     const arsenal = await connect(server);
     const result = await arsenal.execute({ toolName: "raw.die", retryCount: 5 });
     expect(result).toMatchObject({ status: "failure", attempts: 1, error: { code: "OUTCOME_UNKNOWN" } });
+    expect(result.error?.message).toMatch(/[^.]\. It may have taken effect: check before repeating it\.$/);
     expect(server.acted()).toBe(1);
   });
 });

@@ -68,7 +68,7 @@ export function toFailure(
 
 /** The failure of a request that was sent and will not be answered. */
 export function unknownOutcome(what: string, cause?: unknown): ArsenalError {
-  const message = `${what}. It may have taken effect: check before repeating it.`;
+  const message = `${what.replace(/\.$/, "")}. It may have taken effect: check before repeating it.`;
   return new ArsenalError("OUTCOME_UNKNOWN", message, cause === undefined ? {} : { cause });
 }
 
