@@ -127,6 +127,14 @@ describe.skipIf(program === undefined)("servers, toolsets and the playground of 
     expect(await form.getByRole("log").count()).toBe(0);
   });
 
+  it("shows no log of the server that has the name already", async () => {
+    const page = await open("servers", { mayFail: true });
+    await add(page, "MCP server as a command", "memory", chatty());
+    const form = page.getByRole("form", { name: "Add a server" });
+    await form.getByRole("alert").filter({ hasText: 'There is already an ensemble named "memory"' }).waitFor();
+    expect(await form.getByRole("log").count()).toBe(0);
+  });
+
   it("adds a command with an environment, a server with headers, an OpenAPI document and an agent", async () => {
     const page = await open("servers");
     await page.getByRole("radio", { name: "MCP server as a command" }).check();
@@ -178,6 +186,7 @@ describe.skipIf(program === undefined)("servers, toolsets and the playground of 
     await page.getByRole("alert").filter({ hasText: "Line 2 of the headers is not NAME=value: nonsense" }).waitFor();
     await add(page, "MCP server as a command", "late", "node 'half");
     await page.getByRole("alert").filter({ hasText: "opening '" }).waitFor();
+    expect(await page.getByLabel("Name", { exact: true }).getAttribute("title")).toMatch(/^Begin with a letter/);
     expect(sent).toEqual([]);
   });
 

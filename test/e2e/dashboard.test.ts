@@ -207,7 +207,8 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     await gateway.arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1" } });
     const page = await open("audit");
     await page.getByLabel("Tool").fill("billing.get_invoice");
-    await page.locator("tbody tr").filter({ hasText: "billing.get_invoice" }).first().waitFor();
+    const row = page.locator("tbody tr").filter({ hasText: "billing.get_invoice" }).first();
+    expect(await row.getByRole("link").getAttribute("href")).toMatch(/^\/ui\/calls\/[0-9a-f]{32}$/);
     await page.getByLabel("Status").fill("failure");
     await page.getByText("No records match.").waitFor();
     await page.getByRole("button", { name: "Verify the whole log" }).click();

@@ -7,6 +7,7 @@ import { Badge } from "../parts/badge.tsx";
 import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { to } from "../router.ts";
 
 const FILTERS = [
   ["kind", "Kind"],
@@ -88,7 +89,14 @@ export function Audit() {
                     return typeof state === "string" && <Badge state={state} />;
                   },
                 },
-                { title: "Trace", cell: (record) => <code>{String(record["traceId"] ?? "").slice(0, 12)}</code> },
+                {
+                  title: "Trace",
+                  cell({ kind, traceId }) {
+                    if (typeof traceId !== "string") return "";
+                    const start = traceId.slice(0, 12);
+                    return kind === "call" ? <a href={to("calls", [traceId])}>{start}</a> : <code>{start}</code>;
+                  },
+                },
               ]}
             />
             <div class="actions">

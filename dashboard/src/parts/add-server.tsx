@@ -133,7 +133,14 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
       <div class="filters">
         <label class="field">
           Name
-          <input name="name" required pattern="[A-Za-z][A-Za-z0-9_\-]*" autocomplete="off" placeholder="github" />
+          <input
+            name="name"
+            required
+            pattern="[A-Za-z][A-Za-z0-9_\-]*"
+            title="Begin with a letter, then use letters, digits, _ and -."
+            autocomplete="off"
+            placeholder="github"
+          />
         </label>
         <label class="field wide">
           {kind.target}

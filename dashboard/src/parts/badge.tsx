@@ -1,4 +1,15 @@
-const GOOD = new Set(["connected", "accepted", "success", "approved", "closed", "allow", "healthy", "intact"]);
+const GOOD = new Set([
+  "connected",
+  "accepted",
+  "success",
+  "approved",
+  "closed",
+  "allow",
+  "healthy",
+  "intact",
+  "done",
+  "listed",
+]);
 const BAD = new Set([
   "failed",
   "failure",
