@@ -135,7 +135,7 @@ function toIssue(path: string, camel: unknown, style: KeyStyle, origin: Origin):
   const keys = style === "snake" ? parts.map((part, index) => (isOwnKey(parts, index) ? part : toSnake(part))) : parts;
   const field = keys.join(".");
   const reference = origin.reference(held);
-  const secret = isSecret(keys);
+  const secret = isSecret(keys) && schema.type !== "number" && schema.type !== "integer";
   const shown = reference ? `the value of ${reference}` : secret ? "the given value" : inWords(held);
   const expected = describeExpected(schema);
   const near = typeof held === "string" ? nearest(held, (schema.enum ?? []).map(String)) : undefined;

@@ -32,11 +32,25 @@ describe("settings that do not go together", () => {
       { telemetry: { prices: { currency: "dollars" } } },
       "Write three capital letters: USD.",
     ],
+    [
+      "telemetry.otlp.endpoint",
+      { telemetry: { type: "opentelemetry", otlp: { endpoint: "localhost:4318" } } },
+      "Write the collector's HTTP address, such as http://localhost:4318.",
+    ],
   ];
 
   it.each(cases)("are refused with what to do: %s", (field, config, fix) => {
     expect(() => resolveConfig(config)).toThrow(
       expect.objectContaining({ code: "CONFIG_INVALID", details: expect.objectContaining({ field, fix }) }),
+    );
+  });
+
+  it("are shown with the value that is wrong", () => {
+    expect(() => resolveConfig({ telemetry: { prices: { currency: "dollars" } } })).toThrow(
+      'telemetry.prices.currency: must be the code of a currency, not "dollars". Write three capital letters: USD.',
+    );
+    expect(() => resolveConfig({ telemetry: { prices: { currency: "USD", perMillionInputTokens: -3 } } })).toThrow(
+      "telemetry.prices.perMillionInputTokens: must be a number from 0 to 1000000000, not -3.",
     );
   });
 

@@ -12,7 +12,7 @@ import { idsProblem, isToolsetName, NAME_FIX } from "../../toolset/toolsets.ts";
 interface Contradiction {
   readonly path: readonly string[];
   readonly holds: (config: ResolvedConfig) => boolean;
-  readonly message: string;
+  readonly message: string | ((config: ResolvedConfig) => string);
   readonly fix: string;
 }
 
@@ -70,8 +70,15 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   {
     path: ["telemetry", "prices", "currency"],
     holds: ({ telemetry: { prices } }) => prices !== undefined && !/^[A-Z]{3}$/.test(prices.currency),
-    message: "is not the code of a currency",
+    message: ({ telemetry: { prices } }) => `must be the code of a currency, not ${showValue(prices?.currency)}`,
     fix: "Write three capital letters: USD.",
+  },
+  {
+    path: ["telemetry", "otlp", "endpoint"],
+    holds: ({ telemetry: { otlp } }) =>
+      otlp?.endpoint !== undefined && !/^https?:$/.test(URL.parse(otlp.endpoint)?.protocol ?? ""),
+    message: "is not an http or https address",
+    fix: "Write the collector's HTTP address, such as http://localhost:4318.",
   },
 ];
 
@@ -87,13 +94,14 @@ export function refuseContradictions(config: ResolvedConfig, style: KeyStyle, or
   const issues = [...contradictions, ...lacking, ...toolsetIssues(config.toolsets)].map(
     ({ path, message, fix }): LocatedIssue => {
       const keys = spelled(path);
-      return { field: keys.join("."), message, fix, at: origin?.locate(keys) ?? "" };
+      const told = typeof message === "string" ? message : message(config);
+      return { field: keys.join("."), message: told, fix, at: origin?.locate(keys) ?? "" };
     },
   );
   if (issues.length > 0) throw configInvalid(issues);
 }
 
-type Issue = Pick<Contradiction, "path" | "message" | "fix">;
+type Issue = Pick<Contradiction, "path" | "fix"> & { readonly message: string };
 
 /** What is wrong with toolsets beyond what the schema says. */
 function toolsetIssues(toolsets: ResolvedConfig["toolsets"]): readonly Issue[] {

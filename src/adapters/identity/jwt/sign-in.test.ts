@@ -194,10 +194,14 @@ it("is the only way in, unless there are tokens or keys as well", () => {
 });
 
 describe("doctor", () => {
-  async function check(sign_in?: object, environment: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  async function check(
+    sign_in?: object,
+    environment: Readonly<Record<string, string>> = {},
+    address = issuer.issuer,
+  ): Promise<unknown> {
     const folder = mkdtempSync(join(tmpdir(), "toolarsenal-sign-in-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const jwt = { issuer: issuer.issuer, ...(sign_in && { sign_in }) };
+    const jwt = { issuer: address, ...(sign_in && { sign_in }) };
     writeFileSync(join(folder, "arsenal.yaml"), JSON.stringify({ server: { auth: { jwt } } }));
     const { out } = await runInMemory(["doctor", "--json"], { folder, environment });
     const { findings } = JSON.parse(out) as { readonly findings: readonly { readonly check: string }[] };
@@ -215,6 +219,14 @@ describe("doctor", () => {
     expect(await check({ client_id: "gateway" })).toMatchObject({
       state: "failed",
       message: `Cannot use the issuer ${issuer.issuer}: its metadata has no usable token_endpoint.`,
+    });
+  });
+
+  it("says what to do if the issuer cannot be reached", async () => {
+    expect(await check({ client_id: "gateway" }, {}, "http://127.0.0.1:1")).toMatchObject({
+      state: "failed",
+      message: expect.stringContaining("127.0.0.1:1"),
+      fix: "Check server.auth.jwt.issuer, and that this machine can reach it.",
     });
   });
 

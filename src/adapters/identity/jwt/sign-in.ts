@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { SignIn } from "../../../guard/identity.port.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
@@ -56,6 +56,11 @@ export async function checkSignIn(
   { issuer, secrets }: Pick<SignInParts, "issuer" | "secrets">,
 ): Promise<string> {
   if (clientSecret !== undefined) await secrets.fill(clientSecret, SECRET_USE);
+  await issuer.metadata().catch((cause: unknown) => {
+    if (!isArsenalError(cause) || cause.details.fix !== undefined) throw cause;
+    const fix = "Check server.auth.jwt.issuer, and that this machine can reach it.";
+    throw fixable(cause.code, `${cause.message.replace(/\.$/, "")}.`, fix, { cause });
+  });
   await endpoint(issuer, "authorization_endpoint");
   await endpoint(issuer, "token_endpoint");
   return `people sign in at ${new URL(issuer.name).host}`;
