@@ -31,7 +31,7 @@ export interface VisibleTools {
   list(options: ListToolsOptions): Promise<readonly Tool[]>;
 }
 
-/** Looks at the tools with the eyes of whoever asks. */
+/** Shows the tools that a caller may see. */
 export function createVisibleTools(parts: {
   /** The tool with exactly this id, whether or not it is ever listed. */
   readonly get: (id: string) => Promise<Tool | undefined>;

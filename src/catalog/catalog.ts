@@ -207,7 +207,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
       state = "closed";
       closing.abort(new Error("closed"));
       cancelPrune?.();
-      // Begun first: what goes on in the background is not worth waiting for.
+      // Started first: background work is not worth waiting for.
       const stopping = tiers?.close();
       await opening?.catch(() => {});
       await lastChange;

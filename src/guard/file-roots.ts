@@ -31,7 +31,7 @@ export function createFileRoots(
   const openFile = (parts.open ?? open) as typeof open;
   const given = folders.map((folder) => resolve(folder));
   let known: Promise<readonly string[]> | undefined;
-  /** The folders themselves may be links: whoever named them meant where they lead. */
+  /** The folders themselves may be links: the operator who named them meant where they lead. */
   const roots = (): Promise<readonly string[]> => (known ??= Promise.all(given.map((folder) => realpath(folder))));
 
   async function check(path: string): Promise<{ readonly target: string; readonly roots: readonly string[] }> {

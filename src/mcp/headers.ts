@@ -45,7 +45,7 @@ function differs(
   body: unknown,
   decode: (value: string) => string | undefined = (value) => value,
 ): string | undefined {
-  // A body without the value is malformed; that is told by whoever reads the body.
+  // A body without the value is malformed; the reader of the body reports it.
   if (typeof body !== "string") return undefined;
   if (sent === undefined)
     return `Header mismatch: the header ${header} is missing; the body says ${JSON.stringify(body)}.`;

@@ -6,7 +6,7 @@ import type { RequestId } from "./protocol.ts";
 /** The default for the longest message taken from a server, in bytes. A larger result would be withheld anyway. */
 export const MAX_MESSAGE_BYTES: number = 16 * 1024 * 1024;
 
-/** Hands a message on to whoever listens to a transport. Returns it; undefined for a text that is not one, which is reported. */
+/** Hands a message to the listener of a transport. Returns it; undefined for a text that is not one, which is reported. */
 export function deliver(
   transport: Transport,
   text: string,
@@ -23,7 +23,7 @@ export function deliver(
   return message;
 }
 
-/** Tells whoever listens to a transport what went wrong outside any request. */
+/** Reports to the listener of a transport what went wrong outside any request. */
 export function report(transport: Transport, error: unknown): void {
   transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
 }

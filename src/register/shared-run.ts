@@ -25,7 +25,7 @@ export function createSharedRun<Result>(
         reject(signal.reason);
         if (--run.waiting > 0) return;
         run.controller.abort(signal.reason);
-        // Whoever asks from now on is not served by work that is being stopped.
+        // Later callers do not get the result of work that is being stopped.
         if (running === run) running = undefined;
       };
       signal.addEventListener("abort", giveUp, { once: true });

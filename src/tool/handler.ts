@@ -89,7 +89,7 @@ export interface AnswerReuse {
 /** What a server answered to such a request: its result, or the members of its error. */
 export type SourceAnswer = { readonly result: unknown } | { readonly error: unknown };
 
-/** The name and the tenant of whoever asks. */
+/** The name and the tenant of the caller. */
 export interface Caller {
   readonly id: string;
   readonly tenant?: string;

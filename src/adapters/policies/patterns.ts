@@ -137,7 +137,7 @@ export function definitionRules(mode: "standard" | "strict"): readonly PolicyRul
 
 type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
 
-/** True if the definition was written, or vouched for, by whoever runs the arsenal and not by the server it came from. */
+/** True if the definition was written, or vouched for, by the operator and not by the server it came from. */
 function isOurWord({ annotations, source }: Tool): boolean {
   return annotations.confirmed || (source !== "mcp" && source !== "a2a");
 }

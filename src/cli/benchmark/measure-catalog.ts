@@ -73,7 +73,7 @@ export async function measureCatalog(size: number, options: MeasureOptions): Pro
   };
 }
 
-/** Invents tools a turn at a time: a million take seconds, and whoever interrupts must not wait for them. */
+/** Invents tools a turn at a time: a million take seconds, and an interrupt must not wait for them. */
 async function inventTools(size: number, signal: AbortSignal): Promise<readonly ToolDraft[]> {
   const drafts: ToolDraft[] = [];
   while (drafts.length < size) {

@@ -26,7 +26,7 @@ const HIDING: Readonly<Record<HidingKind, string>> = {
   "styled-letters": "Spells words with letters that are no letters: full-width, mathematical, circled, flags.",
 };
 
-/** What the normaliser finds, as rules: for whoever lists everything a scan can find. */
+/** What the normaliser finds, as rules: to list everything that a scan can find. */
 export const HIDING_RULES: readonly ScannerRule[] = Object.entries(HIDING).map(([kind, message]) => ({
   id: `hidden.${kind}`,
   message,

@@ -41,7 +41,7 @@ function secretParts(value: string): readonly string[] {
   return [value, rest, pair.slice(pair.indexOf(":") + 1), inAddress];
 }
 
-/** Who is meant where nobody in particular asks, such as when a server's tools are listed, and the tenant of whoever has none. */
+/** The caller if nobody in particular asks, such as when a server's tools are listed, and the tenant of callers without one. */
 const NOBODY = "_default";
 
 /** Puts the caller's name and tenant in place of `{principal}` and `{tenant}`. */

@@ -82,7 +82,7 @@ function isAddress(name: string): boolean {
 
 /**
  * Tells the address that a client knows this server by, from its Host header. Tokens are issued for such an address, so nothing but the
- * operator's word and, on this machine, loopback's own names count: whoever sends a token of another server sends that one's Host as well.
+ * operator's word and, on this machine, loopback's own names count: a caller that sends a token of another server sends that server's Host as well.
  */
 export function createOwnAddress(
   { host, port, url }: { readonly host: string; readonly port: number; readonly url: string },

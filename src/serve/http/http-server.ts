@@ -70,7 +70,7 @@ const ANY_ORIGIN = "http://localhost";
 const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], scopes: [], local: false };
 
 /**
- * Listens for HTTP and hands each request that may come in to its route. Whoever can reach the port can call it, so a server that others
+ * Listens for HTTP and hands each request that may come in to its route. Anybody who can reach the port can call it, so a server that others
  * than this machine can reach does not start without an identity.
  */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {

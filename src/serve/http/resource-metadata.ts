@@ -19,7 +19,7 @@ export interface ResourceMetadataParts {
   isProtected(path: string): boolean;
 }
 
-/** Tells clients where to get a token for the whole server or for one of its paths. Whoever has no token yet must be able to ask. */
+/** Tells clients where to get a token for the whole server or for one of its paths. Callers without a token must be able to ask. */
 export function metadataRoutes(parts: ResourceMetadataParts): readonly Route[] {
   const { authorizationServers, scopes } = parts.tokenOrigin;
 

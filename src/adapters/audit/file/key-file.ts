@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { type AuditKey, ed25519Key } from "../../../guard/audit/key.ts";
 
-/** The key in a file that only this user can read; it is made if there is none, with its public half beside it as `.pub`. */
+/** The key in a file that only this user can read; it is created if it is missing, with its public half next to it as `.pub`. */
 export async function openKeyFile(file: string): Promise<AuditKey> {
   return (await readKeyFile(file)) ?? createKeyFile(file);
 }

@@ -47,7 +47,7 @@ export function createClientTokens(egress: Egress, clock: Clock): ClientTokens {
       const key = JSON.stringify([request.tokenUrl, request.clientId, request.clientSecret, request.scopes]);
       const known = kept.get(key);
       if (known !== undefined && known.until > clock.now()) return known.token;
-      // Calls at the same time share one request; its own signal ends only the wait of whoever began it.
+      // Calls at the same time share one request; a caller's signal ends only that caller's wait.
       let asking = asked.get(key);
       if (asking === undefined) {
         // All calls use the token, whichever of them it is asked for.

@@ -27,7 +27,7 @@ export interface HttpSessionParts {
   readonly shared?: { readonly replica: Replica; readonly records: SessionRecords; readonly streamKind: string };
   /** A session that another process began, to go on with. */
   readonly record?: SessionRecord;
-  /** Called once when the session has ended in this process, whoever ended it. */
+  /** Called once when the session has ended in this process, whatever ended it. */
   ended(): void;
 }
 

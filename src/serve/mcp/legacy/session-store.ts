@@ -104,7 +104,7 @@ export function createSessionStore(parts: SessionStoreParts) {
 
   function add(session: HttpSession): boolean {
     if (entries.size >= limit) {
-      // Whoever opens many sessions loses their own before those of others.
+      // A caller with many sessions loses its own before others lose theirs.
       const unused = [...entries.values()].filter((entry) => !entry.session.busy);
       const idle = unused.find((entry) => isSame(entry.session.principal, session.principal)) ?? unused[0];
       if (idle === undefined) return false;
@@ -198,7 +198,7 @@ export function createSessionStore(parts: SessionStoreParts) {
     async take(id: string, principal: Principal, message: RpcMessage): Promise<boolean> {
       const session = inUse(id, principal);
       if (session === undefined && (await load(id, principal)) === undefined) return false;
-      // The client is told that the message arrived. Whoever it was for may have gone.
+      // The client learns that the message arrived. Its receiver may have gone.
       const isPassedOn = await passOn(id, message, session).catch(() => true);
       if (!isPassedOn) session?.take(message);
       return true;

@@ -113,7 +113,7 @@ async function forward(exchange: Exchange, { upstream, connection }: Relay): Pro
   return upstream.request(method, params, asked);
 }
 
-/** A list that is empty to whoever may not know what is on it. */
+/** A list that is empty for callers who may not see what is on it. */
 function listed(tool: RequestTool, nothing: JsonObject): Pass {
   return async (exchange, relay) => {
     const { upstream, arsenal } = relay;

@@ -52,7 +52,7 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>): A
     },
     setAsk(ask) {
       current = ask;
-      // Whoever was being asked is asked no longer; the server gets an error instead of waiting for ever.
+      // The question is withdrawn, and the server gets an error instead of waiting forever.
       const reason = new Error("The request that led to this question is over.");
       for (const controller of answering.values()) controller.abort(reason);
     },

@@ -12,7 +12,7 @@ export interface ConnectionPool {
   /** Uses a connection that nobody else uses meanwhile. Waits its turn if there is none. */
   claim<Result>(use: (connection: McpConnection) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
   setPrimary(connection: McpConnection): void;
-  /** Closes every connection but the primary. Whoever still waits is rejected. */
+  /** Closes every connection but the primary. Requests that still wait are rejected. */
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export function createConnectionPool({ name, clock, open, max }: PoolParts): Con
       if (closed) return void connection.close();
       add(connection, false);
     } catch {
-      // Whoever waits goes on waiting for a connection that exists.
+      // Requests that wait go on waiting for a connection that exists.
       refusedUntil = clock.now() + REFUSED_MS;
     } finally {
       opening--;

@@ -31,7 +31,7 @@ export interface Established {
   readonly onLog?: ((message: RpcNotification) => void) | undefined;
 }
 
-/** A connection, and how whoever watches its transport ends it. */
+/** A connection, and how the watcher of its transport ends it. */
 export interface LiveConnection {
   readonly connection: McpConnection;
   /** Ends it because of something that happened outside a request. */

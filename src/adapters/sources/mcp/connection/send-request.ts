@@ -12,7 +12,7 @@ export interface ServerRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What is asked for, in words for whoever reads of a failure. */
+  /** What is asked for, in words for error messages. */
   readonly subject: string;
 }
 

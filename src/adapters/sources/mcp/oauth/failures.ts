@@ -29,7 +29,7 @@ export function toOAuthFailure(error: unknown, serverName: string): ArsenalError
     case "AuthorizationServerMismatchError":
     case "InsecureTokenEndpointError":
       return new ArsenalError("PROTOCOL_ERROR", `The login to ${serverName} was refused: ${message}`, {
-        fix: "Do not repeat it before whoever runs the server has explained this: another server may be posing as its authorization server.",
+        fix: "Ask the operator of the server about this before you retry: another server may be posing as its authorization server.",
       });
     case "RegistrationRejectedError":
       return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} lets no client register by itself: ${message}`, {

@@ -82,7 +82,7 @@ async function withPlainAddresses(answer: Response): Promise<Response> {
   for (const server of Array.isArray(named) ? named : []) {
     const { username, password } = URL.parse(String(server)) ?? {};
     if (!username && !password) continue;
-    const fix = "Have whoever runs the MCP server fix its metadata.";
+    const fix = "Ask the operator of the MCP server to fix its metadata.";
     const message = `The metadata names an authorization server with a user name or password in its address. ${fix}`;
     throw new ArsenalError("PERMISSION_DENIED", message, { field: "authorization_servers", fix });
   }

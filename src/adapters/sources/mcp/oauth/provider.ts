@@ -135,7 +135,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
       });
       await runFlow(client, { serverUrl, scope }, challenge, { fetchFn });
     } catch (error) {
-      // Whoever could not be asked has not refused: the tokens stay, and the next attempt may renew them.
+      // A server that could not be reached has not refused: the tokens stay, and the next attempt may renew them.
       if (loginNeeded && outage !== undefined)
         throw toOAuthFailure(new TypeError(`its token endpoint ${outage}`), serverName);
       if (loginNeeded) return askForLogin(challenge, "cannot renew its token without a person.");

@@ -26,7 +26,7 @@ export async function listenForRedirect(options: {
   readonly exactPort?: boolean;
 }): Promise<RedirectListener> {
   const { promise: answer, resolve, reject } = Promise.withResolvers<RedirectAnswer>();
-  // Whoever waits hears of it; nobody has to.
+  // The waiting request gets the error. Nobody else has to handle it.
   answer.catch(() => undefined);
 
   const pages: Promise<void>[] = [];

@@ -42,7 +42,7 @@ export const EVENTS_TYPE = "text/event-stream";
 /** What is read of an answer that is not a success. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
-/** Some servers refuse whoever does not say what they are. */
+/** Some servers refuse clients that do not name themselves. */
 const USER_AGENT = { "user-agent": "toolarsenal" };
 
 /** Requests to one server: with the headers of its settings and, where it wants one, a token. Rejects if a header's secret is missing. */

@@ -60,7 +60,7 @@ export function locate(
 ): Located | undefined {
   const whole = URL.parse(address, written.documentUrl);
   if (whole === null) return undefined;
-  // Whoever wrote an address meant its host; another one in the document may be a trap.
+  // An operator who wrote an address meant its host; another one in the document may be a trap.
   const trusted = [written.documentUrl, written.server].some(
     (each) => each !== undefined && URL.parse(each)?.origin === whole.origin,
   );

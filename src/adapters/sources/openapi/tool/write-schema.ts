@@ -71,7 +71,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
       throw broken(`the schema at ${reference} refers to itself and to nothing else`);
     if (isPlainObject(target)) return target;
     if (target === true || (target === undefined && options.direction === "answer")) return {};
-    throw broken(`a schema refers to ${reference}, where there is none`);
+    throw broken(`a schema refers to ${reference}, which does not exist`);
   }
 
   /** True where references lead from one to the next for ever. */
