@@ -21,13 +21,14 @@ import type { Ensembles, EnsembleState } from "./register/ensembles.ts";
 import type { Registry } from "./register/registry.ts";
 import type { Source, SourceLog } from "./register/source.port.ts";
 import type { EventFeed } from "./serve/event-feed.ts";
-import type {
-  Administration,
-  AuditAdministration,
-  AuditQuery,
-  EnsembleAdministration,
-  EnsembleStatus,
-  PolicyAdministration,
+import {
+  type Administration,
+  type AuditAdministration,
+  type AuditQuery,
+  type EnsembleAdministration,
+  type EnsembleStatus,
+  type PolicyAdministration,
+  statusFor,
 } from "./serve/administration.ts";
 import { createHistoryAdministration } from "./wire-history.ts";
 import type { VisibleTools } from "./visible-tools.ts";
@@ -82,7 +83,8 @@ export function createAdministration(parts: AdministrationParts): Administration
       const keeps = { audit: audit !== undefined, history: history !== undefined };
       const open = parts.health.openCircuits();
       const openBreakers = tenant === undefined ? open : await seenBy(principal, open);
-      return { ...(await parts.statistics(tenant)), openBreakers, ensembles: ensembles.list(), keeps };
+      const listed = ensembles.list().map((each) => statusFor(principal, each));
+      return { ...(await parts.statistics(tenant)), openBreakers, ensembles: listed, keeps };
     },
   };
 

@@ -16,7 +16,8 @@ export function showValue(value: unknown, max = 60): string {
 
 /** What was thrown, in words. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : showValue(thrown);
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === "string" ? thrown : showValue(thrown);
 }
 
 /** The member of `known` nearest to `word` in spelling, or undefined if none is near. */

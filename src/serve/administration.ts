@@ -110,6 +110,12 @@ export interface EnsembleStatus {
   readonly persisted: boolean;
 }
 
+/** The state of an ensemble as an operator may see it. What a server wrote before it failed may be about the calls of other tenants. */
+export function statusFor({ tenant }: Principal, status: EnsembleStatus): EnsembleStatus {
+  if (tenant === undefined || status.problem === undefined) return status;
+  return { ...status, problem: "It failed. An operator of the whole gateway can see why." };
+}
+
 export interface EnsembleAdministration {
   /** Those that are connected or connecting in the order they were added, then the others. */
   list(): readonly EnsembleStatus[];

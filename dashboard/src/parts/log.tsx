@@ -74,6 +74,7 @@ function useLog(name: string): { readonly lines: readonly LogLine[]; readonly er
       } catch (error) {
         const isUnknown = isArsenalError(error) && error.code === "ENSEMBLE_NOT_FOUND";
         if (!signal.aborted && !isUnknown) setState({ lines, error });
+        if (isArsenalError(error) && error.code === "PERMISSION_DENIED") return;
       }
       if (!signal.aborted) timer = setTimeout(() => void read(), EVERY_MS);
     }

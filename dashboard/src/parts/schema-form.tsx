@@ -79,14 +79,14 @@ function isList({ type, items }: JsonSchema): boolean {
 }
 
 /** One field for each entry of a list. */
-function List({ name, schema, value, onChange }: FieldProps) {
+function List({ name, schema, required, value, onChange }: FieldProps) {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
   /** Fields of JSON keep their text, so those that move up when an entry goes are made anew. */
   const [removed, setRemoved] = useState(0);
   const items = isSchema(schema["items"]) ? schema["items"] : {};
   const replace = (at: number, ...by: readonly unknown[]): void => {
     const next = entries.toSpliced(at, 1, ...by);
-    onChange(next.length === 0 ? undefined : next);
+    onChange(next.length === 0 && !required ? undefined : next);
   };
   return (
     <>

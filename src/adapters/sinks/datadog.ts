@@ -54,7 +54,11 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
 
   async function send(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
-    const socket = await (opening ??= connect(host, port));
+    // A name that does not resolve yet may do so later.
+    const socket = await (opening ??= connect(host, port).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    }));
     for (const datagram of datagrams(lines)) await sendDatagram(socket, datagram);
   }
 

@@ -101,6 +101,21 @@ describe("the log of a server", () => {
     expect((await client.ensembles.log("chatty")).length).toBe(before.length + texts.length);
   });
 
+  it("has last words that operators of a tenant do not see in the state of a server that failed", async () => {
+    const last = "chatty gives up on the call of acme";
+    const program = `process.stderr.write(${JSON.stringify(`${last}\n`)}, () => process.exit(3))`;
+    const transport = { kind: "stdio" as const, command: process.execPath, args: ["--eval", program] };
+    const gateway = await operate(
+      {},
+      { fill: async (arsenal) => void (await arsenal.addMcpServer({ name: "brief", transport }).catch(() => {})) },
+    );
+    for (const path of ["/ensembles", "/ensembles/brief", "/stats"]) {
+      expect(JSON.stringify((await gateway.ask("olga", "GET", path)).body)).toContain(last);
+      const { status, body } = await gateway.ask("nora", "GET", path);
+      expect([status, JSON.stringify(body).includes("acme")]).toEqual([200, false]);
+    }
+  });
+
   it("is for operators of the whole gateway: it may hold what the calls of any tenant led to", async () => {
     const gateway = await operate({}, { fill: (arsenal) => arsenal.addMcpServer(chatty()) });
     expect((await gateway.ask("olga", "GET", "/ensembles/chatty/log")).status).toBe(200);

@@ -7,6 +7,7 @@ import { TOOL_SOURCES } from "../../../tool/tool.ts";
 import { type Answer, type Operation, operation } from "../operation.ts";
 import { A2A_AGENT, MCP_SERVER, OPENAPI } from "../schemas/ensemble.ts";
 import { choice, integer, list, object, text, time } from "../schemas/write.ts";
+import { statusFor } from "../../administration.ts";
 import { administrationOf } from "./administered.ts";
 
 const params = {
@@ -81,8 +82,9 @@ export const ensembleOperations: readonly Operation[] = [
         },
       },
     },
-    async run(_asked, context) {
-      return { body: { ensembles: administrationOf(context).ensembles.list() } };
+    async run({ principal }, context) {
+      const all = administrationOf(context).ensembles.list();
+      return { body: { ensembles: all.map((each) => statusFor(principal, each)) } };
     },
   }),
   operation({
@@ -95,8 +97,8 @@ export const ensembleOperations: readonly Operation[] = [
     params,
     answers: { 200: { description: "Its state.", schema: STATUS } },
     problems,
-    async run({ params: { name = "" } }, context) {
-      return { body: administrationOf(context).ensembles.get(name) };
+    async run({ params: { name = "" }, principal }, context) {
+      return { body: statusFor(principal, administrationOf(context).ensembles.get(name)) };
     },
   }),
   operation({
@@ -133,8 +135,8 @@ export const ensembleOperations: readonly Operation[] = [
     answers: one,
     problems,
     targets: ofName,
-    async run({ params: { name = "" }, signal }, context) {
-      return { body: await administrationOf(context).ensembles.connect(name, { signal }) };
+    async run({ params: { name = "" }, principal, signal }, context) {
+      return { body: statusFor(principal, await administrationOf(context).ensembles.connect(name, { signal })) };
     },
   }),
   operation({
@@ -148,8 +150,8 @@ export const ensembleOperations: readonly Operation[] = [
     answers: one,
     problems,
     targets: ofName,
-    async run({ params: { name = "" } }, context) {
-      return { body: await administrationOf(context).ensembles.disconnect(name) };
+    async run({ params: { name = "" }, principal }, context) {
+      return { body: statusFor(principal, await administrationOf(context).ensembles.disconnect(name)) };
     },
   }),
   operation({
@@ -163,8 +165,8 @@ export const ensembleOperations: readonly Operation[] = [
     answers: one,
     problems,
     targets: ofName,
-    async run({ params: { name = "" }, signal }, context) {
-      return { body: await administrationOf(context).ensembles.reload(name, { signal }) };
+    async run({ params: { name = "" }, principal, signal }, context) {
+      return { body: statusFor(principal, await administrationOf(context).ensembles.reload(name, { signal })) };
     },
   }),
   operation({
@@ -179,8 +181,8 @@ export const ensembleOperations: readonly Operation[] = [
     answers: one,
     problems,
     targets: ofName,
-    async run({ params: { name = "" }, signal }, context) {
-      return { body: await administrationOf(context).ensembles.restart(name, { signal }) };
+    async run({ params: { name = "" }, principal, signal }, context) {
+      return { body: statusFor(principal, await administrationOf(context).ensembles.restart(name, { signal })) };
     },
   }),
   operation({
