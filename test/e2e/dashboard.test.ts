@@ -203,6 +203,16 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     expect(await rule.locator(".badge").textContent()).toBe("confirm");
   });
 
+  it("leads from a run that waits for approval to the approvals", async () => {
+    const page = await open("catalog/shop.close_account");
+    await page.getByRole("button", { name: "Run" }).click();
+    const result = page.locator(".result");
+    await result.getByText("pending confirmation").waitFor();
+    expect(await result.locator(".bad").count()).toBe(0);
+    await result.getByRole("link", { name: "Approvals" }).click();
+    await page.getByRole("heading", { name: "Approvals" }).waitFor();
+  });
+
   it("filters the audit log and verifies it", async () => {
     await gateway.arsenal.execute({ toolName: "billing.get_invoice", arguments: { invoiceId: "i-1" } });
     const page = await open("audit");

@@ -80,7 +80,7 @@ export function Audit() {
                 { title: "#", cell: ({ seq }) => seq },
                 { title: "When", cell: ({ at }) => <Time at={at} /> },
                 { title: "Kind", cell: ({ kind }) => kind },
-                { title: "What", cell: (record) => <code>{subjectOf(record)}</code> },
+                { title: "What", cell: (record) => subjectOf(record) && <code>{subjectOf(record)}</code> },
                 { title: "Who", cell: (record) => String(record["principal"] ?? record["by"] ?? "") },
                 {
                   title: "Status",

@@ -95,7 +95,8 @@ export function Overview() {
           </div>
           <p class="dim">
             {tenant === undefined ? "Counted" : `Calls and searches of ${tenant}, counted`} by the process that
-            answered, since <Time at={answer.stats.since} />. All processes together: <code>/metrics</code>.
+            answered, since <Time at={answer.stats.since} />. To add up several processes, scrape <code>/metrics</code>{" "}
+            of each.
             {answer.stats.folded === true &&
               " This gateway counts too many tenants to keep all of yours apart: these figures are too low."}
           </p>

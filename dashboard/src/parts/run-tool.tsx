@@ -100,17 +100,25 @@ export function RunTool({
 /** How a call ended. */
 export function Result({ result }: { readonly result: ToolResult }) {
   const { status, error, latencyMs, attempts, traceId } = result;
+  const waits = status === "pending_confirmation";
+  const tone = status === "success" ? "good" : waits ? "warn" : "bad";
   return (
     <section class="result">
       <p>
-        <b class={status === "success" ? "good" : "bad"}>{status.replaceAll("_", " ")}</b>
+        <b class={tone}>{status.replaceAll("_", " ")}</b>
         <span class="dim">
           {" "}
           {Math.round(latencyMs)} ms, {attempts} {attempts === 1 ? "attempt" : "attempts"},{" "}
           <a href={to("calls", [traceId])}>trace</a>
         </span>
       </p>
-      {error && <p class="bad">{error.message}</p>}
+      {error && <p class={tone}>{error.message}</p>}
+      {waits && (
+        <p>
+          An approver finds it at <a href={to("approvals")}>Approvals</a>. Once it is approved, run it again with the
+          same arguments.
+        </p>
+      )}
       {result.result !== undefined && <Json value={result.result} label="Result" />}
     </section>
   );
