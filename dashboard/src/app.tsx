@@ -9,10 +9,10 @@ import { ThemeSwitch } from "./parts/theme.tsx";
 /** The frame of every page: navigation, and the page that the address names. */
 export function App() {
   const { page } = place.value;
-  const shown = PAGES.find(({ name }) => name === page) ?? PAGES[0];
+  const shown = PAGES.find(({ name }) => name === page);
   useEffect(() => {
     document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-    document.title = `${shown?.title ?? "Overview"} · ToolArsenal`;
+    document.title = `${shown?.title ?? "Not found"} · ToolArsenal`;
   }, [shown]);
   if (caller.value === "signed-out") return <SignIn />;
   const Page: ComponentType | undefined = shown?.page;
@@ -43,7 +43,16 @@ export function App() {
         <ThemeSwitch />
       </header>
       <main id="content" tabIndex={-1}>
-        {Page && <Page />}
+        {Page ? (
+          <Page />
+        ) : (
+          <>
+            <h1>Not found</h1>
+            <p>
+              The dashboard has no page "{page}". Go to the <a href={to("")}>overview</a>.
+            </p>
+          </>
+        )}
       </main>
     </>
   );

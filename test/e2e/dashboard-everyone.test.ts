@@ -1,30 +1,21 @@
-import { type Browser, chromium as driver } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { createKeyText, hashOfKey } from "../../src/adapters/identity/api-keys/key-file.ts";
 import { apiKeys } from "../../src/adapters/identity/index.ts";
 import { localOperator } from "../../src/index.ts";
-import { chromium } from "../peers/peers.ts";
 import { openGateway } from "../serve/rest-gateway.ts";
+import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
 import { PAGES_WITH_CONTENT, useSampleGateway } from "./dashboard/pages.ts";
-import { buildDashboard, openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
+import { openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
 import { barriers, visit } from "./dashboard/visit.ts";
 
-const program = chromium();
-if (program === undefined) process.stderr.write("not run: the dashboard for everyone. There is no chromium\n");
-
-// because a machine without a browser cannot show a page
-describe.skipIf(program === undefined)("the dashboard, page by page", () => {
-  let browser: Browser;
+describeInBrowser("the dashboard, page by page", (browser) => {
   let gateway: SampleGateway;
 
   beforeAll(async () => {
-    await buildDashboard();
     gateway = await openSampleGateway();
     await useSampleGateway(gateway);
-    browser = await driver.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
   });
   afterAll(async () => {
-    await browser?.close();
     await gateway?.close();
   });
 
@@ -33,7 +24,7 @@ describe.skipIf(program === undefined)("the dashboard, page by page", () => {
     async ({ path, ready }) => {
       for (const colorScheme of ["light", "dark"] as const) {
         const viewport = colorScheme === "light" ? { width: 1440, height: 900 } : { width: 375, height: 780 };
-        const { page, asked, complaints, close } = await visit(browser, `${gateway.url}/ui/${path}`, {
+        const { page, asked, complaints, close } = await visit(browser(), `${gateway.url}/ui/${path}`, {
           colorScheme,
           viewport,
         });
@@ -55,7 +46,7 @@ describe.skipIf(program === undefined)("the dashboard, page by page", () => {
       keys: [{ id: "ada", hash: hashOfKey(key), principal: localOperator({ id: "ada", local: false }) }],
     });
     const { url } = await openGateway({ identity });
-    const { page, close } = await visit(browser, `${url}/ui/catalog`);
+    const { page, close } = await visit(browser(), `${url}/ui/catalog`);
     await page.getByLabel("API key").fill(createKeyText("mallory"));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").filter({ hasText: /\w/ }).waitFor();

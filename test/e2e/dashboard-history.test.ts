@@ -1,28 +1,14 @@
-import { type Browser, chromium as driver, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
 import { createKeyText, hashOfKey } from "../../src/adapters/identity/api-keys/key-file.ts";
 import { apiKeys } from "../../src/adapters/identity/index.ts";
 import { localOperator, type ToolArsenal, type ToolArsenalConfig } from "../../src/index.ts";
 import type { ServeMcpOptions } from "../../src/serve/serve-mcp.ts";
-import { chromium } from "../peers/peers.ts";
 import { openGateway } from "../serve/rest-gateway.ts";
-import { buildDashboard } from "./dashboard/sample-gateway.ts";
+import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
 import { barriers, visit } from "./dashboard/visit.ts";
 
-const program = chromium();
-if (program === undefined)
-  process.stderr.write("not run: what the dashboard shows of the past. There is no chromium\n");
-
-// because a machine without a browser cannot show a page
-describe.skipIf(program === undefined)("what the dashboard shows of the past", () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    await buildDashboard();
-    browser = await driver.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
-  });
-  afterAll(() => browser?.close());
-
+describeInBrowser("what the dashboard shows of the past", (browser) => {
   /** A gateway with a history, and a way to open its pages. When the test ends, none may have complained. */
   async function open(
     telemetry: ToolArsenalConfig["telemetry"] = {},
@@ -36,7 +22,7 @@ describe.skipIf(program === undefined)("what the dashboard shows of the past", (
     return {
       arsenal,
       async see(path) {
-        const { page, complaints, close } = await visit(browser, `${url}/ui/${path}`);
+        const { page, complaints, close } = await visit(browser(), `${url}/ui/${path}`);
         onTestFinished(async () => {
           await close();
           expect(complaints.filter((each) => !each.includes("401"))).toEqual([]);

@@ -2,34 +2,26 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium as driver, type Locator, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { DIALECT_NAMES } from "../../src/adapters/dialects/built-in.ts";
 import { openaiDialect } from "../../src/adapters/dialects/openai/openai.ts";
 import type { Dialect } from "../../src/transcode/dialect.port.ts";
 import { startTestAgent } from "../a2a/test-agent.ts";
 import { startLegacyServer } from "../mcp/upstream-server.ts";
-import { chromium } from "../peers/peers.ts";
-import { buildDashboard, openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
+import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
+import { openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
 import { barriers, visit } from "./dashboard/visit.ts";
-
-const program = chromium();
-if (program === undefined) process.stderr.write("not run: the servers of the dashboard. There is no chromium\n");
 
 const CHATTY = fileURLToPath(new URL("chatty-server.ts", import.meta.url));
 
-// because a machine without a browser cannot show a page
-describe.skipIf(program === undefined)("servers, toolsets and the playground of the dashboard", () => {
-  let browser: Browser;
+describeInBrowser("servers, toolsets and the playground of the dashboard", (browser) => {
   let gateway: SampleGateway;
 
   beforeAll(async () => {
-    await buildDashboard();
     gateway = await openSampleGateway();
-    browser = await driver.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
   });
   afterAll(async () => {
-    await browser?.close();
     await gateway?.close();
   });
   afterEach(async () => {
@@ -38,7 +30,7 @@ describe.skipIf(program === undefined)("servers, toolsets and the playground of 
 
   async function open(path: string, { mayFail = false } = {}): Promise<Page> {
     const permissions = ["clipboard-read", "clipboard-write"];
-    const { page, asked, complaints, close } = await visit(browser, `${gateway.url}/ui/${path}`, { permissions });
+    const { page, asked, complaints, close } = await visit(browser(), `${gateway.url}/ui/${path}`, { permissions });
     onTestFinished(async () => {
       await close();
       expect([...asked].filter((each) => !each.startsWith(gateway.url) && !each.startsWith("data:"))).toEqual([]);

@@ -1,32 +1,23 @@
-import { type Browser, chromium as driver, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { createKeyText, hashOfKey } from "../../src/adapters/identity/api-keys/key-file.ts";
 import { apiKeys, bearerToken, jwtIdentity, type SignInSettings } from "../../src/adapters/identity/index.ts";
 import { anyIdentity } from "../../src/guard/identity/any-identity.ts";
 import { CAPABILITIES, localOperator } from "../../src/index.ts";
 import { systemClock } from "../../src/observe/clock.ts";
-import { chromium } from "../peers/peers.ts";
 import { openGateway } from "../serve/rest-gateway.ts";
-import { buildDashboard } from "./dashboard/sample-gateway.ts";
+import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
 import { barriers, visit, type Visit } from "./dashboard/visit.ts";
 import { startGateway } from "./gateway-process.ts";
 import { type OidcServer, startOidcServer } from "./oidc-server.ts";
 
-const program = chromium();
-if (program === undefined) process.stderr.write("not run: signing in to the dashboard. There is no chromium\n");
-
-// because a machine without a browser cannot show a page
-describe.skipIf(program === undefined)("signing in to the dashboard at a real OpenID provider", () => {
-  let browser: Browser;
+describeInBrowser("signing in to the dashboard at a real OpenID provider", (browser) => {
   let oidc: OidcServer;
 
   beforeAll(async () => {
-    await buildDashboard();
     oidc = await startOidcServer();
-    browser = await driver.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
   });
   afterAll(async () => {
-    await browser?.close();
     await oidc?.close();
   });
 
@@ -48,7 +39,7 @@ describe.skipIf(program === undefined)("signing in to the dashboard at a real Op
 
   /** Opens a page and watches which addresses the browser shows. */
   async function at(url: string): Promise<Visit & { readonly addresses: string[] }> {
-    const opened = await visit(browser, url);
+    const opened = await visit(browser(), url);
     onTestFinished(() => opened.close());
     const { page } = opened;
     // The provider's pages want a font from elsewhere.

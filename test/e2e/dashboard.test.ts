@@ -1,32 +1,24 @@
-import { type Browser, chromium as driver, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { localOperator } from "../../src/index.ts";
 import { startLegacyServer } from "../mcp/upstream-server.ts";
-import { chromium } from "../peers/peers.ts";
-import { buildDashboard, HOSTILE, openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
+import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
+import { HOSTILE, openSampleGateway, type SampleGateway } from "./dashboard/sample-gateway.ts";
 import { visit } from "./dashboard/visit.ts";
 
-const program = chromium();
-if (program === undefined) process.stderr.write("not run: the dashboard. There is no chromium\n");
-
-// because a machine without a browser cannot show a page
-describe.skipIf(program === undefined)("the dashboard of a gateway with three real MCP servers", () => {
-  let browser: Browser;
+describeInBrowser("the dashboard of a gateway with three real MCP servers", (browser) => {
   let gateway: SampleGateway;
 
   beforeAll(async () => {
-    await buildDashboard();
     gateway = await openSampleGateway();
-    browser = await driver.launch({ executablePath: program ?? "", args: ["--no-sandbox"] });
   });
   afterAll(async () => {
-    await browser?.close();
     await gateway?.close();
   });
 
   /** Opens a page and, when the test ends, checks that it stayed on its origin and broke no policy. */
   async function open(path: string): Promise<Page> {
-    const { page, asked, complaints, close } = await visit(browser, `${gateway.url}/ui/${path}`);
+    const { page, asked, complaints, close } = await visit(browser(), `${gateway.url}/ui/${path}`);
     onTestFinished(async () => {
       await close();
       expect([...asked].filter((each) => !each.startsWith(gateway.url) && !each.startsWith("data:"))).toEqual([]);
@@ -133,7 +125,7 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
 
   it("shows a call that waits, and a person approves it", async () => {
     const page = await open("approvals");
-    await page.getByText("No call waits for an approval.").waitFor();
+    await page.getByText("No call waits for your approval.").waitFor();
     await live(page);
     const call = {
       principal: localOperator({ id: "ada" }),
@@ -144,7 +136,7 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     const card = page.locator("article").filter({ hasText: "shop.close_account" });
     await card.getByText("moved away").waitFor();
     await card.getByRole("button", { name: "Approve" }).click();
-    await page.getByText("No call waits for an approval.").waitFor();
+    await page.getByText("No call waits for your approval.").waitFor();
     expect(await gateway.arsenal.execute(call)).toMatchObject({ status: "success", result: "closed" });
   });
 
@@ -235,6 +227,12 @@ describe.skipIf(program === undefined)("the dashboard of a gateway with three re
     await row.waitFor();
     expect(await row.textContent()).toMatch(/operator-action.*failed/);
     await page.locator("tbody tr").filter({ hasText: "checkpoint" }).waitFor({ state: "detached" });
+  });
+
+  it("says which page it does not have", async () => {
+    const page = await open("nonsense");
+    await page.getByText('The dashboard has no page "nonsense".').waitFor();
+    expect(await page.title()).toBe("Not found · ToolArsenal");
   });
 
   it("lists the toolsets in words", async () => {

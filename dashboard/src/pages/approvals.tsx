@@ -18,7 +18,9 @@ export function Approvals() {
       <Shown asked={asked}>
         {(waiting) =>
           waiting.length === 0 ? (
-            <p class="dim">No call waits for an approval.</p>
+            <p class="dim">
+              No call waits for your approval. Your own calls are listed only if you may approve them yourself.
+            </p>
           ) : (
             waiting.map(({ id, toolId, reason, requestedBy, requestedAt, arguments: args }) => (
               <article key={id} class="card">

@@ -61,6 +61,12 @@ describe("toolarsenal top", () => {
     expect(err).toContain('lacks the role "operator"');
   });
 
+  it("says where the credentials of a caller go that it has none of", async () => {
+    const { code, err } = await runInMemory(["top", "--url", gateway.url], { environment: {} });
+    expect(code).toBe(1);
+    expect(err).toContain("Set TOOLARSENAL_TOKEN to a token or API key of an operator.");
+  });
+
   it("draws numbers as bars of their height", () => {
     expect(sparkline([0, 1, 4, 8])).toBe(" ▁▄█");
     expect(sparkline([])).toBe("");

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ArsenalClient, type ArsenalEvent, createClient } from "../../../client/index.ts";
+import { fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { showMoney } from "../../../observe/money.ts";
 import type { GatewayOverview } from "../../../serve/administration.ts";
 import { readSettings } from "../../arsenal/open-arsenal.ts";
@@ -33,7 +34,7 @@ export const command: Command = {
     const { TOOLARSENAL_TOKEN: token } = environment;
     await using gateway = createClient({ url, signal, ...(token ? { token } : {}) });
     if (input.json || input.flags.has("once") || out.isTTY !== true) {
-      const seen = await gateway.stats();
+      const seen = await firstLook(gateway, url);
       out.write(input.json ? `${JSON.stringify(seen, undefined, 2)}\n` : `${look(seen, [], url, terminal)}\n`);
       return 0;
     }
@@ -41,10 +42,21 @@ export const command: Command = {
   },
 };
 
+/** The figures of a gateway. Rejects with what to do if it wants credentials. */
+async function firstLook(gateway: ArsenalClient, url: string): Promise<GatewayOverview> {
+  try {
+    return await gateway.stats();
+  } catch (error) {
+    if (!isArsenalError(error) || error.code !== "UNAUTHENTICATED") throw error;
+    const fix = "Set TOOLARSENAL_TOKEN to a token or API key of an operator.";
+    throw fixable("UNAUTHENTICATED", `The gateway at ${url} refused the request: ${error.message}`, fix, {});
+  }
+}
+
 /** Draws again and again, on the terminal's other screen, until Ctrl-C. */
 async function follow(gateway: ArsenalClient, url: string, everyMs: number, terminal: Terminal): Promise<number> {
   const { out, signal } = terminal;
-  const first = await gateway.stats();
+  const first = await firstLook(gateway, url);
   const calls: Call[] = [];
   const end = gateway.subscribe(
     (event) => {
