@@ -3,8 +3,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chromium as driver } from "playwright-core";
+import { apiKeys, jwtIdentity } from "../src/adapters/identity/index.ts";
+import { anyIdentity } from "../src/guard/identity/any-identity.ts";
+import { ToolArsenal } from "../src/index.ts";
 import { systemClock } from "../src/observe/clock.ts";
-import { PAGES_WITH_CONTENT, useSampleGateway } from "../test/e2e/dashboard/pages.ts";
+import { PAGES_WITH_CONTENT, type PageWithContent, useSampleGateway } from "../test/e2e/dashboard/pages.ts";
 import { buildDashboard, openSampleGateway } from "../test/e2e/dashboard/sample-gateway.ts";
 import { visit } from "../test/e2e/dashboard/visit.ts";
 import { chromium } from "../test/peers/peers.ts";
@@ -22,6 +25,16 @@ await buildDashboard();
 // The gateway has been running for an hour, as far as it knows.
 let minutesAgo = 75;
 const gateway = await openSampleGateway({ ...systemClock, now: () => systemClock.now() - minutesAgo * 60_000 });
+const identity = anyIdentity([
+  jwtIdentity({ issuer: "https://login.example.com", signIn: { clientId: "toolarsenal" } }),
+  apiKeys({ keys: [] }),
+]);
+const guarded = await new ToolArsenal({ telemetry: { enabled: false } }).serveMcp({ port: 0, identity });
+const SIGN_IN: PageWithContent = {
+  name: "sign-in",
+  path: "",
+  ready: (page) => page.getByRole("heading", { name: "Sign in" }).waitFor(),
+};
 const browser = await driver.launch({ executablePath: program, args: ["--no-sandbox"] });
 try {
   const add = (b: number): Promise<unknown> =>
@@ -33,16 +46,21 @@ try {
     if (minutesAgo % 9 === 0) await gateway.arsenal.execute({ toolName: "billing.get_invoice", arguments: {} });
   }
   await useSampleGateway(gateway);
-  for (const { name, path, ready } of PAGES_WITH_CONTENT)
-    for (const width of [1440, 375]) {
-      const viewport = { width, height: width === 375 ? 700 : 760 };
-      const colorScheme = values.dark ? "dark" : "light";
-      const { page, close } = await visit(browser, `${gateway.url}/ui/${path}`, { viewport, colorScheme });
-      await ready(page);
-      await page.screenshot({ path: join(values.out, `${name}-${width}.png`) });
-      await close();
-    }
+  for (const each of PAGES_WITH_CONTENT) await takePictures(gateway.url, each);
+  await takePictures(guarded.url ?? "", SIGN_IN);
 } finally {
   await browser.close();
   await gateway.close();
+  await guarded.close();
+}
+
+async function takePictures(url: string, { name, path, ready }: PageWithContent): Promise<void> {
+  for (const width of [1440, 375]) {
+    const viewport = { width, height: width === 375 ? 700 : 760 };
+    const colorScheme = values.dark ? "dark" : "light";
+    const { page, close } = await visit(browser, `${url}/ui/${path}`, { viewport, colorScheme });
+    await ready(page);
+    await page.screenshot({ path: join(values.out, `${name}-${width}.png`) });
+    await close();
+  }
 }
