@@ -263,7 +263,7 @@ const COLUMNS = [
   "heap MB",
 ];
 const line = (cells: readonly string[]): string =>
-  cells.map((cell, at) => cell.padEnd((COLUMNS[at] ?? "").length + 2)).join("");
+  cells.map((cell, at) => cell.padEnd(Math.max(7, (COLUMNS[at] ?? "").length) + 2)).join("");
 
 async function main(calls: number, names: readonly string[], kinds?: string): Promise<void> {
   const measured: (Compared & { readonly kind: string; readonly collector: string })[] = [];
