@@ -92,7 +92,7 @@ it("tells what a rule threw, whatever that is", () => {
       throw "out of order";
     },
   };
-  expect(createScanner({ mode: "flag", rules: [rule] }).scanText("x").failure).toBe('The scan failed: "out of order"');
+  expect(createScanner({ mode: "flag", rules: [rule] }).scanText("x").failure).toBe("The scan failed: out of order");
 });
 
 it.each(["mode", "flagAt", "actAt"] as const)("says which setting is wrong, and what to write: %s", (field) => {
