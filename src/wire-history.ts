@@ -182,7 +182,7 @@ function toCallRecord({ at, data }: ArsenalEvent<"call-finished">): CallRecord {
     steps,
     principal,
   };
-  // One record a call: spreading each of these would cost more than all the rest.
+  // Every call makes a record, and spreading each of these would cost more than the rest of it.
   if (parentSpanId !== undefined) record.parentSpanId = parentSpanId;
   if (ensemble !== undefined) record.ensemble = ensemble;
   if (toolset !== undefined) record.toolset = toolset;

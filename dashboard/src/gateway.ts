@@ -41,7 +41,7 @@ function connect(): ArsenalClient {
   });
 }
 
-/** Asks the reader to sign in again, because the key or token is no longer accepted. */
+/** Asks the reader to sign in again after the gateway refused the key or token. */
 async function refused(response: Response): Promise<void> {
   const { detail = "" } = (await response.json().catch(() => ({}))) as { readonly detail?: string };
   await becomeNobody(`Sign in again. ${detail}`.trim());

@@ -224,7 +224,7 @@ function pendingIn({ open }: RunState): readonly OpenCall[] {
   return open?.calls.filter(({ result }) => isPending(result)) ?? [];
 }
 
-/** True if a call waits for an approval of this arsenal. One that waits elsewhere is an answer: the model is told. */
+/** True if a call waits for an approval in this arsenal. One that waits in another arsenal is an answer for the model. */
 function isPending(result: ToolResult | undefined): boolean {
   return result?.status === "pending_confirmation" && result.confirmationId !== undefined;
 }

@@ -6,7 +6,7 @@ import { createReadStream } from "node:fs";
 export interface VerifyOptions {
   /** An end of the log that was kept elsewhere: the log must reach it, unchanged. */
   readonly head?: AuditHead;
-  /** The end of the part that was verified before, where that part is no longer there. Defaults to the start of the log. */
+  /** Where verification starts, if the part before it was verified and removed. Defaults to the start of the log. */
   readonly after?: AuditHead;
   /** What checkpoints may be signed with. Without any, signatures are not looked at: anybody who could write the log could have forged it. */
   readonly keys?: readonly AuditKey[];

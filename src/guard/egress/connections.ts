@@ -176,7 +176,7 @@ function toPins(host: string, text: string): readonly string[] {
   throw fixable("CONFIG_INVALID", problem, fix, { field, value: odd ?? text });
 }
 
-/** Empty if it is no name of a host: an address, a port or a pattern would be a pin that never holds. */
+/** Empty if it is not a host name: a pin on an address, a port or a pattern would never match. */
 function toHost(host: string): string {
   return /[/:*\s]/.test(host) ? "" : domainToASCII(host).replace(/\.$/, "").toLowerCase();
 }

@@ -10,7 +10,7 @@ import type { State } from "../../state/state.port.ts";
 /** Fewer digits of a hash could stand for two definitions that a server found by trying. */
 const MIN_DIGITS = 16;
 
-/** The record once somebody accepted what waits. Throws if nothing does, or it is no longer what was looked at. */
+/** Returns the record with the waiting change accepted. Throws if nothing waits, or if it changed since it was reviewed. */
 export function afterAccepting(
   id: string,
   before: PinRecord | undefined,

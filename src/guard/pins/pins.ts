@@ -8,8 +8,8 @@ export interface Pins {
   /** Everything that was seen, by id: accepted, changed or never accepted. */
   list(): Promise<readonly Pin[]>;
   /**
-   * Accepts what a tool, or the instructions of a server, is now. Rejects with INPUT_INVALID if nothing of that id waits, or it is no longer what
-   * `hash` says, and with PERMISSION_DENIED for somebody without the role `approver`.
+   * Accepts a tool, or a server's instructions, as they are now. Rejects with INPUT_INVALID if nothing with that id waits or its hash is not
+   * `hash`, and with PERMISSION_DENIED if the principal lacks the role `approver`.
    */
   accept(id: string, by: Principal, options?: AcceptOptions): Promise<void>;
 }

@@ -28,7 +28,7 @@ export interface ScreenedTool {
 /** Looks through the definitions of others before anybody reads them. Never throws. */
 export interface Screening {
   screenTool(tool: Tool): ScreenedTool;
-  /** The tool as it may be registered; undefined if it may not be. What is found is told by an event, once for each definition. */
+  /** Returns the tool as it may be registered, or undefined if it may not be. Findings are emitted as events, once per definition. */
   screen(tool: Tool): Tool | undefined;
   /** A server's instructions as they may be passed on; empty if they may not. Reports findings under `NAME#instructions`, once for each text. */
   instructions(ensemble: string, text: string): string;

@@ -58,7 +58,7 @@ export function replaceReferences(text: string, values: ReadonlyMap<string, stri
   return text.replaceAll(INSIDE, (written: string, inner: string) => values.get(inner) ?? written);
 }
 
-/** Why there is no secret where a reference leads, and what to do about it. Contains no part of a secret. */
+/** Why a reference could not be resolved, and how to fix it. Contains no part of a secret. */
 export class Missing extends Error {
   readonly fix: string;
 

@@ -277,7 +277,7 @@ const PATTERNS: readonly { readonly found: (given: string) => boolean; readonly 
   { found: (given) => /javascript:/i.test(given), what: "a javascript: address" },
 ];
 
-/** What in a description looks like an attempt at whoever renders or fills it in, in words; undefined if nothing does. */
+/** Describes what in a description looks like an attack on programs that render it or fill it in. Returns undefined if nothing does. */
 export function suspiciousText(given: string): string | undefined {
   return PATTERNS.find(({ found }) => found(given))?.what;
 }

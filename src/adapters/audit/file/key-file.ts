@@ -9,7 +9,7 @@ export async function openKeyFile(file: string): Promise<AuditKey> {
   return (await readKeyFile(file)) ?? createKeyFile(file);
 }
 
-/** The key in a file; undefined if there is no such file. A private key that others can read is refused. */
+/** Reads the key from a file. Returns undefined if the file does not exist; refuses a private key that others can read. */
 export async function readKeyFile(file: string): Promise<AuditKey | undefined> {
   try {
     const pem = await readFile(file, "utf8");

@@ -15,7 +15,7 @@ export function redactionProblem(text: string): string | undefined {
     const pattern = re2().compile(source);
     return pattern.test("") ? `${text} matches the empty text, so everything` : undefined;
   } catch (error) {
-    return `${text} is no pattern: ${messageOf(error)}`;
+    return `${text} is not a valid pattern: ${messageOf(error)}`;
   }
 }
 

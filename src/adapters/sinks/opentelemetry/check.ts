@@ -23,7 +23,7 @@ export async function checkCollector(
   return Array.from(accepted, ([origin, signals]) => `${origin} accepts ${signals.join(", ")}`).join("; ");
 }
 
-/** A request without items: `{}`, which is no bytes at all in protobuf. */
+/** An empty request: `{}` in JSON, zero bytes in protobuf. */
 function emptyExport({ protocol, gzip }: Target): Uint8Array {
   const plain = Buffer.from(protocol === "http/json" ? "{}" : "");
   return gzip ? gzipSync(plain) : plain;

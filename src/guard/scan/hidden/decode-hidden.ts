@@ -21,7 +21,7 @@ export function decodeSelectors(characters: string): string | undefined {
   );
 }
 
-/** What a row of two different invisible characters spells, eight bits a letter; undefined if that is no text. */
+/** Decodes a row of two different invisible characters, eight bits a letter. Returns undefined if the result is not text. */
 export function decodeBits(characters: string): string | undefined {
   // A letter of ASCII begins with a zero, so the character that comes first is the zero.
   const [, one, more] = new Set(characters);

@@ -61,7 +61,7 @@ describe("a wrong document", () => {
     ["rate: often", "rate: must be a number of calls in a span"],
     ["rate: 0/minute", "rate: must be a number of calls in a span"],
     ["redact: a..b", "is a path with an empty part"],
-    ['redact: "/(/"', "is no pattern"],
+    ['redact: "/(/"', "is not a valid pattern"],
     ['redact: "/x*/"', "matches the empty text"],
     ["egress: https://example.com/", "egress: must be a domain"],
     ["max_result_bytes: -1", "max_result_bytes: must be a whole number"],

@@ -20,7 +20,7 @@ export interface Alternatives {
 const MAX_DEPTH = 10;
 
 /**
- * The members of an object's schema; undefined if it is no object, names no members, or has members in some of its variants only. What else
+ * The members of an object's schema; undefined if it is not an object, names no members, or has members only in some variants. What else
  * the schema asks of the members together is left to the server: arguments are then refused too seldom, never wrongly.
  */
 export function toObjectShape(schema: unknown, references: References, depth = 0): ObjectShape | undefined {

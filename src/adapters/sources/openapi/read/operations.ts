@@ -21,7 +21,7 @@ export interface Problem {
   /** `GET /pets/{id}` */
   readonly operation: string;
   readonly reason: string;
-  /** True if there is no tool for it; false if the tool lacks something. */
+  /** True if it did not become a tool; false if the tool lacks something. */
   readonly skipped: boolean;
 }
 
