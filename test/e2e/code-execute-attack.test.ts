@@ -9,7 +9,7 @@ import {
   subprocessSandbox,
 } from "../../src/adapters/sandboxes/index.ts";
 import { builtinSource } from "../../src/adapters/sources/index.ts";
-import { settingAt } from "../../src/config/load/setting.ts";
+import { listSettings } from "../../src/config/load/setting.ts";
 import { startGateway } from "./gateway-process.ts";
 
 /** What a model may write: it ends whoever started it. */
@@ -22,7 +22,8 @@ const SANDBOXES: Readonly<Record<string, Sandbox>> = {
 };
 
 it("offers for code that a model wrote only the sandboxes that are attacked here", () => {
-  expect(new Set(settingAt("builtins.code.sandbox").schema.enum)).toEqual(new Set(Object.keys(SANDBOXES)));
+  const setting = listSettings().find(({ path }) => path === "builtins.code.sandbox");
+  expect(new Set(setting?.schema.enum)).toEqual(new Set(Object.keys(SANDBOXES)));
 });
 
 for (const [name, sandbox] of Object.entries(SANDBOXES)) {

@@ -4,7 +4,7 @@ import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { CLIENT_KEYS } from "../clients/client-keys.ts";
 import { toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
-import { describeExpected, settingAt } from "./setting.ts";
+import { describeExpected } from "./setting.ts";
 
 /** How keys are spelled where the configuration came from: snake in files, camel in code. */
 export type KeyStyle = "snake" | "camel";
@@ -18,57 +18,6 @@ export interface Origin {
 }
 
 const FROM_CODE: Origin = { locate: () => "", reference: () => undefined };
-
-/** The paths of what a value has wrong. Settings need a few keywords of JSON Schema only, and a start no validator. */
-function wrongFields(value: unknown, schema: JsonSchema, path: readonly string[] = []): readonly string[] {
-  const { type, enum: values, items, properties, required = [], anyOf, additionalProperties } = schema;
-  const wrong = [path.join(".")];
-  if (values !== undefined) return values.includes(value) ? [] : wrong;
-  if (Array.isArray(anyOf))
-    return anyOf.some((choice) => wrongFields(value, choice as JsonSchema).length === 0) ? [] : wrong;
-  const at = (key: string, member: unknown, of: unknown): readonly string[] =>
-    isPlainObject(of) ? wrongFields(member, of as JsonSchema, [...path, key]) : [];
-  switch (type) {
-    case "string":
-      return typeof value === "string" && value.length >= Number(schema["minLength"] ?? 0) ? [] : wrong;
-    case "boolean":
-      return typeof value === "boolean" ? [] : wrong;
-    case "integer":
-    case "number": {
-      const isNumber = type === "integer" ? Number.isInteger(value) : Number.isFinite(value);
-      return isNumber && inRange(Number(value), schema) ? [] : wrong;
-    }
-    case "array":
-      if (!Array.isArray(value) || value.length < Number(schema["minItems"] ?? 0)) return wrong;
-      return value.flatMap((item, index) => at(String(index), item, items));
-    case "object": {
-      if (!isPlainObject(value)) return wrong;
-      const missing = required.filter((key) => value[key] === undefined).map((key) => [...path, key].join("."));
-      const members = Object.entries(value).flatMap(([key, member]) => {
-        const known = properties !== undefined && Object.hasOwn(properties, key);
-        if (!known && additionalProperties === false) return [[...path, key].join(".")];
-        return at(key, member, known ? properties[key] : additionalProperties);
-      });
-      return [...missing, ...members];
-    }
-    default:
-      return [];
-  }
-}
-
-function inRange(value: number, { minimum, maximum }: JsonSchema): boolean {
-  return value >= Number(minimum ?? -Infinity) && value <= Number(maximum ?? Infinity);
-}
-
-/** The value with the schema's defaults where it has nothing. Lists are left as they are. */
-function fillDefaults(value: unknown, schema: JsonSchema): unknown {
-  const filled = value === undefined ? structuredClone(schema.default) : value;
-  if (!isPlainObject(filled) || !isPlainObject(schema.properties)) return filled;
-  const properties = Object.entries(schema.properties).map(([key, property]) => {
-    return [key, fillDefaults(filled[key], property as JsonSchema)] as const;
-  });
-  return Object.fromEntries(properties.filter(([, member]) => member !== undefined));
-}
 
 /**
  * Checks a configuration and returns it in camelCase with every default filled in. All problems are reported at once, each with the key,
@@ -86,26 +35,107 @@ export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FR
       },
     ]);
   }
-  const issues: LocatedIssue[] = [];
-  const camel = renameKeys(value, CONFIG_SCHEMA, [], {
-    style,
-    origin,
-    onUnknown(path, key, known) {
-      const meant = nearest(key, known);
-      issues.push({
-        field: [...path, key].join("."),
-        message: `unknown key "${key}"`,
-        value: key,
-        fix: meant ? `Did you mean "${meant}"?` : `Known keys here: ${known.join(", ")}.`,
-        at: origin.locate([...path, key]),
-      });
-    },
+  const reading: Reading = { style, origin, fills: true, unknown: [], wrong: [] };
+  const config = readSetting(value, CONFIG_SCHEMA, [], reading);
+  const issues = [...reading.unknown, ...reading.wrong];
+  if (issues.length > 0) throw configInvalid(issues);
+  return config as Record<string, unknown>;
+}
+
+interface Reading {
+  readonly style: KeyStyle;
+  readonly origin: Origin;
+  /** Whether defaults are filled in. Those inside the items of a list are the reader's to apply. */
+  readonly fills: boolean;
+  readonly unknown: LocatedIssue[];
+  readonly wrong: LocatedIssue[];
+}
+
+/** Reads a value as its schema describes it. Settings need a few keywords of JSON Schema only, and a start no validator. */
+function readSetting(given: unknown, schema: JsonSchema, path: readonly string[], reading: Reading): unknown {
+  const { items, properties, anyOf, additionalProperties } = schema;
+  const value = fromText(given, schema, reading.origin);
+  const refuse = (): unknown => {
+    reading.wrong.push(toIssue(value, schema, path, reading.origin));
+    return value;
+  };
+  if (Array.isArray(anyOf)) {
+    for (const choice of anyOf as readonly JsonSchema[]) {
+      const attempt: Reading = { ...reading, unknown: [], wrong: [] };
+      const read = readSetting(value, choice, path, attempt);
+      if (attempt.unknown.length + attempt.wrong.length === 0) return read;
+    }
+    return refuse();
+  }
+  if (!fits(value, schema)) return refuse();
+  if (Array.isArray(value) && isPlainObject(items))
+    return value.map((item, index) =>
+      readSetting(item, items as JsonSchema, [...path, String(index)], { ...reading, fills: false }),
+    );
+  if (isPlainObject(value) && properties !== undefined) return readMembers(value, schema, path, reading);
+  if (isPlainObject(value) && isPlainObject(additionalProperties))
+    for (const [key, member] of Object.entries(value))
+      readSetting(member, additionalProperties as JsonSchema, [...path, key], reading);
+  return value;
+}
+
+/** Reads the members of a mapping under the keys of its schema. Unknown keys are reported and left out, so that one typo is one problem. */
+function readMembers(
+  value: Readonly<Record<string, unknown>>,
+  { properties = {}, required = [] }: JsonSchema,
+  path: readonly string[],
+  reading: Reading,
+): Record<string, unknown> {
+  const { style, origin, unknown, wrong, fills } = reading;
+  const schemas = properties as Readonly<Record<string, JsonSchema>>;
+  const spell = (key: string): string => (style === "snake" ? toSnake(key) : key);
+  for (const key of required)
+    if ((value[spell(key)] ?? undefined) === undefined)
+      wrong.push(toIssue(undefined, schemas[key] ?? {}, [...path, spell(key)], origin));
+  const spelled = new Map(Object.entries(schemas).map(([key, schema]) => [spell(key), { key, schema }]));
+  const members: Record<string, unknown> = {};
+  for (const [written, member] of Object.entries(value)) {
+    const at = [...path, written];
+    const known = spelled.get(written);
+    if (known === undefined) {
+      // The words of MCP clients stand at the top of a file, and nowhere else.
+      const keys = [...spelled.keys(), ...(path.length === 0 && style === "snake" ? CLIENT_KEYS : [])];
+      const meant = nearest(written, keys);
+      const fix = meant ? `Did you mean "${meant}"?` : `Known keys here: ${keys.join(", ")}.`;
+      const message = `unknown key "${written}"`;
+      unknown.push({ field: at.join("."), message, value: written, fix, at: origin.locate(at) });
+    } else if (member !== undefined && member !== null)
+      members[known.key] = readSetting(member, known.schema, at, reading);
+  }
+  if (!fills) return members;
+  const filled = Object.entries(schemas).map(([key, schema]) => {
+    const fallback = schema.default === undefined ? undefined : structuredClone(schema.default);
+    const isGiven = Object.hasOwn(members, key) || fallback === undefined;
+    return [key, isGiven ? members[key] : readSetting(fallback, schema, [...path, key], reading)] as const;
   });
-  // One problem a key, however many branches of the schema it fails.
-  const wrong = new Set(wrongFields(camel, CONFIG_SCHEMA));
-  if (wrong.size === 0 && issues.length === 0) return fillDefaults(camel, CONFIG_SCHEMA) as Record<string, unknown>;
-  issues.push(...[...wrong].map((path) => toIssue(path, camel, style, origin)));
-  throw configInvalid(issues);
+  return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
+}
+
+function fits(value: unknown, schema: JsonSchema): boolean {
+  const { type, enum: values, minLength = 0, minItems = 0, minimum, maximum } = schema;
+  if (values !== undefined) return values.includes(value);
+  switch (type) {
+    case "string":
+      return typeof value === "string" && value.length >= Number(minLength);
+    case "boolean":
+      return typeof value === "boolean";
+    case "integer":
+    case "number": {
+      const isNumber = type === "integer" ? Number.isInteger(value) : Number.isFinite(value);
+      return isNumber && Number(value) >= Number(minimum ?? -Infinity) && Number(value) <= Number(maximum ?? Infinity);
+    }
+    case "array":
+      return Array.isArray(value) && value.length >= Number(minItems);
+    case "object":
+      return isPlainObject(value);
+    default:
+      return true;
+  }
 }
 
 /** A problem, and where in the file it is. */
@@ -129,10 +159,7 @@ export function configInvalid(issues: readonly LocatedIssue[]): ArsenalError {
   });
 }
 
-function toIssue(path: string, camel: unknown, style: KeyStyle, origin: Origin): LocatedIssue {
-  const { schema, parts } = settingAt(path);
-  const held = valueAt(camel, parts);
-  const keys = style === "snake" ? parts.map((part, index) => (isOwnKey(parts, index) ? part : toSnake(part))) : parts;
+function toIssue(held: unknown, schema: JsonSchema, keys: readonly string[], origin: Origin): LocatedIssue {
   const field = keys.join(".");
   const reference = origin.reference(held);
   const secret = isSecret(keys) && schema.type !== "number" && schema.type !== "integer";
@@ -150,11 +177,7 @@ function toIssue(path: string, camel: unknown, style: KeyStyle, origin: Origin):
   };
 }
 
-/** Keys of headers, environments and options are the user's, not ours. */
-function isOwnKey(parts: readonly string[], index: number): boolean {
-  return USERS_OWN.has(parts[index - 1] ?? "");
-}
-
+/** Keys below these are the user's own, and so may be what they hold. */
 const USERS_OWN: ReadonlySet<string> = new Set(["headers", "env", "options", "tokens", "credentials"]);
 
 function isSecret(path: readonly string[]): boolean {
@@ -174,47 +197,10 @@ function shownValue(value: unknown): unknown {
   return typeof value === "object" && value !== null ? inWords(value) : value;
 }
 
-interface Renaming {
-  readonly style: KeyStyle;
-  readonly origin: Origin;
-  readonly onUnknown: (path: readonly string[], key: string, known: readonly string[]) => void;
-}
-
-/** Copies a value with its keys as the schema spells them. Unknown keys are reported and left out, so that one typo is one problem. */
-function renameKeys(value: unknown, schema: JsonSchema, path: readonly string[], renaming: Renaming): unknown {
-  if (Array.isArray(value) && isPlainObject(schema.items)) {
-    const items = schema.items as JsonSchema;
-    return value.map((item, index) => renameKeys(item, items, [...path, String(index)], renaming));
-  }
-  if (!isPlainObject(value) || !isPlainObject(schema.properties)) return fromText(value, schema, renaming.origin);
-  const { style, onUnknown } = renaming;
-  const spelled = new Map(Object.keys(schema.properties).map((key) => [style === "snake" ? toSnake(key) : key, key]));
-  const renamed: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    const canonical = spelled.get(key);
-    if (canonical === undefined) {
-      // The words of MCP clients stand at the top of a file, and nowhere else.
-      const clients = path.length === 0 && style === "snake" ? CLIENT_KEYS : [];
-      onUnknown(path, key, [...spelled.keys(), ...clients]);
-    } else if (member !== undefined && member !== null) {
-      const property = schema.properties[canonical] as JsonSchema;
-      renamed[canonical] = renameKeys(member, property, [...path, key], renaming);
-    }
-  }
-  return renamed;
-}
-
 /** Variables of the environment are texts; where a number or a flag is wanted, one that reads as such is one. */
 function fromText(value: unknown, { type }: JsonSchema, origin: Origin): unknown {
   if (typeof value !== "string" || origin.reference(value) === undefined) return value;
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
   if ((type === "integer" || type === "number") && /^-?\d+(?:\.\d+)?$/.test(value)) return Number(value);
   return value;
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((current, key) => {
-    if (Array.isArray(current)) return current[Number(key)];
-    return isPlainObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
-  }, value);
 }

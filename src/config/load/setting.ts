@@ -24,30 +24,6 @@ export function settingsIn(schema: JsonSchema, prefix: string): readonly Setting
   });
 }
 
-/** The schema of what a camelCase path leads to, and the path in parts. Keys that are the user's own, such as a header's, are one part. */
-export function settingAt(path: string): { readonly schema: JsonSchema; readonly parts: readonly string[] } {
-  const words = path.split(".").filter((word) => word !== "");
-  const parts: string[] = [];
-  let schema: JsonSchema = CONFIG_SCHEMA;
-  for (const [index, word] of words.entries()) {
-    const next = stepInto(schema, word);
-    if (next === undefined) {
-      const own = isPlainObject(schema["additionalProperties"]) ? (schema["additionalProperties"] as JsonSchema) : {};
-      return { schema: own, parts: [...parts, words.slice(index).join(".")] };
-    }
-    parts.push(word);
-    schema = next;
-  }
-  return { schema, parts };
-}
-
-function stepInto(schema: JsonSchema, word: string): JsonSchema | undefined {
-  if (isPlainObject(schema.properties)) return schema.properties[word] as JsonSchema | undefined;
-  if (isPlainObject(schema.items)) return schema.items as JsonSchema;
-  const choices = (schema["anyOf"] ?? []) as readonly JsonSchema[];
-  return choices.map((choice) => stepInto(choice, word)).find((found) => found !== undefined);
-}
-
 /** What a value must be, in words that follow "must be" and "to". */
 export function describeExpected(schema: JsonSchema): string {
   const { type, enum: values, items } = schema;
