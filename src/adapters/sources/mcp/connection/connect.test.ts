@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { startLegacyServer, startModernServer, type UpstreamServer } from "../../../../../test/mcp/upstream-server.ts";
 import { ownIdentity } from "../../../../mcp/client-identity.ts";
-import { connect, type ConnectOptions, connectWithVerdict } from "./connect.ts";
+import { connect, type ConnectOptions } from "./connect.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import type { RpcNotification } from "../../../../mcp/protocol.ts";
 import type { McpServerSettings } from "../settings.ts";
@@ -137,16 +137,13 @@ describe.each(eras)("a connection to a %s server", (era, version, start) => {
     await expect(connection.request("tools/list")).rejects.toMatchObject({ code: "TRANSPORT_FAILED" });
     expect(endings).toEqual([undefined]);
   });
+});
 
-  it("is opened without asking for the era again where that is known", async () => {
-    const server = await started(start);
-    const { connection, verdict } = await connectWithVerdict(settings(server.url), { identity });
-    await connection.close();
-    server.requests.length = 0;
-    const again = await open(server.url, { prior: verdict });
-    expect([again.era, again.server]).toEqual([era, connection.server]);
-    expect(server.requests.map(({ body }) => body["method"])).not.toContain("server/discover");
-  });
+it("is opened without asking a server for its era that is known to be an old one", async () => {
+  const server = await started(startLegacyServer);
+  const connection = await open(server.url, { legacy: true });
+  expect(connection.era).toBe("legacy");
+  expect(server.requests.map(({ body }) => body["method"])).not.toContain("server/discover");
 });
 
 describe("an old server's questions", () => {

@@ -1,4 +1,4 @@
-import type { PriorDiscovery, Transport } from "@modelcontextprotocol/client";
+import type { Transport } from "@modelcontextprotocol/client";
 import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
@@ -15,9 +15,6 @@ import { type StreamableHttp, streamableHttpTransport } from "../transports/stre
 import { createTap } from "../transports/tap.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 
-/** Which era a server was found to speak: what need not be asked again when connecting to it once more. */
-export type Verdict = { readonly kind: "legacy" } | { readonly kind: "modern"; readonly discover: JsonObject };
-
 /** How a connection is made. */
 export interface ConnectOptions {
   /** Where tokens come from, for a server that asks for them. */
@@ -29,8 +26,8 @@ export interface ConnectOptions {
   readonly credentials?: Credentials;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
-  /** What an earlier connection found. */
-  readonly prior?: Verdict;
+  /** True for a server that is known to speak the older era: it is not asked. */
+  readonly legacy?: boolean;
   /** Takes what a child process writes to its standard error, line by line. */
   readonly onStderr?: (line: string) => void;
   /** Called when a server ended because it was asked which era it speaks, and is connected again without the question. */
@@ -41,25 +38,14 @@ export interface ConnectOptions {
   readonly onMessage?: OnMessage;
 }
 
-/** A connection, and which era its server was found to speak. */
-export interface Connected {
-  readonly connection: McpConnection;
-  readonly verdict: Verdict;
-}
-
 /** A server on a pipe or socket that stays silent this long when asked which era it speaks is an old one. */
 const SILENCE_MS = 5000;
 
-/** The longest a handshake may take where no signal ends it sooner. */
+/** The longest a handshake may take if no signal ends it sooner. */
 const HANDSHAKE_MS = 300_000;
 
 /** Connects to a server: opens its transport, finds out which era it speaks, and shakes hands. Rejects with TRANSPORT_FAILED. */
 export async function connect(settings: McpServerSettings, options: ConnectOptions): Promise<McpConnection> {
-  return (await connectWithVerdict(settings, options)).connection;
-}
-
-/** Connects like `connect`, and says what to give as `prior` next time. */
-export async function connectWithVerdict(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
   options.signal?.throwIfAborted();
   try {
     // A connection outlives the call that came to need it, and others use it.
@@ -70,36 +56,36 @@ export async function connectWithVerdict(settings: McpServerSettings, options: C
   }
 }
 
-function openTransport(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
+function openTransport(settings: McpServerSettings, options: ConnectOptions): Promise<McpConnection> {
   const { transport } = settings;
   switch (transport.kind) {
     case "stdio":
     case "websocket":
       return connectChannel(settings, transport, options);
     case "sse":
-      return connectSse(settings, options);
+      return connectSse(settings, transport, options);
     case "http":
-      return connectStreamable(settings, options);
+      return connectStreamable(settings, transport, options);
   }
 }
 
-/** Over a pipe or a socket. A server that dies of being asked which era it speaks is an old one, and is started again without the question. */
+/** Connects over a pipe or a socket. A server that dies of being asked which era it speaks is an old one, and is started again without the question. */
 async function connectChannel(
   settings: McpServerSettings,
   channel: StdioSettings | WebSocketSettings,
   options: ConnectOptions,
-): Promise<Connected> {
-  const attempt = async (prior: Verdict | undefined): Promise<Connected> => {
-    const transport = await openChannel(settings, channel, options);
-    return shakeHands(transport, { settings, options, prior, sharedChannel: true });
+): Promise<McpConnection> {
+  const attempt = async (each: ConnectOptions): Promise<McpConnection> => {
+    const transport = await openChannel(settings, channel, each);
+    return (await shakeHands(transport, settings, each, { sharedChannel: true })).connection;
   };
   try {
-    return await attempt(options.prior);
+    return await attempt(options);
   } catch (error) {
     const died = (error as { code?: unknown }).code === "ERA_NEGOTIATION_FAILED";
-    if (!died || options.prior !== undefined || options.signal?.aborted) throw error;
+    if (!died || options.legacy === true || options.signal?.aborted) throw error;
     options.onAgain?.();
-    return attempt({ kind: "legacy" });
+    return attempt({ ...options, legacy: true });
   }
 }
 
@@ -120,35 +106,43 @@ async function openChannel(
   return stdioTransport({ ...settings, env }, { ...limits, redact, onStderr });
 }
 
-/** Over streamable HTTP; over the older HTTP+SSE where the address does not know streamable HTTP. */
-async function connectStreamable(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
+/** Connects over streamable HTTP; over the older HTTP+SSE if the address does not know streamable HTTP. */
+async function connectStreamable(
+  settings: McpServerSettings,
+  http: HttpSettings,
+  options: ConnectOptions,
+): Promise<McpConnection> {
   try {
-    return await connectHttp(settings, options, streamableHttpTransport, options.prior);
+    return await connectHttp(settings, http, options, streamableHttpTransport);
   } catch (error) {
     const status = httpStatusOf(error);
     const unknownHere = status !== undefined && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
     if (!unknownHere || options.signal?.aborted) throw error;
-    // Where the older one fails too, what streamable HTTP was answered says more.
-    return connectSse(settings, options).catch(() => Promise.reject(error));
+    // If the older one fails too, what streamable HTTP was answered says more.
+    return connectSse(settings, http, options).catch(() => Promise.reject(error));
   }
 }
 
-async function connectSse(settings: McpServerSettings, options: ConnectOptions): Promise<Connected> {
+async function connectSse(
+  settings: McpServerSettings,
+  http: HttpSettings,
+  options: ConnectOptions,
+): Promise<McpConnection> {
   const { httpWithSseTransport } = await import("../transports/http-with-sse.ts");
-  return connectHttp(settings, options, httpWithSseTransport, { kind: "legacy" });
+  return connectHttp(settings, http, { ...options, legacy: true }, httpWithSseTransport);
 }
 
 async function connectHttp(
   settings: McpServerSettings,
+  http: HttpSettings,
   options: ConnectOptions,
   open: (settings: HttpSettings, parts: HttpParts) => Promise<Transport & Partial<StreamableHttp>>,
-  prior: Verdict | undefined,
-): Promise<Connected> {
-  const http = settings.transport as HttpSettings;
+): Promise<McpConnection> {
   let live: LiveConnection | undefined;
   const parts = await toHttpParts(settings, http, options);
   const transport = await open(http, { ...parts, lost: (error) => live?.end(error) });
-  return shakeHands(transport, { settings, options, prior, onLive: (each) => (live = each) });
+  live = await shakeHands(transport, settings, options, { farewell: transport.endSession });
+  return live.connection;
 }
 
 /** One provider for all connections to a server, so that a token which several find expired is renewed once. */
@@ -171,27 +165,25 @@ async function toHttpParts(
   return { ...parts, oauth: made };
 }
 
-interface Handshake {
-  readonly settings: McpServerSettings;
-  readonly options: ConnectOptions;
-  readonly prior: Verdict | undefined;
-  readonly sharedChannel?: boolean;
-  readonly onLive?: (live: LiveConnection) => void;
-}
-
 /** The SDK's client finds out the era and shakes hands; afterwards its transport is ours. */
-async function shakeHands(transport: Transport & Partial<StreamableHttp>, handshake: Handshake): Promise<Connected> {
-  const { settings, options, prior, sharedChannel = false, onLive } = handshake;
-  const { identity, signal } = options;
+async function shakeHands(
+  transport: Transport,
+  { name }: McpServerSettings,
+  { identity, signal, legacy = false, clock = systemClock, onLog, onMessage }: ConnectOptions,
+  {
+    sharedChannel = false,
+    farewell,
+  }: { readonly sharedChannel?: boolean; readonly farewell?: (() => Promise<void>) | undefined },
+): Promise<LiveConnection> {
   const { Client } = await import("@modelcontextprotocol/client");
-  const tap = createTap(transport, { sharedChannel, onMessage: options.onMessage });
+  const tap = createTap(transport, { sharedChannel, onMessage });
   const client = new Client(identity.info as never, {
     capabilities: identity.capabilities,
-    versionNegotiation: { mode: "auto", ...(sharedChannel ? { probe: { timeoutMs: SILENCE_MS } } : {}) },
+    versionNegotiation: { mode: "auto", ...(sharedChannel && { probe: { timeoutMs: SILENCE_MS } }) },
   });
   const connecting = client.connect(tap.transport, {
     timeout: HANDSHAKE_MS,
-    ...(prior ? { prior: prior as PriorDiscovery } : {}),
+    ...(legacy && { prior: { kind: "legacy" } }),
   });
   try {
     await untilAborted(connecting, signal);
@@ -201,21 +193,10 @@ async function shakeHands(transport: Transport & Partial<StreamableHttp>, handsh
     // The client knows only that the connection ended; the transport knows why.
     throw (error as { code?: unknown }).code === "CONNECTION_CLOSED" ? (tap.failure ?? error) : error;
   }
-
-  const modern = client.getProtocolEra() === "modern";
-  const said = modern && prior?.kind === "modern" ? prior.discover : (tap.handshake ?? {});
-  const live = createLiveConnection(tap, {
-    name: settings.name,
-    era: modern ? "modern" : "legacy",
-    protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
-    server: describeServer(said),
-    identity,
-    clock: options.clock ?? systemClock,
-    farewell: transport.endSession,
-    onLog: options.onLog,
-  });
-  onLive?.(live);
-  return { connection: live.connection, verdict: modern ? { kind: "modern", discover: said } : { kind: "legacy" } };
+  const era = client.getProtocolEra() === "modern" ? "modern" : "legacy";
+  const protocolVersion = client.getNegotiatedProtocolVersion() ?? "";
+  const server = describeServer(tap.handshake ?? {});
+  return createLiveConnection(tap, { name, era, protocolVersion, server, identity, clock, farewell, onLog });
 }
 
 /** What a server says of itself in the handshake of either era, as it says it. */

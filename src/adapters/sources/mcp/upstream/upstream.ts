@@ -8,7 +8,7 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { createCalmChanges } from "./calm-changes.ts";
 import { answerInput } from "../connection/answer-input.ts";
 import { ownIdentity, withoutAsking } from "../../../../mcp/client-identity.ts";
-import { type ConnectOptions, connectWithVerdict } from "../connection/connect.ts";
+import { connect, type ConnectOptions } from "../connection/connect.ts";
 import { createConnectionPool } from "../connection/connection-pool.ts";
 import { addWrittenOut, createCredentials } from "../connection/credentials.ts";
 import type {
@@ -132,7 +132,7 @@ export interface UpstreamParts extends Pick<
   /** Who the shared connections say they are. */
   readonly identity?: ClientIdentity;
   /** Stands in for the real way to connect. */
-  readonly connect?: typeof connectWithVerdict;
+  readonly connect?: typeof connect;
   /** Told of each listed thing that is left out, and why. */
   readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
 }
@@ -158,7 +158,7 @@ const DEFAULT_MAX_TOOLS = 5000;
 /** An upstream for a configured server. It begins to connect at once, in the background. */
 export function createUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
   const { clock = systemClock, random = Math.random, identity = ownIdentity(), report = () => {} } = parts;
-  const { connect: openConnection = connectWithVerdict, secrets, caller, ...others } = parts;
+  const { connect: openConnection = connect, secrets, caller, ...others } = parts;
   refuseMisplaced(settings);
   const credentials = createCredentials(settings.name, { ...(secrets && { secrets }), ...(caller && { caller }) });
   addWrittenOut(settings, credentials.redactor);
@@ -192,21 +192,16 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
 
   const connectAs = async (who: ClientIdentity, signal: AbortSignal): Promise<McpConnection> => {
     // A modern server is asked again every time: its answer is also the proof that it is there.
-    const isKnown = legacySince !== undefined && clock.now() - legacySince < VERDICT_MS;
-    const prior = isKnown ? ({ prior: { kind: "legacy" } } as const) : {};
-    const { connection, verdict } = await openConnection(settings, {
-      ...rest,
-      ...prior,
-      clock,
-      identity: who,
-      signal,
-    }).catch((error: unknown) => {
+    const legacy = legacySince !== undefined && clock.now() - legacySince < VERDICT_MS;
+    try {
+      const connection = await openConnection(settings, { ...rest, legacy, clock, identity: who, signal });
+      if (connection.era === "modern") legacySince = undefined;
+      else if (!legacy) legacySince = clock.now();
+      return connection;
+    } catch (error) {
       legacySince = undefined;
       throw credentials.redactor.error(error);
-    });
-    if (verdict.kind === "modern") legacySince = undefined;
-    else if (!isKnown) legacySince = clock.now();
-    return connection;
+    }
   };
 
   const pool = createConnectionPool({
@@ -296,9 +291,9 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   const olderSession = async (client: ClientIdentity, until: AbortSignal): Promise<McpConnection | undefined> => {
     if (speaksBoth === false) return undefined;
     try {
-      const options = { ...rest, clock, identity: client, prior: { kind: "legacy" } } as const;
-      const connect = (signal: AbortSignal) => openConnection(settings, { ...options, signal });
-      const { connection } = await inTime("connecting", connect, until);
+      const options = { ...rest, clock, identity: client, legacy: true };
+      const open = (signal: AbortSignal) => openConnection(settings, { ...options, signal });
+      const connection = await inTime("connecting", open, until);
       speaksBoth = true;
       return connection;
     } catch (error) {
