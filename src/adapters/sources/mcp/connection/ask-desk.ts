@@ -1,74 +1,59 @@
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import { messageOf } from "../../../../errors/show-value.ts";
 import type { Ask } from "../../../../mcp/connection.ts";
-import {
-  type JsonObject,
-  type RequestId,
-  RPC,
-  RpcError,
-  type RpcErrorBody,
-  type RpcRequest,
-  type RpcResponse,
-} from "../../../../mcp/protocol.ts";
+import { answer, failure } from "../../../../mcp/message.ts";
+import { RPC, RpcError, type RpcErrorBody, type RpcRequest, type RpcResponse } from "../../../../mcp/protocol.ts";
 
-/** Where a server's own requests are answered. */
-export interface AskDesk {
-  readonly take: (request: RpcRequest) => void;
-  setAsk(ask: Ask | undefined): void;
-  /** Stops answering the server's request of this id. False if none is being answered. */
-  cancel(id: unknown): boolean;
-  /** Stops answering everything. */
-  close(): void;
-}
+/** Answers a server's own requests with `send`. A ping is answered at once; without an `ask`, anything else is refused as unknown. */
+export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
+  const answering = new Map<unknown, AbortController>();
+  let ask: Ask | undefined;
 
-/** A desk that answers with `send`. A ping is answered at once; without an `ask`, anything else is refused as unknown. */
-export function createAskDesk(send: (response: RpcResponse) => Promise<void>): AskDesk {
-  const answering = new Map<RequestId, AbortController>();
-  let current: Ask | undefined;
-
-  /** The answer, or nothing where the server no longer wants one. */
-  const answer = async ({ id, method, params }: RpcRequest): Promise<RpcResponse | undefined> => {
-    if (method === "ping") return { jsonrpc: "2.0", id, result: {} };
-    const ask = current;
-    if (ask === undefined) {
-      const message = `Method not found: nobody here answers ${method} now.`;
-      return { jsonrpc: "2.0", id, error: { code: RPC.methodNotFound, message } };
-    }
+  /** Returns the answer, or nothing if the server no longer wants one. */
+  async function answerTo({ id, method, params }: RpcRequest): Promise<RpcResponse | undefined> {
+    if (method === "ping") return answer(id, {});
+    if (ask === undefined)
+      return failure(id, {
+        code: RPC.methodNotFound,
+        message: `Method not found: nobody here answers ${method} now.`,
+      });
     const controller = new AbortController();
+    const { signal } = controller;
     answering.set(id, controller);
-    const asked = ask(method, params, { signal: controller.signal });
-    const response = await untilAborted(asked, controller.signal).then(
-      (result: JsonObject): RpcResponse => ({ jsonrpc: "2.0", id, result }),
-      (error: unknown): RpcResponse => ({ jsonrpc: "2.0", id, error: toBody(error) }),
+    const response = await untilAborted(ask(method, params, { signal }), signal).then(
+      (result) => answer(id, result),
+      (error: unknown) => failure(id, toBody(error)),
     );
     return answering.delete(id) ? response : undefined;
-  };
+  }
 
   return {
-    take(request) {
+    take(request: RpcRequest): void {
       // A server that went away meanwhile need not be told.
-      answer(request)
-        .then((response) => (response === undefined ? undefined : send(response)))
+      answerTo(request)
+        .then((response) => response && send(response))
         .catch(() => {});
     },
-    setAsk(ask) {
-      current = ask;
+    setAsk(given: Ask | undefined): void {
+      ask = given;
       // The question is withdrawn, and the server gets an error instead of waiting forever.
       const reason = new Error("The request that led to this question is over.");
       for (const controller of answering.values()) controller.abort(reason);
     },
-    cancel(id) {
-      const controller = answering.get(id as RequestId);
-      answering.delete(id as RequestId);
+    /** Stops answering the server's request of this id. False if none is being answered. */
+    cancel(id: unknown): boolean {
+      const controller = answering.get(id);
+      answering.delete(id);
       controller?.abort();
       return controller !== undefined;
     },
-    close() {
+    /** Stops answering everything. */
+    close(): void {
       for (const id of answering.keys()) this.cancel(id);
     },
   };
 }
 
 function toBody(error: unknown): RpcErrorBody {
-  if (error instanceof RpcError) return error.body;
-  return { code: RPC.internalError, message: error instanceof Error ? error.message : String(error) };
+  return error instanceof RpcError ? error.body : { code: RPC.internalError, message: messageOf(error) };
 }

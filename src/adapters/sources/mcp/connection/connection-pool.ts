@@ -2,52 +2,40 @@ import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 
-/**
- * Connections to one server of which a caller may need one to itself. The first, the primary, is everybody's: callers who come one after the
- * other always get it. Others are opened while they are needed.
- */
-export interface ConnectionPool {
-  /** Uses a connection together with others who share it. */
-  share<Result>(use: (connection: McpConnection) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
-  /** Uses a connection that nobody else uses meanwhile. Waits its turn if there is none. */
-  claim<Result>(use: (connection: McpConnection) => Promise<Result>, signal?: AbortSignal): Promise<Result>;
-  setPrimary(connection: McpConnection): void;
-  /** Closes every connection but the primary. Requests that still wait are rejected. */
-  close(): Promise<void>;
-}
+/** Connections to one server of which a caller may need one to itself. */
+export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
-/** What a pool needs. */
-export interface PoolParts {
-  readonly name: string;
-  readonly clock: Clock;
-  /** Opens one more connection. */
-  readonly open: () => Promise<McpConnection>;
-  /** Connections at once, the primary among them. */
-  readonly max: number;
-}
+type Use<Result> = (connection: McpConnection) => Promise<Result>;
 
 interface Slot {
   readonly connection: McpConnection;
   readonly primary: boolean;
   sharers: number;
   held: boolean;
-  cancelIdle: (() => void) | undefined;
+  cancelIdle?: () => void;
 }
 
-interface Waiter {
+interface Waiter extends PromiseWithResolvers<Slot> {
   readonly exclusive: boolean;
-  readonly take: (slot: Slot) => void;
-  readonly fail: (error: unknown) => void;
 }
 
-/** A connection beside the primary that nobody used this long is closed. */
+/** An additional connection that nobody used this long is closed. */
 const IDLE_MS = 30_000;
 
 /** A server that refused one more connection is not asked for another meanwhile. */
 const REFUSED_MS = 10_000;
 
-/** A pool without a connection yet. */
-export function createConnectionPool({ name, clock, open, max }: PoolParts): ConnectionPool {
+/**
+ * Creates a pool of at most `max` connections. The first, the primary, is everybody's: callers who come one after the other always get it.
+ * Others are opened while they are needed.
+ */
+export function createConnectionPool(parts: {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly open: () => Promise<McpConnection>;
+  readonly max: number;
+}) {
+  const { name, clock, open, max } = parts;
   const slots: Slot[] = [];
   const waiting: Waiter[] = [];
   let opening = 0;
@@ -61,7 +49,6 @@ export function createConnectionPool({ name, clock, open, max }: PoolParts): Con
     if (exclusive) slot.held = true;
     else slot.sharers++;
     slot.cancelIdle?.();
-    slot.cancelIdle = undefined;
     return slot;
   };
 
@@ -76,16 +63,15 @@ export function createConnectionPool({ name, clock, open, max }: PoolParts): Con
 
   const dispatch = (): void => {
     const unserved = { exclusive: 0, shared: 0 };
-    for (let place = 0; place < waiting.length;) {
-      const waiter = waiting[place] as Waiter;
-      const slot = pick(waiter.exclusive);
+    for (const waiter of waiting.slice()) {
+      const { exclusive } = waiter;
+      const slot = pick(exclusive);
       if (slot !== undefined) {
-        waiting.splice(place, 1);
-        waiter.take(occupy(slot, waiter.exclusive));
+        waiting.splice(waiting.indexOf(waiter), 1);
+        waiter.resolve(occupy(slot, exclusive));
         continue;
       }
-      place++;
-      unserved[waiter.exclusive ? "exclusive" : "shared"]++;
+      unserved[exclusive ? "exclusive" : "shared"]++;
       // With a single connection, those who share it would never let one through who needs it alone.
       if (max === 1) break;
     }
@@ -110,7 +96,7 @@ export function createConnectionPool({ name, clock, open, max }: PoolParts): Con
   };
 
   const add = (connection: McpConnection, primary: boolean): void => {
-    const slot: Slot = { connection, primary, sharers: 0, held: false, cancelIdle: undefined };
+    const slot: Slot = { connection, primary, sharers: 0, held: false };
     if (primary) slots.unshift(slot);
     else slots.push(slot);
     connection.onClosed(() => {
@@ -121,36 +107,33 @@ export function createConnectionPool({ name, clock, open, max }: PoolParts): Con
     });
   };
 
-  const failAll = (): void => {
-    for (const { fail } of waiting.splice(0)) fail(gone(name));
-  };
-
-  const acquire = (exclusive: boolean, signal: AbortSignal | undefined): Promise<Slot> => {
-    const free = waiting.length === 0 || max > 1 ? pick(exclusive) : undefined;
-    if (free !== undefined) return Promise.resolve(occupy(free, exclusive));
-    if (slots.length === 0) return Promise.reject(gone(name));
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        const place = waiting.indexOf(waiter);
-        if (place >= 0) waiting.splice(place, 1);
-        waiter.fail(signal?.reason);
-      };
-      const waiter: Waiter = {
-        exclusive,
-        take: (slot) => (signal?.removeEventListener("abort", leave), resolve(slot)),
-        fail: (error) => (signal?.removeEventListener("abort", leave), reject(error)),
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      waiting.push(waiter);
-      dispatch();
+  const gone = (): ArsenalError =>
+    new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" went away. Try again when it is back.`, {
+      field: name,
+      beforeSend: true,
     });
+
+  const failAll = (): void => {
+    for (const { reject } of waiting.splice(0)) reject(gone());
   };
 
-  const using = async <Result>(
-    exclusive: boolean,
-    use: (connection: McpConnection) => Promise<Result>,
-    signal: AbortSignal | undefined,
-  ): Promise<Result> => {
+  const acquire = async (exclusive: boolean, signal: AbortSignal | undefined): Promise<Slot> => {
+    const free = waiting.length === 0 || max > 1 ? pick(exclusive) : undefined;
+    if (free !== undefined) return occupy(free, exclusive);
+    if (slots.length === 0) throw gone();
+    const waiter: Waiter = { exclusive, ...Promise.withResolvers<Slot>() };
+    const leave = (): void => {
+      const place = waiting.indexOf(waiter);
+      if (place >= 0) waiting.splice(place, 1);
+      waiter.reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    waiting.push(waiter);
+    dispatch();
+    return waiter.promise.finally(() => signal?.removeEventListener("abort", leave));
+  };
+
+  const using = async <Result>(exclusive: boolean, use: Use<Result>, signal?: AbortSignal): Promise<Result> => {
     signal?.throwIfAborted();
     const slot = await acquire(exclusive, signal);
     try {
@@ -161,23 +144,19 @@ export function createConnectionPool({ name, clock, open, max }: PoolParts): Con
   };
 
   return {
-    share: (use, signal) => using(false, use, signal),
-    claim: (use, signal) => using(true, use, signal),
-    setPrimary(connection) {
+    /** Uses a connection together with others who share it. */
+    share: <Result>(use: Use<Result>, signal?: AbortSignal) => using(false, use, signal),
+    /** Uses a connection that nobody else uses meanwhile. Waits its turn if there is none. */
+    claim: <Result>(use: Use<Result>, signal?: AbortSignal) => using(true, use, signal),
+    setPrimary(connection: McpConnection): void {
       add(connection, true);
       dispatch();
     },
-    async close() {
+    /** Closes every connection but the primary. Requests that still wait are rejected. */
+    async close(): Promise<void> {
       closed = true;
       failAll();
       await Promise.all(slots.filter(({ primary }) => !primary).map(({ connection }) => connection.close()));
     },
   };
-}
-
-function gone(name: string): ArsenalError {
-  return new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" went away. Try again when it is back.`, {
-    field: name,
-    beforeSend: true,
-  });
 }

@@ -7,27 +7,15 @@ import { isSessionExpired } from "./failures.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 import type { UpstreamState } from "../upstream/upstream.ts";
 
-/** A connection that is opened again whenever it ends. */
-export interface Keeper {
-  readonly state: UpstreamState;
-  /** Resolves when the first attempt has ended. Never rejects. */
-  readonly attempted: Promise<void>;
-  /** The connection. Waits where it is being renewed at once; rejects with SOURCE_UNAVAILABLE while the server is away. */
-  ready(signal?: AbortSignal): Promise<McpConnection>;
-  /** Connects now instead of after the pause. Resolves when the attempt has ended. Does nothing unless the last attempt failed. */
-  retry(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** What a keeper needs. */
-export interface KeeperParts {
+interface KeeperParts {
   readonly name: string;
   readonly connect: (options: { readonly signal: AbortSignal }) => Promise<McpConnection>;
   readonly clock: Clock;
   /** A number in [0, 1): pauses are not the same for everybody who waits for one server. */
   readonly random: () => number;
   readonly timeoutMs: number;
-  /** Told of every state, and of the connection where there is one. */
+  /** Called with every state, and with the connection if there is one. */
   readonly changed: (state: UpstreamState, connection: McpConnection | undefined) => void;
 }
 
@@ -41,7 +29,7 @@ const STEADY_MS = 10_000;
 const MOST_RENEWALS = 3;
 
 /** Connects now, and again whenever the connection ends or an attempt fails, with pauses that double from one second to one minute. */
-export function createKeeper({ name, connect, clock, random, timeoutMs, changed }: KeeperParts): Keeper {
+export function createKeeper({ name, connect, clock, random, timeoutMs, changed }: KeeperParts) {
   const closing = new AbortController();
   const first = Promise.withResolvers<void>();
   let state: UpstreamState = { kind: "connecting" };
@@ -121,8 +109,8 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
     return new ArsenalError("SOURCE_UNAVAILABLE", `The MCP server "${name}" ${what}`, {
       field: name,
       beforeSend: true,
-      ...(waits === undefined ? {} : { retryAfterMs: waits }),
-      ...(lastFailure === undefined ? {} : { cause: lastFailure }),
+      ...(waits !== undefined && { retryAfterMs: waits }),
+      cause: lastFailure,
     });
   };
 
@@ -137,20 +125,23 @@ export function createKeeper({ name, connect, clock, random, timeoutMs, changed 
 
   void attempt();
   return {
-    get state() {
+    get state(): UpstreamState {
       return state;
     },
+    /** Resolves when the first attempt has ended. Never rejects. */
     attempted: first.promise,
-    async ready(signal) {
+    /** Returns the connection, also one that is being renewed at once. Rejects with SOURCE_UNAVAILABLE while the server is away. */
+    async ready(signal?: AbortSignal): Promise<McpConnection> {
       if (current === undefined && renewing !== undefined) await untilAborted(renewing, signal);
       if (current === undefined) throw unavailable();
       return current;
     },
-    async retry() {
+    /** Connects now instead of after the pause. Resolves when the attempt has ended. Does nothing unless the last attempt failed. */
+    async retry(): Promise<void> {
       if (state.kind !== "failed") return;
       cancelRetry?.();
       await outsideCalls(attempt);
     },
-    close: () => (closed ??= end()),
+    close: (): Promise<void> => (closed ??= end()),
   };
 }

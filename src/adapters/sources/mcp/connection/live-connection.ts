@@ -1,4 +1,5 @@
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../../errors/show-value.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { ClientIdentity, McpConnection, RequestOptions, ServerDescription } from "../../../../mcp/connection.ts";
@@ -13,7 +14,7 @@ import {
   type RpcResponse,
 } from "../../../../mcp/protocol.ts";
 import { type Tap, toRequestId } from "../transports/tap.ts";
-import { createRelayLimits, type RelayLimits } from "./relay-limits.ts";
+import { createRelayLimits } from "./relay-limits.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
 /** What a handshake established. */
@@ -42,7 +43,7 @@ interface Pending {
   readonly method: string;
   readonly callerToken: unknown;
   readonly onNotification: RequestOptions["onNotification"];
-  readonly progress: ReturnType<RelayLimits["progress"]> | undefined;
+  readonly progress: ReturnType<ReturnType<typeof createRelayLimits>["progress"]> | undefined;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: Error) => void;
 }
@@ -83,7 +84,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     listeners.clear();
     const lost = [...pending.values()];
     pending.clear();
-    const why = error === undefined ? "the connection was closed" : error.message;
+    const why = error?.message ?? "the connection was closed";
     for (const { method, reject } of lost) {
       reject(unknownOutcome(`${method} on the MCP server "${name}" was sent, and its answer was lost: ${why}`, error));
     }
@@ -148,13 +149,10 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     return listening.length === 1 ? listening[0]?.onNotification : undefined;
   };
 
-  const request = (
-    method: string,
-    params: JsonObject | undefined,
-    { signal, onNotification, headers }: RequestOptions,
-    resolve: (result: JsonObject) => void,
-    reject: (error: Error) => void,
-  ): void => {
+  const request: McpConnection["request"] = (method, params, { signal, onNotification, headers } = {}) => {
+    if (!open) return Promise.reject(notOpen(method, name, ending?.error));
+    if (signal?.aborted) return Promise.reject(toCancelled(signal.reason, method, name));
+    const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
     const id = toRequestId(++count);
     const given = metaFor(era, params?.["_meta"]);
     const callerToken = given?.["progressToken"];
@@ -203,22 +201,17 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
       entry.reject(failure);
       if (isSessionExpired(failure) || isUnreachable(failure)) retire(failure);
     };
-    tap
-      .send(
-        { jsonrpc: "2.0", id, method, ...(sent === undefined ? {} : { params: sent }) },
-        tap.perRequestStream
-          ? {
-              ...(headers === undefined ? {} : { headers }),
-              requestSignal: stream?.signal ?? signal,
-              onRequestStreamEnd: () => lost(new Error("the server ended the stream without an answer")),
-            }
-          : undefined,
-      )
-      .catch(lost);
+    const ownStream = tap.perRequestStream && {
+      ...(headers && { headers }),
+      requestSignal: stream?.signal ?? signal,
+      onRequestStreamEnd: () => lost(new Error("the server ended the stream without an answer")),
+    };
+    tap.send({ jsonrpc: "2.0", id, method, ...(sent && { params: sent }) }, ownStream || undefined).catch(lost);
+    return promise;
   };
 
   const notify = (method: string, params?: JsonObject): Promise<void> =>
-    tap.send({ jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) });
+    tap.send({ jsonrpc: "2.0", method, ...(params && { params }) });
 
   tap.listen({
     answered,
@@ -237,13 +230,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     get open() {
       return open;
     },
-    request(method, params, options = {}) {
-      return new Promise((resolve, reject) => {
-        if (!open) reject(notOpen(method, name, ending?.error));
-        else if (options.signal?.aborted) reject(toCancelled(options.signal.reason, method, name));
-        else request(method, params, options, resolve, reject);
-      });
-    },
+    request,
     async notify(method, params) {
       if (!open) throw notOpen(method, name, ending?.error);
       await notify(method, params);
@@ -252,7 +239,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    setAsk: (ask) => desk.setAsk(ask),
+    setAsk: desk.setAsk,
     onClosed(listener) {
       if (ending !== undefined) {
         listener(ending.error);
@@ -279,12 +266,12 @@ function toCancelled(cause: unknown, method: string, server: string): Error {
 
 function notOpen(method: string, server: string, cause: Error | undefined): ArsenalError {
   const message = `${method} was not sent: the connection to the MCP server "${server}" has ended. Open a new one.`;
-  return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, ...(cause ? { cause } : {}) });
+  return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause });
 }
 
 /** A pipe or socket that does not take a message has not passed it on: a part of a line is no message. */
 function notWritten(error: unknown, method: string, server: string): ArsenalError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const message = `${method} could not be written to the MCP server "${server}": ${reason}. Check that it still runs.`;
   return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause: error });
 }

@@ -3,27 +3,25 @@ import type { RpcNotification } from "../../../../mcp/protocol.ts";
 
 type Give = (notification: RpcNotification) => void;
 
-/** What one connection hands on of the things that a server says while requests run. */
-export interface RelayLimits {
-  /** Progress of one request: the first updates as they come, then at most ten a second, always the latest. */
-  progress(give: Give): { push: Give; flush(): void; stop(): void };
-  /** Log messages: a hundred as they come, then at most twenty a second. How many are dropped is said with the next. */
-  log(message: RpcNotification, give: Give): void;
-}
-
 const PROGRESS = { burst: 20, perSecond: 10 };
 const LOG = { burst: 100, perSecond: 20 };
 
-/** The limits of one connection to the named server. */
-export function createRelayLimits(server: string, clock: Clock): RelayLimits {
+/** Limits what one connection to the named server hands on of the things that the server says while requests run. */
+export function createRelayLimits(server: string, clock: Clock) {
   const logs = createBucket(clock, LOG);
   let dropped = 0;
 
   return {
-    progress(give) {
+    /** Progress of one request: the first updates as they come, then at most ten a second, always the latest. */
+    progress(give: Give) {
       const bucket = createBucket(clock, PROGRESS);
       let latest: RpcNotification | undefined;
       let cancel: (() => void) | undefined;
+
+      function stop(): void {
+        cancel?.();
+        cancel = undefined;
+      }
 
       function flush(): void {
         stop();
@@ -32,29 +30,16 @@ export function createRelayLimits(server: string, clock: Clock): RelayLimits {
         if (notification !== undefined) give(notification);
       }
 
-      function stop(): void {
-        cancel?.();
-        cancel = undefined;
+      function push(notification: RpcNotification): void {
+        if (cancel === undefined && bucket.take()) return give(notification);
+        latest = notification;
+        cancel ??= clock.after(bucket.waitMs(), () => (bucket.take(), flush()), { background: true });
       }
 
-      return {
-        push(notification) {
-          if (cancel === undefined && bucket.take()) return give(notification);
-          latest = notification;
-          cancel ??= clock.after(
-            bucket.waitMs(),
-            () => {
-              bucket.take();
-              flush();
-            },
-            { background: true },
-          );
-        },
-        flush,
-        stop,
-      };
+      return { push, flush, stop };
     },
-    log(message, give) {
+    /** Log messages: a hundred as they come, then at most twenty a second. How many are dropped is said with the next. */
+    log(message: RpcNotification, give: Give): void {
       if (!logs.take()) return void dropped++;
       if (dropped > 0) give(toldDropped(server, dropped));
       dropped = 0;
@@ -64,27 +49,19 @@ export function createRelayLimits(server: string, clock: Clock): RelayLimits {
 }
 
 /** Allows a burst, and after it so many a second. */
-function createBucket(
-  clock: Clock,
-  { burst, perSecond }: { readonly burst: number; readonly perSecond: number },
-): { take(): boolean; waitMs(): number } {
+function createBucket(clock: Clock, { burst, perSecond }: typeof LOG) {
   let tokens = burst;
   let filledAt = clock.now();
-
-  function fill(): void {
-    const now = clock.now();
-    tokens = Math.min(burst, tokens + ((now - filledAt) / 1000) * perSecond);
-    filledAt = now;
-  }
-
   return {
-    take() {
-      fill();
+    take(): boolean {
+      const now = clock.now();
+      tokens = Math.min(burst, tokens + ((now - filledAt) / 1000) * perSecond);
+      filledAt = now;
       if (tokens < 1) return false;
       tokens--;
       return true;
     },
-    waitMs: () => Math.max(1, Math.ceil(((1 - tokens) / perSecond) * 1000)),
+    waitMs: (): number => Math.max(1, Math.ceil(((1 - tokens) / perSecond) * 1000)),
   };
 }
 
