@@ -1,5 +1,3 @@
-import type { AnyValue, KeyValue } from "./otlp.ts";
-
 /** A value that an attribute can have; undefined leaves the attribute out. */
 export type AttributeValue = string | number | boolean | readonly string[] | undefined;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
@@ -12,11 +10,11 @@ export interface AttributeLimits {
   readonly maxCount: number;
 }
 
-/** Attributes within the limits, and how many were left out. Returns the same object when nothing changed. */
+/** Attributes within the limits, the same object if nothing changed, and how many were left out, if any were. */
 export function withinLimits(
   attributes: Attributes,
   { maxLength, maxCount }: AttributeLimits,
-): { readonly attributes: Attributes; readonly dropped: number } {
+): { readonly attributes: Attributes; readonly droppedAttributesCount: number | undefined } {
   let count = 0;
   let isLong = false;
   for (const key in attributes) {
@@ -25,7 +23,7 @@ export function withinLimits(
     count++;
     if (typeof value === "object" || (typeof value === "string" && value.length > maxLength)) isLong = true;
   }
-  if (count <= maxCount && !isLong) return { attributes, dropped: 0 };
+  if (count <= maxCount && !isLong) return { attributes, droppedAttributesCount: undefined };
   const kept = Object.entries(attributes).filter(([, value]) => value !== undefined);
   const cut = (value: AttributeValue): AttributeValue => {
     if (typeof value === "string") return clip(value, maxLength);
@@ -33,28 +31,8 @@ export function withinLimits(
   };
   return {
     attributes: Object.fromEntries(kept.slice(0, maxCount).map(([key, value]) => [key, cut(value)])),
-    dropped: Math.max(0, count - maxCount),
+    droppedAttributesCount: count > maxCount ? count - maxCount : undefined,
   };
-}
-
-/** Attributes as OTLP has them, within the limits, and how many were left out. */
-export function toKeyValues(
-  given: Attributes,
-  limits: AttributeLimits,
-): { readonly attributes: readonly KeyValue[]; readonly droppedAttributesCount?: number } {
-  const { attributes, dropped } = withinLimits(given, limits);
-  const pairs = Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: toAnyValue(value) }],
-  );
-  return dropped === 0 ? { attributes: pairs } : { attributes: pairs, droppedAttributesCount: dropped };
-}
-
-function toAnyValue(value: NonNullable<AttributeValue>): AnyValue {
-  if (typeof value === "string") return { stringValue: value };
-  if (typeof value === "boolean") return { boolValue: value };
-  if (typeof value === "number")
-    return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-  return { arrayValue: { values: value.map((text) => ({ stringValue: text })) } };
 }
 
 /** The beginning of a text, without a half character at its end. */

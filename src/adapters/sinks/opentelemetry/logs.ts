@@ -1,6 +1,5 @@
 import type { ArsenalEvent, EventLevel } from "../../../observe/events.ts";
-import { type AttributeLimits, type AttributeValue, clip, toKeyValues } from "./attributes.ts";
-import { type LogRecord, toNanos } from "./otlp.ts";
+import { type AttributeLimits, type AttributeValue, clip, withinLimits } from "./attributes.ts";
 import { toTraceId } from "./spans.ts";
 
 const SEVERITY: Readonly<Record<EventLevel, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
@@ -9,20 +8,20 @@ const SEVERITY: Readonly<Record<EventLevel, number>> = { debug: 5, info: 9, warn
 const OWN: ReadonlySet<string> = new Set(["traceId", "spanId", "message", "steps"]);
 
 /** An event as a log record. Everything but its message becomes attributes with the prefix `toolarsenal.`. */
-export function toLogRecord({ name, level, at, data }: ArsenalEvent, limits: AttributeLimits): LogRecord {
+export function toLogRecord({ name, level, at, data }: ArsenalEvent, limits: AttributeLimits): object {
   const { traceId, spanId, message, ...others } = data as Readonly<Record<string, unknown>>;
   const attributes: Record<string, AttributeValue> = {};
   for (const [key, value] of Object.entries(others))
     if (!OWN.has(key)) attributes[`toolarsenal.${toSnakeCase(key)}`] = toAttribute(value, limits);
   const text = typeof message === "string" ? message : name;
   return {
-    timeUnixNano: toNanos(at),
-    observedTimeUnixNano: toNanos(at),
+    at,
+    observedAt: at,
     severityNumber: SEVERITY[level],
     severityText: level.toUpperCase(),
     eventName: `toolarsenal.${name}`,
     body: { stringValue: clip(text, limits.maxLength) },
-    ...toKeyValues(attributes, limits),
+    ...withinLimits(attributes, limits),
     ...(typeof traceId === "string" && { traceId: toTraceId(traceId), flags: 1 }),
     ...(typeof spanId === "string" && /^[0-9a-f]{16}$/.test(spanId) && { spanId }),
   };

@@ -8,14 +8,15 @@ import { hasHostTracer } from "../../../observe/host-span.ts";
 import { isAtLeast } from "../../../observe/levels.ts";
 import type { MetricRegistry } from "../../../observe/metrics/registry.ts";
 import type { Sink } from "../../../observe/sink.port.ts";
-import { clip, toKeyValues } from "./attributes.ts";
+import { clip, withinLimits } from "./attributes.ts";
 import { checkCollector } from "./check.ts";
 import { createExporter, type Exporter } from "./exporter.ts";
 import { createHostTracer } from "./host-tracer.ts";
+import { createJsonWriter } from "./json.ts";
 import { toLogRecord } from "./logs.ts";
 import { toMetrics } from "./metrics.ts";
-import { SAMPLED, type Signal, SIGNALS, type Span, toNanos } from "./otlp.ts";
-import { createRequestWriter, type RequestWriter } from "./protobuf.ts";
+import type { Signal, Span } from "./otlp.ts";
+import { createProtobufWriter } from "./protobuf.ts";
 import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings } from "./settings.ts";
 import { isSpanName, isSpanned, toSpans } from "./spans.ts";
 
@@ -31,7 +32,6 @@ type Around = Partial<Surroundings> & {
 const REPORT_EVERY_MS = 60_000;
 /** What closing may take: less than the arsenal waits for a sink. */
 const CLOSE_MS = 4000;
-const NO_LIMITS = { maxLength: Infinity, maxCount: Infinity };
 /** Texts of an event that waits are cut to this length. */
 const MAX_WAITING_TEXT = 4096;
 
@@ -51,8 +51,8 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   const egress = around.egress?.fork() ?? createEgress();
   const { spanId } = createTraceIds();
   const spanSettings = { limits, captureContent, spanId };
-  const about = {
-    resource: toKeyValues(settings.resource, limits),
+  const sender = {
+    resource: withinLimits(settings.resource, limits),
     scope: { name: "toolarsenal", version: packageVersion() },
   };
   let dropped = 0;
@@ -79,7 +79,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   ): Exporter<Item> | undefined {
     const target = targets[signal];
     if (target === undefined) return undefined;
-    const writer = (target.protocol === "http/json" ? createJsonWriter : createRequestWriter)(signal, about);
+    const writer = (target.protocol === "http/json" ? createJsonWriter : createProtobufWriter)(signal, sender);
     return createExporter({
       target,
       ...sizes,
@@ -97,12 +97,11 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   }
 
   const ofEvents = { queueSize, batchSize, delayMs };
-  const traces = exporterOf("traces", ofEvents, (event: ArsenalEvent) =>
-    isSpanned(event) ? toSpans(event, spanSettings) : [],
-  );
+  const spansOf = (event: ArsenalEvent): readonly Span[] => (isSpanned(event) ? toSpans(event, spanSettings) : []);
+  const traces = exporterOf("traces", ofEvents, spansOf);
   const host = createHostTracer({
-    toSpans: (event: ArsenalEvent) => (isSpanned(event) ? toSpans(event, spanSettings) : []),
-    version: about.scope.version,
+    toSpans: spansOf,
+    version: sender.scope.version,
     queueSize,
     delayMs,
     clock,
@@ -167,36 +166,6 @@ function bounded<Event extends ArsenalEvent>(event: Event): Event {
     ...(isLong(query) && { query: clip(query, MAX_WAITING_TEXT) }),
   };
   return { ...event, data: { ...event.data, ...cut } };
-}
-
-/** A span in the shape of OTLP's JSON encoding. Its attributes are within the limits already. */
-function toJson({ startedAt, endedAt, attributes, ...span }: Span): object {
-  return {
-    ...span,
-    flags: SAMPLED,
-    startTimeUnixNano: toNanos(startedAt),
-    endTimeUnixNano: toNanos(endedAt),
-    ...toKeyValues(attributes, NO_LIMITS),
-  };
-}
-
-function createJsonWriter(
-  signal: Signal,
-  { resource, scope }: { readonly resource: object; readonly scope: object },
-): RequestWriter {
-  const { resources, scopes, items: named } = SIGNALS[signal];
-  const around = JSON.stringify({ [resources]: [{ resource, [scopes]: [{ scope, [named]: ["\0"] }] }] });
-  const [head = "", tail = ""] = around.split(JSON.stringify("\0"));
-  const comma = Buffer.from(",");
-  return {
-    encode: (items) =>
-      Buffer.from(items.map((item) => JSON.stringify(signal === "traces" ? toJson(item as Span) : item)).join(",")),
-    join(parts) {
-      const some = parts.filter(({ length }) => length > 0);
-      const separated = some.flatMap((part, at) => (at === 0 ? [part] : [comma, part]));
-      return Buffer.concat([Buffer.from(head), ...separated, Buffer.from(tail)]);
-    },
-  };
 }
 
 export function create(settings: OpenTelemetrySinkOptions, surroundings: Surroundings): Sink {

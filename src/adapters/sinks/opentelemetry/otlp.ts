@@ -1,20 +1,6 @@
 import type { Attributes } from "./attributes.ts";
 
-/** What OTLP carries. All but spans are in the shape of its JSON encoding: names in camelCase, ids in hexadecimal, 64-bit numbers as text. */
-
-export type AnyValue =
-  | { readonly stringValue: string }
-  | { readonly boolValue: boolean }
-  | { readonly intValue: string }
-  | { readonly doubleValue: number }
-  | { readonly arrayValue: { readonly values: readonly AnyValue[] } };
-
-export interface KeyValue {
-  readonly key: string;
-  readonly value: AnyValue;
-}
-
-/** A span. It is made often and written by hand, so it has the times and attributes as they are known. */
+/** A span, as both encodings and the application's tracer take it. */
 export interface Span {
   /** 32 and 16 hexadecimal digits. */
   readonly traceId: string;
@@ -29,8 +15,9 @@ export interface Span {
   readonly endedAt: number;
   /** Within the limits. */
   readonly attributes: Attributes;
-  readonly droppedAttributesCount: number;
+  readonly droppedAttributesCount: number | undefined;
   readonly status: { readonly code: number; readonly message?: string } | undefined;
+  readonly flags: typeof SAMPLED;
 }
 
 /** The W3C flag of a trace that is recorded, as every span that is sent is. */
@@ -38,64 +25,113 @@ export const SAMPLED = 1;
 export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;
 export type SpanKind = (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
 export const STATUS_ERROR = 2;
-
-export interface LogRecord {
-  readonly timeUnixNano: string;
-  readonly observedTimeUnixNano: string;
-  readonly severityNumber: number;
-  readonly severityText: string;
-  readonly eventName: string;
-  readonly body: AnyValue;
-  readonly attributes: readonly KeyValue[];
-  readonly droppedAttributesCount?: number;
-  readonly flags?: number;
-  readonly traceId?: string;
-  readonly spanId?: string;
-}
-
 /** Cumulative since the start of the process. */
 export const CUMULATIVE = 2;
 
-export interface Metric {
+/** How protobuf writes values of each type. `time` is milliseconds that OTLP has as nanoseconds; a `count` is a whole number. */
+const WIRE_TYPES = {
+  string: 2,
+  hex: 2,
+  uint: 0,
+  bool: 0,
+  fixed32: 5,
+  time: 1,
+  count: 1,
+  counts: 2,
+  double: 1,
+  doubles: 2,
+  attributes: 2,
+} as const;
+
+/** One field of a message. */
+export interface Field {
   readonly name: string;
-  readonly description: string;
-  readonly unit: string;
-  readonly gauge?: { readonly dataPoints: readonly NumberPoint[] };
-  readonly sum?: {
-    readonly dataPoints: readonly NumberPoint[];
-    readonly aggregationTemporality: number;
-    readonly isMonotonic: boolean;
-  };
-  readonly histogram?: { readonly dataPoints: readonly HistogramPoint[]; readonly aggregationTemporality: number };
+  /** What it is called in JSON. */
+  readonly json: string;
+  /** The field's number, and how it is written, in protobuf. */
+  readonly tag: number;
+  readonly type: keyof typeof WIRE_TYPES | Message;
+}
+export type Message = readonly Field[];
+
+function message(fields: Readonly<Record<string, readonly [number, Field["type"], json?: string]>>): Message {
+  return Object.entries(fields).map(([name, [number, type, json = name]]) => {
+    return { name, json, tag: number * 8 + (typeof type === "string" ? WIRE_TYPES[type] : 2), type };
+  });
 }
 
-export interface NumberPoint {
-  readonly attributes: readonly KeyValue[];
-  readonly startTimeUnixNano: string;
-  readonly timeUnixNano: string;
-  readonly asDouble: number;
-}
+// Field numbers are those of opentelemetry-proto; tests decode what is written with the official descriptors.
+export const RESOURCE: Message = message({ attributes: [1, "attributes"] });
+export const SCOPE: Message = message({ name: [1, "string"], version: [2, "string"] });
+const SPAN = message({
+  traceId: [1, "hex"],
+  spanId: [2, "hex"],
+  traceState: [3, "string"],
+  parentSpanId: [4, "hex"],
+  name: [5, "string"],
+  kind: [6, "uint"],
+  startedAt: [7, "time", "startTimeUnixNano"],
+  endedAt: [8, "time", "endTimeUnixNano"],
+  attributes: [9, "attributes"],
+  droppedAttributesCount: [10, "uint"],
+  status: [15, message({ message: [2, "string"], code: [3, "uint"] })],
+  flags: [16, "fixed32"],
+});
+const LOG_RECORD = message({
+  at: [1, "time", "timeUnixNano"],
+  severityNumber: [2, "uint"],
+  severityText: [3, "string"],
+  body: [5, message({ stringValue: [1, "string"] })],
+  attributes: [6, "attributes"],
+  droppedAttributesCount: [7, "uint"],
+  flags: [8, "fixed32"],
+  traceId: [9, "hex"],
+  spanId: [10, "hex"],
+  observedAt: [11, "time", "observedTimeUnixNano"],
+  eventName: [12, "string"],
+});
+const NUMBER_POINT = message({
+  startedAt: [2, "time", "startTimeUnixNano"],
+  readAt: [3, "time", "timeUnixNano"],
+  asDouble: [4, "double"],
+  attributes: [7, "attributes"],
+});
+const HISTOGRAM_POINT = message({
+  startedAt: [2, "time", "startTimeUnixNano"],
+  readAt: [3, "time", "timeUnixNano"],
+  count: [4, "count"],
+  sum: [5, "double"],
+  bucketCounts: [6, "counts"],
+  explicitBounds: [7, "doubles"],
+  attributes: [9, "attributes"],
+});
+const METRIC = message({
+  name: [1, "string"],
+  description: [2, "string"],
+  unit: [3, "string"],
+  gauge: [5, message({ dataPoints: [1, NUMBER_POINT] })],
+  sum: [7, message({ dataPoints: [1, NUMBER_POINT], aggregationTemporality: [2, "uint"], isMonotonic: [3, "bool"] })],
+  histogram: [9, message({ dataPoints: [1, HISTOGRAM_POINT], aggregationTemporality: [2, "uint"] })],
+});
 
-export interface HistogramPoint {
-  readonly attributes: readonly KeyValue[];
-  readonly startTimeUnixNano: string;
-  readonly timeUnixNano: string;
-  readonly count: string;
-  readonly sum: number;
-  readonly bucketCounts: readonly string[];
-  readonly explicitBounds: readonly number[];
-}
-
-/** Milliseconds since the epoch, with fractions, as nanoseconds in text. */
-export function toNanos(ms: number): string {
-  // Nanoseconds since the epoch do not fit into a number; microseconds do.
-  return `${Math.round(Math.max(0, ms) * 1000)}000`;
-}
-
-/** The signals, and what their messages are called. Their field numbers are the same. */
+/** The signals: their items, and what the messages around those are called. The numbers of these are the same for all. */
 export const SIGNALS = {
-  traces: { resources: "resourceSpans", scopes: "scopeSpans", items: "spans" },
-  logs: { resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords" },
-  metrics: { resources: "resourceMetrics", scopes: "scopeMetrics", items: "metrics" },
+  traces: { item: SPAN, resources: "resourceSpans", scopes: "scopeSpans", items: "spans" },
+  logs: { item: LOG_RECORD, resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords" },
+  metrics: { item: METRIC, resources: "resourceMetrics", scopes: "scopeMetrics", items: "metrics" },
 } as const;
 export type Signal = keyof typeof SIGNALS;
+
+/** Who sends: members of the messages `RESOURCE` and `SCOPE`. */
+export interface Sender {
+  readonly resource: object;
+  readonly scope: object;
+}
+
+/** Writes requests of one signal, all from the same sender. */
+export interface RequestWriter {
+  /** Writes some spans, log records or metrics: a part of a request. */
+  encode(items: readonly object[]): Uint8Array;
+  /** Joins parts into the body of an export request. */
+  join(parts: readonly Uint8Array[]): Uint8Array;
+}

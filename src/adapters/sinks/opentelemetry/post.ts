@@ -3,6 +3,7 @@ import { harmless } from "../../../errors/show-value.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { askedPause } from "../../retry-after.ts";
 import type { Target } from "./settings.ts";
 
 /** What a request to a collector needs. */
@@ -61,7 +62,7 @@ export async function postOtlp(body: Uint8Array, parts: PostParts, abort?: Abort
     const said = await textOf(response).catch(() => "");
     if (status >= 200 && status < 300) return { status };
     const problem = `the collector at ${target.url.origin} answered with status ${status}${said && `: ${said}`}`;
-    return { problem, status, ...(RETRIED.has(status) && { retryAfterMs: askedPause(response, clock) }) };
+    return { problem, status, ...(RETRIED.has(status) && { retryAfterMs: askedPause(response.headers, clock) ?? 0 }) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     if (headers === undefined) return { problem: message, error, retryAfterMs: 0 };
@@ -92,11 +93,4 @@ async function textOf({ headers, body }: EgressResponse): Promise<string> {
   const all = (await buffer(body)).subarray(0, SHOWN_BYTES);
   if (!/^text\/|json/.test(headers["content-type"] ?? "text/plain")) return "";
   return harmless(all.toString("utf8")).trim();
-}
-
-function askedPause({ headers }: EgressResponse, clock: Clock): number {
-  const header = headers["retry-after"] ?? "";
-  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - clock.now());
 }

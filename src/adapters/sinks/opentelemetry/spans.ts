@@ -3,7 +3,7 @@ import { timeSteps } from "../../../observe/retrieval-steps.ts";
 import { sha256 } from "../../../tool/crypto.ts";
 import type { ToolSource } from "../../../tool/tool.ts";
 import { type AttributeLimits, type Attributes, withinLimits, clip } from "./attributes.ts";
-import { type Span, SPAN_KIND, type SpanKind, STATUS_ERROR } from "./otlp.ts";
+import { SAMPLED, type Span, SPAN_KIND, type SpanKind, STATUS_ERROR } from "./otlp.ts";
 
 /** How spans are made. */
 export interface SpanSettings {
@@ -42,9 +42,10 @@ export function toSpans({ name, data }: SpannedEvent, settings: SpanSettings): r
   const traceId = toTraceId(data.traceId);
   if (traceId === data.traceId) return spans;
   return spans.map((span) => {
-    const attributes = { ...span.attributes, "toolarsenal.trace_id": data.traceId };
-    const { attributes: kept, dropped } = withinLimits(attributes, settings.limits);
-    return { ...span, traceId, attributes: kept, droppedAttributesCount: span.droppedAttributesCount + dropped };
+    const named = { ...span.attributes, "toolarsenal.trace_id": data.traceId };
+    const { attributes, droppedAttributesCount = 0 } = withinLimits(named, settings.limits);
+    const dropped = (span.droppedAttributesCount ?? 0) + droppedAttributesCount;
+    return { ...span, traceId, attributes, droppedAttributesCount: dropped };
   });
 }
 
@@ -67,7 +68,6 @@ interface About {
 
 function spanOf(data: SpannedEvent["data"], { name, kind, attributes, error }: About, limits: AttributeLimits): Span {
   const { traceId, spanId, parentSpanId, tracestate: traceState, startedAt, durationMs } = data;
-  const { attributes: kept, dropped } = withinLimits(attributes, limits);
   return {
     traceId,
     spanId,
@@ -77,34 +77,24 @@ function spanOf(data: SpannedEvent["data"], { name, kind, attributes, error }: A
     kind,
     startedAt,
     endedAt: startedAt + Math.max(0, durationMs),
-    attributes: kept,
-    droppedAttributesCount: dropped,
+    ...withinLimits(attributes, limits),
     status: error === undefined ? undefined : failed(error, limits.maxLength),
+    flags: SAMPLED,
   };
 }
 
 /** A step of what a span is about, as a span below it. */
 function stepOf(
-  { traceId, traceState, spanId: parentSpanId }: Span,
+  whole: Span,
   name: string,
   { startedAt, durationMs }: StepTime,
   spanId: string,
   attributes = NONE,
   status?: Span["status"],
 ): Span {
-  return {
-    traceId,
-    spanId,
-    parentSpanId,
-    traceState,
-    name,
-    kind: SPAN_KIND.internal,
-    startedAt,
-    endedAt: startedAt + Math.max(0, durationMs),
-    attributes,
-    droppedAttributesCount: 0,
-    status,
-  };
+  const endedAt = startedAt + Math.max(0, durationMs);
+  const own = { spanId, parentSpanId: whole.spanId, name, startedAt, endedAt, attributes, status };
+  return { ...whole, ...own, kind: SPAN_KIND.internal, droppedAttributesCount: undefined };
 }
 
 const NONE: Attributes = {};
@@ -117,48 +107,42 @@ function retrieval(
   data: EventMap["retrieval-finished"],
   { captureContent, limits, spanId }: SpanSettings,
 ): readonly Span[] {
-  const { tools, toolset } = data;
-  const about = {
-    name: `retrieval ${toolset ?? CATALOG}`,
-    kind: SPAN_KIND.internal,
-    attributes: {
-      "gen_ai.operation.name": "retrieval",
-      "gen_ai.data_source.id": toolset ?? CATALOG,
-      ...(captureContent && { "gen_ai.retrieval.query.text": data.query }),
-      "toolarsenal.toolset": toolset,
-      "toolarsenal.retrieval.tools": tools.map(({ toolId }) => toolId),
-      "toolarsenal.retrieval.scores": tools.map(({ score }) => score.toFixed(3)),
-      "toolarsenal.retrieval.candidates": data.candidateCount,
-      "toolarsenal.retrieval.filtered": data.filteredCount,
-      "toolarsenal.retrieval.confidence": data.confidence,
-      "toolarsenal.retrieval.nothing_fits": data.nothingFits,
-      "toolarsenal.retrieval.tier": data.tier,
-    },
-    error: undefined,
+  const { tools } = data;
+  const attributes = {
+    ...(captureContent && { "gen_ai.retrieval.query.text": data.query }),
+    "toolarsenal.retrieval.tools": tools.map(({ toolId }) => toolId),
+    "toolarsenal.retrieval.scores": tools.map(({ score }) => score.toFixed(3)),
+    "toolarsenal.retrieval.candidates": data.candidateCount,
+    "toolarsenal.retrieval.filtered": data.filteredCount,
+    "toolarsenal.retrieval.confidence": data.confidence,
+    "toolarsenal.retrieval.nothing_fits": data.nothingFits,
+    "toolarsenal.retrieval.tier": data.tier,
   };
-  const whole = spanOf(data, about, limits);
+  const whole = spanOf(data, aboutRetrieval(data, attributes), limits);
   const steps = timeSteps(data.steps).map(({ name, afterMs, durationMs }) =>
     stepOf(whole, name, { startedAt: data.startedAt + afterMs, durationMs }, spanId()),
   );
   return [whole, ...steps];
 }
 
-const CATALOG = "catalog";
-
 function failedRetrieval(data: EventMap["retrieval-failed"], { limits }: SpanSettings): readonly Span[] {
-  const { toolset, code, message } = data;
-  const about = {
-    name: `retrieval ${toolset ?? CATALOG}`,
+  const { code, message } = data;
+  const error = code === "CANCELLED" ? undefined : message;
+  return [spanOf(data, { ...aboutRetrieval(data, { "error.type": code }), error }, limits)];
+}
+
+function aboutRetrieval({ toolset }: { readonly toolset?: string }, attributes: Attributes): About {
+  return {
+    name: `retrieval ${toolset ?? "catalog"}`,
     kind: SPAN_KIND.internal,
     attributes: {
       "gen_ai.operation.name": "retrieval",
-      "gen_ai.data_source.id": toolset ?? CATALOG,
-      "error.type": code,
+      "gen_ai.data_source.id": toolset ?? "catalog",
       "toolarsenal.toolset": toolset,
+      ...attributes,
     },
-    error: code === "CANCELLED" ? undefined : message,
+    error: undefined,
   };
-  return [spanOf(data, about, limits)];
 }
 
 /** Statuses of calls that nothing went wrong with. */
@@ -166,7 +150,7 @@ const FINE: ReadonlySet<string> = new Set(["success", "pending_confirmation", "c
 
 function call(data: EventMap["call-finished"], { limits, spanId }: SpanSettings): readonly Span[] {
   const { toolId, status, code, message = "", source, steps } = data;
-  const name = toolNameOf(toolId);
+  const name = toolId.slice(toolId.lastIndexOf(".") + 1);
   const about = {
     name: `execute_tool ${name}`,
     kind: SPAN_KIND.internal,
@@ -207,17 +191,12 @@ function toolTypeOf(source: ToolSource): string {
   return source === "mcp" || source === "openapi" || source === "a2a" ? "extension" : "function";
 }
 
-/** The name in an id, `billing.refund_user`. */
-function toolNameOf(toolId: string): string {
-  return toolId.slice(toolId.lastIndexOf(".") + 1);
-}
-
 function upstream(data: EventMap["upstream-called"], { limits }: SpanSettings): readonly Span[] {
   const { source, method, target, transport, code } = data;
   const isHttp = source !== "mcp";
   const named = isHttp ? { "http.request.method": method, "url.template": target } : mcpTarget(method, target);
   const about = {
-    name: target === undefined || (!isHttp && !isNamed(method)) ? method : `${method} ${target}`,
+    name: requestName(method, target, isHttp),
     kind: SPAN_KIND.client,
     attributes: {
       ...named,
@@ -245,7 +224,7 @@ function request(data: EventMap["request-finished"], { limits }: SpanSettings): 
     ? { "http.request.method": method, "http.route": target, "http.response.status_code": status }
     : { ...mcpTarget(method, target), "jsonrpc.request.id": data.requestId };
   const about = {
-    name: target === undefined || (!isHttp && !isNamed(method)) ? method : `${method} ${target}`,
+    name: requestName(method, target, isHttp),
     kind: SPAN_KIND.server,
     attributes: {
       ...named,
@@ -258,9 +237,10 @@ function request(data: EventMap["request-finished"], { limits }: SpanSettings): 
   return [spanOf(data, about, limits)];
 }
 
-/** Whether a method's spans are named after what it names. There are too many resources for that. */
-function isNamed(method: string): boolean {
-  return method === "tools/call" || method === "prompts/get";
+/** Spans are also named after what the method names, except for resources: there are too many. */
+function requestName(method: string, target: string | undefined, isHttp: boolean): string {
+  const isNamed = isHttp || method === "tools/call" || method === "prompts/get";
+  return target !== undefined && isNamed ? `${method} ${target}` : method;
 }
 
 function mcpTarget(method: string, target: string | undefined): Attributes {
