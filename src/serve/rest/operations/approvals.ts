@@ -6,10 +6,11 @@ import { anyObject, choice, list, object, text, time } from "../schemas/write.ts
 const tag = "Approvals";
 const role = "approver";
 
-const params = object("", { id: text("The approval's id, as the call was answered with.") }, ["id"]);
+const params = object("", ["id"], { id: text("The approval's id, as the call was answered with.") });
 
 const APPROVAL = object(
   "A call that waits for a person.",
+  ["id", "toolId", "arguments", "requestedBy", "reason", "state", "requestedAt", "expiresAt"],
   {
     id: text("Its id."),
     toolId: text("The tool that is to be called."),
@@ -20,7 +21,6 @@ const APPROVAL = object(
     requestedAt: time("When it was asked for."),
     expiresAt: time("When it ends by itself."),
   },
-  ["id", "toolId", "arguments", "requestedBy", "reason", "state", "requestedAt", "expiresAt"],
 );
 
 const STATUS: Readonly<Record<Refused["because"], number>> = {
@@ -44,15 +44,15 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
     description,
     params,
     // A call is approved as it was asked for, or denied: the body says nothing more than the address.
-    body: object("Nothing.", {}),
+    body: object("Nothing.", [], {}),
     maxBytes: 1_024,
     answers: {
       200: {
         description: "It is settled.",
-        schema: object("", { id: text("Its id."), outcome: choice(["approved", "denied"], "What was answered.") }, [
-          "id",
-          "outcome",
-        ]),
+        schema: object("", ["id", "outcome"], {
+          id: text("Its id."),
+          outcome: choice(["approved", "denied"], "What was answered."),
+        }),
       },
     },
     problems: ["APPROVAL_INVALID"],
@@ -78,7 +78,7 @@ export const approvalOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "Oldest first.",
-        schema: object("", { approvals: list(APPROVAL, "Oldest first.") }, ["approvals"]),
+        schema: object("", ["approvals"], { approvals: list(APPROVAL, "Oldest first.") }),
       },
     },
     async run({ principal }, { arsenal }) {

@@ -15,20 +15,16 @@ const params = {
   properties: { name: { type: "string", description: "The ensemble's name." } },
 } as const;
 
-const LINE = object(
-  "One line.",
-  {
-    id: integer("Grows from line to line."),
-    at: time("When it was written."),
-    from: choice(
-      ["stderr", "mcp", "gateway"],
-      "Standard error of a program, a log message of the server, or what the gateway saw of it.",
-    ),
-    level: text("How serious it is, as the server says."),
-    text: text("The line, without secrets and terminal escapes."),
-  },
-  ["id", "at", "from", "text"],
-);
+const LINE = object("One line.", ["id", "at", "from", "text"], {
+  id: integer("Grows from line to line."),
+  at: time("When it was written."),
+  from: choice(
+    ["stderr", "mcp", "gateway"],
+    "Standard error of a program, a log message of the server, or what the gateway saw of it.",
+  ),
+  level: text("How serious it is, as the server says."),
+  text: text("The line, without secrets and terminal escapes."),
+});
 
 export const STATUS = {
   type: "object",
@@ -111,11 +107,11 @@ export const ensembleOperations: readonly Operation[] = [
     description:
       "The latest 200 lines of the process that answers: standard error of the server's program, its MCP log messages, and when it connected or failed. Also has them for a server that could not be added. For operators who belong to no tenant.",
     params,
-    query: object("", { after: { ...integer("Only lines with a greater id."), minimum: 0 } }),
+    query: object("", [], { after: { ...integer("Only lines with a greater id."), minimum: 0 } }),
     answers: {
       200: {
         description: "The lines, newest last.",
-        schema: object("", { lines: list(LINE, "Newest last.") }, ["lines"]),
+        schema: object("", ["lines"], { lines: list(LINE, "Newest last.") }),
       },
     },
     problems,

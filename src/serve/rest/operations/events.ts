@@ -4,34 +4,22 @@ import { type Operation, operation, type ServerSentEvent } from "../operation.ts
 import { anyObject, choice, integer, object, text, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
-const EVENT = object(
-  "One thing that happened.",
-  {
-    name: text("Its name, such as `call-finished`."),
-    level: choice(EVENT_LEVELS, "How loud it is."),
-    at: time("When it happened."),
-    data: anyObject("What happened. It holds no arguments, results or secrets."),
-  },
-  ["name", "level", "at", "data"],
-);
+const EVENT = object("One thing that happened.", ["name", "level", "at", "data"], {
+  name: text("Its name, such as `call-finished`."),
+  level: choice(EVENT_LEVELS, "How loud it is."),
+  at: time("When it happened."),
+  data: anyObject("What happened. It holds no arguments, results or secrets."),
+});
 
-const GAP = object(
-  "Says that events are missing.",
-  {
-    name: choice(["gap"], "Always `gap`."),
-    level: choice(["warn"], "Always `warn`."),
-    at: time("When it was noticed."),
-    data: object(
-      "What is missing.",
-      {
-        missed: integer("How many events, of all kinds. Omitted if that is not known."),
-        reason: text("Why they are missing."),
-      },
-      ["reason"],
-    ),
-  },
-  ["name", "level", "at", "data"],
-);
+const GAP = object("Says that events are missing.", ["name", "level", "at", "data"], {
+  name: choice(["gap"], "Always `gap`."),
+  level: choice(["warn"], "Always `warn`."),
+  at: time("When it was noticed."),
+  data: object("What is missing.", ["reason"], {
+    missed: integer("How many events, of all kinds. Omitted if that is not known."),
+    reason: text("Why they are missing."),
+  }),
+});
 
 /** What happens, as it happens. */
 export const eventOperations: readonly Operation[] = [
@@ -44,7 +32,7 @@ export const eventOperations: readonly Operation[] = [
     summary: "Follow what happens in every process on the same state, as server-sent events",
     description:
       "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. Events of other processes come about a second later; those from the first second after nobody listened may be missing. Events name tools that policy hides, too. An operator who belongs to a tenant sees the events of that tenant's calls.",
-    query: object("", {
+    query: object("", [], {
       names: {
         type: "array",
         items: { enum: EVENT_NAMES },

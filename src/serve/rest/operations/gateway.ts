@@ -19,7 +19,7 @@ export const gatewayOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "The toolsets, ordered by name.",
-        schema: object("", { toolsets: list(TOOLSET, "Ordered by name.") }, ["toolsets"]),
+        schema: object("", ["toolsets"], { toolsets: list(TOOLSET, "Ordered by name.") }),
       },
     },
     async run({ principal }, context) {
@@ -34,7 +34,7 @@ export const gatewayOperations: readonly Operation[] = [
     tag: "Toolsets",
     summary: "Get one toolset",
     description: "Its tools are at `/api/v1/tools?toolset=NAME`.",
-    params: object("", { name: { ...text("The toolset's name."), examples: ["support"] } }, ["name"]),
+    params: object("", ["name"], { name: { ...text("The toolset's name."), examples: ["support"] } }),
     answers: { 200: { description: "The toolset.", schema: TOOLSET } },
     problems: ["TOOLSET_NOT_FOUND"],
     async run({ params: { name }, principal }, context) {
@@ -56,6 +56,7 @@ export const gatewayOperations: readonly Operation[] = [
         description: "The gateway and the caller.",
         schema: object(
           "The gateway and the caller.",
+          ["version", "toolCount", "scoreThreshold", "dialects", "caller"],
           {
             version: text("The version of the gateway."),
             toolCount: integer(
@@ -63,13 +64,12 @@ export const gatewayOperations: readonly Operation[] = [
             ),
             scoreThreshold: number("The semantic score below which a search drops a tool."),
             dialects: texts("The formats that tools can be exported in."),
-            caller: object(
-              "Who you are.",
-              { id: text("Your id."), roles: texts("Your roles."), tenant: text("Your tenant.") },
-              ["id", "roles"],
-            ),
+            caller: object("Who you are.", ["id", "roles"], {
+              id: text("Your id."),
+              roles: texts("Your roles."),
+              tenant: text("Your tenant."),
+            }),
           },
-          ["version", "toolCount", "scoreThreshold", "dialects", "caller"],
         ),
       },
     },
@@ -114,7 +114,7 @@ export const gatewayOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "How many tools were new or changed.",
-        schema: object("", { synced: integer("How many tools were new or changed.") }, ["synced"]),
+        schema: object("", ["synced"], { synced: integer("How many tools were new or changed.") }),
       },
     },
     problems: ["STORE_FAILED"],

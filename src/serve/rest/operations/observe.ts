@@ -12,7 +12,7 @@ const tag = "Observe";
 const role = "operator";
 
 const PERCENTILES = (description: string) =>
-  object(description, { p50: number("Half were faster."), p95: number("95 % were faster.") });
+  object(description, [], { p50: number("Half were faster."), p95: number("95 % were faster.") });
 
 const STEP = {
   startedAt: time("When it began."),
@@ -67,11 +67,11 @@ const CALL = {
     cost: number("What it cost, as the tool declares."),
     startedAt: time("When it came."),
     durationMs: number("How long it took until it was answered."),
-    steps: object("When its steps happened.", {
-      policy: object("The guard's decision.", STEP),
-      queue: object("Limits, breaker, and waiting for a turn.", STEP),
+    steps: object("When its steps happened.", [], {
+      policy: object("The guard's decision.", [], STEP),
+      queue: object("Limits, breaker, and waiting for a turn.", [], STEP),
       attempts: list(
-        object("One attempt.", { ...STEP, spanId: text("Its span."), code: text("Why it failed.") }),
+        object("One attempt.", [], { ...STEP, spanId: text("Its span."), code: text("Why it failed.") }),
         "The attempts, in order.",
       ),
     }),
@@ -95,6 +95,7 @@ export const observeOperations: readonly Operation[] = [
         description: "The numbers.",
         schema: object(
           "What one process did, and how it fares.",
+          ["since", "calls", "errors", "byStatus", "callMs", "retrievals", "retrievalMs", "tokens", "cost"],
           {
             since: time("When counting began."),
             calls: integer("Calls that ended."),
@@ -103,16 +104,12 @@ export const observeOperations: readonly Operation[] = [
             callMs: PERCENTILES("How long calls ran, in milliseconds."),
             retrievals: integer("Searches."),
             retrievalMs: PERCENTILES("How long searches took, in milliseconds."),
-            tokens: object(
-              "Estimated tokens of definitions.",
-              {
-                returned: integer("What searches returned."),
-                saved: integer("What sending every definition for each search would have added."),
-                catalog: integer("Every definition in the catalog, sent once. Omitted for a tenant."),
-                savedCost: number("What the saved tokens would have cost. Omitted if no price is configured."),
-              },
-              ["returned", "saved"],
-            ),
+            tokens: object("Estimated tokens of definitions.", ["returned", "saved"], {
+              returned: integer("What searches returned."),
+              saved: integer("What sending every definition for each search would have added."),
+              catalog: integer("Every definition in the catalog, sent once. Omitted for a tenant."),
+              savedCost: number("What the saved tokens would have cost. Omitted if no price is configured."),
+            }),
             cost: number("What calls cost, as their tools declare."),
             currency: text("The currency of every cost: `USD`. Omitted if `telemetry.prices` is not configured."),
             folded: flag(
@@ -124,26 +121,20 @@ export const observeOperations: readonly Operation[] = [
             droppedEvents: integer("Events that a sink lost. Omitted for a tenant."),
             openBreakers: texts("Tools whose circuit breaker is open, of those you may see."),
             ensembles: list(STATUS, "Where tools come from, and how each source fares."),
-            keeps: object(
-              "What can be read of the past.",
-              { audit: flag("Whether there is an audit log."), history: flag("Whether there is a history.") },
-              ["audit", "history"],
-            ),
+            keeps: object("What can be read of the past.", ["audit", "history"], {
+              audit: flag("Whether there is an audit log."),
+              history: flag("Whether there is a history."),
+            }),
             minutes: list(
-              object(
-                "One minute.",
-                {
-                  at: time("Its start."),
-                  calls: integer("Calls that ended in it."),
-                  errors: integer("Those of them that failed."),
-                  p95Ms: number("95 % ran for less than this, in milliseconds."),
-                },
-                ["at", "calls", "errors"],
-              ),
+              object("One minute.", ["at", "calls", "errors"], {
+                at: time("Its start."),
+                calls: integer("Calls that ended in it."),
+                errors: integer("Those of them that failed."),
+                p95Ms: number("95 % ran for less than this, in milliseconds."),
+              }),
               "The last hour, oldest first. Omitted for a tenant.",
             ),
           },
-          ["since", "calls", "errors", "byStatus", "callMs", "retrievals", "retrievalMs", "tokens", "cost"],
         ),
       },
     },
@@ -158,7 +149,7 @@ export const observeOperations: readonly Operation[] = [
     summary: "List past searches and calls, newest first",
     description:
       "The history holds as much as `telemetry.history` says, from all processes on the same state. An operator who belongs to a tenant sees that tenant's.",
-    query: object("", {
+    query: object("", [], {
       kind: choice(["retrieval", "call"], "Only searches, or only calls."),
       tool: {
         ...text("Only calls of this tool: its id, or a pattern such as `shop.*`."),
@@ -173,14 +164,10 @@ export const observeOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "One page.",
-        schema: object(
-          "One page.",
-          {
-            records: list({ anyOf: [RETRIEVAL, CALL] }, "Searches and calls, newest first."),
-            next: text("The cursor of the next page. Omitted on the last."),
-          },
-          ["records"],
-        ),
+        schema: object("One page.", ["records"], {
+          records: list({ anyOf: [RETRIEVAL, CALL] }, "Searches and calls, newest first."),
+          next: text("The cursor of the next page. Omitted on the last."),
+        }),
       },
     },
     problems: ["CONFIG_INVALID"],
@@ -200,23 +187,17 @@ export const observeOperations: readonly Operation[] = [
     tag,
     role,
     summary: "Explain one trace: its searches with every signal, and its calls with every step",
-    params: object(
-      "",
-      { traceId: { ...text("A trace id, of a result or a record."), examples: ["4bf92f3577b34da6a3ce929d0e0e4736"] } },
-      ["traceId"],
-    ),
+    params: object("", ["traceId"], {
+      traceId: { ...text("A trace id, of a result or a record."), examples: ["4bf92f3577b34da6a3ce929d0e0e4736"] },
+    }),
     answers: {
       200: {
         description: "What is kept of the trace.",
-        schema: object(
-          "What is kept of the trace.",
-          {
-            traceId: text("The trace."),
-            retrievals: list(RETRIEVAL, "Its searches, oldest first."),
-            calls: list(CALL, "Its calls, oldest first."),
-          },
-          ["traceId", "retrievals", "calls"],
-        ),
+        schema: object("What is kept of the trace.", ["traceId", "retrievals", "calls"], {
+          traceId: text("The trace."),
+          retrievals: list(RETRIEVAL, "Its searches, oldest first."),
+          calls: list(CALL, "Its calls, oldest first."),
+        }),
       },
     },
     problems: ["CONFIG_INVALID"],
@@ -242,32 +223,24 @@ export const observeOperations: readonly Operation[] = [
     summary: "Add up what calls cost, by tool, tenant or day",
     description:
       "Only calls of tools that declare a cost count. An operator who belongs to a tenant sees that tenant's.",
-    query: object("", {
+    query: object("", [], {
       by: choice(["tool", "tenant", "day"], "What to add up by. Default tool."),
       days: { type: "integer", minimum: 1, maximum: 400, description: "The last days, today included. Default 30." },
     }),
     answers: {
       200: {
         description: "The sums.",
-        schema: object(
-          "The sums.",
-          {
-            costs: list(
-              object(
-                "One sum.",
-                {
-                  name: text("The tool, tenant or day."),
-                  calls: integer("How many calls."),
-                  cost: number("What they cost together."),
-                },
-                ["name", "calls", "cost"],
-              ),
-              "Dearest first; days in order.",
-            ),
-            currency: text("The currency of the costs: `USD`. Omitted if `telemetry.prices` is not configured."),
-          },
-          ["costs"],
-        ),
+        schema: object("The sums.", ["costs"], {
+          costs: list(
+            object("One sum.", ["name", "calls", "cost"], {
+              name: text("The tool, tenant or day."),
+              calls: integer("How many calls."),
+              cost: number("What they cost together."),
+            }),
+            "Dearest first; days in order.",
+          ),
+          currency: text("The currency of the costs: `USD`. Omitted if `telemetry.prices` is not configured."),
+        }),
       },
     },
     problems: ["CONFIG_INVALID"],

@@ -8,6 +8,7 @@ const tag = "Pins";
 
 const PIN = object(
   "A tool of a server, or the instructions of one (`NAME#instructions`), as it was accepted and as it is now.",
+  ["id", "ensemble", "state", "hash", "diff", "seenAt"],
   {
     id: text("The tool's id, or `NAME#instructions`."),
     ensemble: text("The server or document it belongs to."),
@@ -17,7 +18,6 @@ const PIN = object(
     seenAt: time("Since when it is in this state."),
     acceptedBy: text("Who accepted it. Omitted if it was accepted at first sight, or is not accepted."),
   },
-  ["id", "ensemble", "state", "hash", "diff", "seenAt"],
 );
 
 /** What servers offer, compared with what was accepted. */
@@ -29,9 +29,9 @@ export const pinOperations: readonly Operation[] = [
     tag,
     summary: "List what servers offer, and what changed since it was accepted",
     description: "For operators and approvers.",
-    query: object("", { state: choice(["accepted", "changed", "new"], "Only those in this state.") }),
+    query: object("", [], { state: choice(["accepted", "changed", "new"], "Only those in this state.") }),
     answers: {
-      200: { description: "By id.", schema: object("", { pins: list(PIN, "By id.") }, ["pins"]) },
+      200: { description: "By id.", schema: object("", ["pins"], { pins: list(PIN, "By id.") }) },
     },
     async run({ principal, query: { state } }, context) {
       const administration = administrationOf(context);
@@ -52,8 +52,8 @@ export const pinOperations: readonly Operation[] = [
     tag,
     role: "approver",
     summary: "Accept a tool, or the instructions of a server, as it is now",
-    params: object("", { id: text("The pin's id.") }, ["id"]),
-    body: object("", {
+    params: object("", ["id"], { id: text("The pin's id.") }),
+    body: object("", [], {
       hash: {
         type: "string",
         pattern: "^[0-9a-f]{16,64}$",

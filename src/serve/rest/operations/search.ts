@@ -38,7 +38,7 @@ export const searchOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "Definitions in the dialect, best first.",
-        schema: object("", { tools: list(anyObject("A definition."), "Best first.") }, ["tools"]),
+        schema: object("", ["tools"], { tools: list(anyObject("A definition."), "Best first.") }),
       },
     },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
@@ -55,29 +55,21 @@ export const searchOperations: readonly Operation[] = [
     tag: "Search",
     summary: "Write tools as an API or framework takes them",
     needsTools: true,
-    body: object(
-      "Which tools, and how to write them.",
-      {
-        format: DIALECT,
-        ids: { type: "array", items: { type: "string" }, maxItems: 1000, description: "Ids of tools, at most 1000." },
-        strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
-        toolset: text("Looks only at the tools of this toolset."),
-      },
-      ["format", "ids"],
-    ),
+    body: object("Which tools, and how to write them.", ["format", "ids"], {
+      format: DIALECT,
+      ids: { type: "array", items: { type: "string" }, maxItems: 1000, description: "Ids of tools, at most 1000." },
+      strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
+      toolset: text("Looks only at the tools of this toolset."),
+    }),
     examples: { anthropic: { format: "anthropic", ids: ["billing.get_invoice"] } },
     answers: {
       200: {
         description: "The definitions.",
-        schema: object(
-          "Definitions in the dialect.",
-          {
-            tools: list(anyObject("A definition."), "In the order of the ids."),
-            losses: list(anyObject("Something that the dialect cannot say."), "What could not be carried over."),
-            missing: texts("Ids that no tool has, or none that you may see."),
-          },
-          ["tools", "losses", "missing"],
-        ),
+        schema: object("Definitions in the dialect.", ["tools", "losses", "missing"], {
+          tools: list(anyObject("A definition."), "In the order of the ids."),
+          losses: list(anyObject("Something that the dialect cannot say."), "What could not be carried over."),
+          missing: texts("Ids that no tool has, or none that you may see."),
+        }),
       },
     },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],

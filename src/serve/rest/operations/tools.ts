@@ -9,28 +9,20 @@ import { DIALECT } from "../schemas/search.ts";
 import { HEALTH, ID, TOOL, TOOL_DRAFT } from "../schemas/tool.ts";
 import { choice, integer, list, object, text, texts } from "../schemas/write.ts";
 
-const params = object("", { id: { ...ID, examples: ["billing.get_invoice"] } }, ["id"]);
+const params = object("", ["id"], { id: { ...ID, examples: ["billing.get_invoice"] } });
 const toolset = text("Looks only at the tools of this toolset.");
 
-const REGISTERED = object(
-  "What became of each tool.",
-  {
-    registered: list(TOOL, "Tools that were registered."),
-    rejected: list(
-      object(
-        "A tool that was not registered.",
-        {
-          index: integer("Its place in the request, from 0."),
-          name: text("Its name, as far as it has one."),
-          error: TOLD_ERROR,
-        },
-        ["index", "name", "error"],
-      ),
-      "Tools that were refused, and why.",
-    ),
-  },
-  ["registered", "rejected"],
-);
+const REGISTERED = object("What became of each tool.", ["registered", "rejected"], {
+  registered: list(TOOL, "Tools that were registered."),
+  rejected: list(
+    object("A tool that was not registered.", ["index", "name", "error"], {
+      index: integer("Its place in the request, from 0."),
+      name: text("Its name, as far as it has one."),
+      error: TOLD_ERROR,
+    }),
+    "Tools that were refused, and why.",
+  ),
+});
 
 const EXAMPLE = {
   name: "get_invoice",
@@ -49,7 +41,7 @@ export const toolOperations: readonly Operation[] = [
     tag: "Tools",
     summary: "List tools, ordered by id",
     needsTools: true,
-    query: object("", {
+    query: object("", [], {
       namespace: text("Only tools of this namespace."),
       source: choice(TOOL_SOURCES, "Only tools from this source."),
       tag: texts("Only tools with one of these tags, separated by commas."),
@@ -60,11 +52,10 @@ export const toolOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "A page of tools.",
-        schema: object(
-          "A page of tools.",
-          { tools: list(TOOL, "Ordered by id."), next: text("The cursor of the next page. Omitted on the last one.") },
-          ["tools"],
-        ),
+        schema: object("A page of tools.", ["tools"], {
+          tools: list(TOOL, "Ordered by id."),
+          next: text("The cursor of the next page. Omitted on the last one."),
+        }),
       },
     },
     problems: ["TOOLSET_NOT_FOUND"],
@@ -85,7 +76,7 @@ export const toolOperations: readonly Operation[] = [
     summary: "Get one tool",
     needsTools: true,
     params,
-    query: object("", { toolset }),
+    query: object("", [], { toolset }),
     answers: { 200: { description: "The tool.", schema: TOOL, headers: { ETag: "The tool's content hash." } } },
     problems: ["TOOL_NOT_FOUND", "TOOLSET_NOT_FOUND"],
     async run({ params: { id }, query, principal }, { arsenal }) {
@@ -124,18 +115,14 @@ export const toolOperations: readonly Operation[] = [
     description: "Invalid ones are reported; the rest are registered.",
     role: "operator",
     maxBytes: 16 * 1024 * 1024,
-    body: object(
-      "Tools to register.",
-      {
-        tools: {
-          type: "array",
-          items: { type: "object" },
-          maxItems: 10_000,
-          description: "Tool drafts, at most 10,000.",
-        },
+    body: object("Tools to register.", ["tools"], {
+      tools: {
+        type: "array",
+        items: { type: "object" },
+        maxItems: 10_000,
+        description: "Tool drafts, at most 10,000.",
       },
-      ["tools"],
-    ),
+    }),
     examples: { tools: { tools: [EXAMPLE] } },
     answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
     targets: (_asked, body) => registeredIn(body),
@@ -152,20 +139,16 @@ export const toolOperations: readonly Operation[] = [
     summary: "Register tools written for another API",
     role: "operator",
     maxBytes: 16 * 1024 * 1024,
-    body: object(
-      "Tools in a dialect.",
-      {
-        format: DIALECT,
-        tools: {
-          type: "array",
-          items: {},
-          maxItems: 10_000,
-          description: "Definitions in that dialect, at most 10,000.",
-        },
-        namespace: text("The namespace of the imported tools. Defaults to the name of the format."),
+    body: object("Tools in a dialect.", ["format", "tools"], {
+      format: DIALECT,
+      tools: {
+        type: "array",
+        items: {},
+        maxItems: 10_000,
+        description: "Definitions in that dialect, at most 10,000.",
       },
-      ["format", "tools"],
-    ),
+      namespace: text("The namespace of the imported tools. Defaults to the name of the format."),
+    }),
     examples: {
       openai: {
         format: "openai",

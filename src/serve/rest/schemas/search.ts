@@ -6,17 +6,13 @@ import { choice, described, flag, integer, list, number, object, share, text, te
 
 const capabilities = (description: string) => list(choice(CAPABILITIES, "A capability."), description);
 
-const message = object(
-  "One turn of the conversation, as model APIs write it.",
-  {
-    role: text("`user`, `assistant` or another."),
-    content: {
-      description: "Text, or the parts that the model's API uses instead.",
-      anyOf: [{ type: "string" }, { type: "array", items: {} }, { type: "null" }],
-    },
+const message = object("One turn of the conversation, as model APIs write it.", ["role"], {
+  role: text("`user`, `assistant` or another."),
+  content: {
+    description: "Text, or the parts that the model's API uses instead.",
+    anyOf: [{ type: "string" }, { type: "array", items: {} }, { type: "null" }],
   },
-  ["role"],
-);
+});
 
 const conversation = {
   conversationSummary: text("What was said so far, in short."),
@@ -51,36 +47,31 @@ const query = {
   traceId: text("Your trace id. Defaults to that of the header `traceparent`."),
 } as const;
 
-export const TOOL_QUERY = object(
-  "A request to find tools.",
-  {
-    context: object(
-      "The request and its conversation.",
-      { query: text("What the user wants, in words."), ...conversation },
-      ["query"],
-    ),
-    ...query,
-  },
-  ["context"],
-);
+export const TOOL_QUERY = object("A request to find tools.", ["context"], {
+  context: object("The request and its conversation.", ["query"], {
+    query: text("What the user wants, in words."),
+    ...conversation,
+  }),
+  ...query,
+});
 
 const DIALECT = text("The dialect of an API or framework: `openai`, `anthropic`, `gemini`, `mcp` and others.");
 
-export const RETRIEVE_TOOLS = object(
-  "A request to find tools, and the dialect to write them in.",
-  {
-    query: text("What the user wants, in words."),
-    dialect: described(DIALECT, `${DIALECT.description} Defaults to \`openai\`.`),
-    strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
-    context: object("The conversation.", conversation),
-    ...query,
-  },
-  ["query"],
-);
+export const RETRIEVE_TOOLS = object("A request to find tools, and the dialect to write them in.", ["query"], {
+  query: text("What the user wants, in words."),
+  dialect: described(DIALECT, `${DIALECT.description} Defaults to \`openai\`.`),
+  strict: flag("Asks for the provider's strict mode, as far as one request holds it."),
+  context: object("The conversation.", [], conversation),
+  ...query,
+});
 
 const signal = (what: string) => share(`${what}.`);
 const signals = object(
   "The signals and penalties of the routing formula.",
+  [
+    ...(["semantic", "intent", "conversation", "health", "cost"] as const),
+    ...(["alreadyUsedPenalty", "alreadyFailedPenalty", "deprecatedPenalty"] as const),
+  ],
   {
     semantic: signal("How well it fits the words"),
     intent: signal("How well it fits the intent"),
@@ -92,14 +83,11 @@ const signals = object(
     alreadyFailedPenalty: signal("Penalty for a tool that failed already"),
     deprecatedPenalty: signal("Penalty for a deprecated tool"),
   },
-  [
-    ...(["semantic", "intent", "conversation", "health", "cost"] as const),
-    ...(["alreadyUsedPenalty", "alreadyFailedPenalty", "deprecatedPenalty"] as const),
-  ],
 );
 
 export const SCORED_TOOL = object(
   "A tool that was found, and how well it fits.",
+  ["tool", "score", "semanticScore", "signals", "requiresConfirmation"],
   {
     tool: TOOL,
     score: number("The outcome of the routing formula. Tools are ordered by it."),
@@ -109,11 +97,11 @@ export const SCORED_TOOL = object(
     requiresConfirmation: flag("A person must approve the call."),
     requiredBy: text("The id of the tool that requires this one."),
   },
-  ["tool", "score", "semanticScore", "signals", "requiresConfirmation"],
 );
 
 const explained = object(
   "The numbers behind one tool's score.",
+  ["toolId", "score", "reason", "signals", "matchedTerms"],
   {
     toolId: text("The tool's id."),
     score: number("Its score."),
@@ -123,33 +111,29 @@ const explained = object(
     ),
     because: text("The other tool, for a conflict or a dependency."),
     signals: list(
-      object(
-        "One signal.",
-        {
-          name: text("Its name."),
-          value: number("Its value."),
-          weight: number("Its weight; -1 for a penalty."),
-          contribution: number("Their product."),
-        },
-        ["name", "value", "weight", "contribution"],
-      ),
+      object("One signal.", ["name", "value", "weight", "contribution"], {
+        name: text("Its name."),
+        value: number("Its value."),
+        weight: number("Its weight; -1 for a penalty."),
+        contribution: number("Their product."),
+      }),
       "The signals.",
     ),
     matchedTerms: list(
-      object(
-        "A word of the request that was found in the tool.",
-        { term: text("The word."), fields: texts("Where it stands."), share: number("How much of the request it is.") },
-        ["term", "fields", "share"],
-      ),
+      object("A word of the request that was found in the tool.", ["term", "fields", "share"], {
+        term: text("The word."),
+        fields: texts("Where it stands."),
+        share: number("How much of the request it is."),
+      }),
       "Words of the request found in the tool, heaviest first.",
     ),
   },
-  ["toolId", "score", "reason", "signals", "matchedTerms"],
 );
 
 /** How long the steps of a search took. */
 export const RETRIEVAL_STEPS = object(
   "How long each step took, in milliseconds. They follow each other in this order.",
+  ["understandMs", "searchMs", "fuseMs", "fitMs"],
   {
     understandMs: number("Reading the request and its conversation, and embedding it."),
     searchMs: number("Searching the catalog."),
@@ -160,11 +144,14 @@ export const RETRIEVAL_STEPS = object(
     rerankMs: number("Reranking."),
     fitMs: number("Judging whether anything fits, and cutting."),
   },
-  ["understandMs", "searchMs", "fuseMs", "fitMs"],
 );
 
 export const RETRIEVAL_RESULT = object(
   "The tools found for a request, best first.",
+  [
+    ...(["tools", "confidence", "nothingFits", "intent", "tier", "candidateCount", "filteredCount"] as const),
+    ...(["queryEmbeddingTimeMs", "searchTimeMs", "totalTimeMs", "steps", "traceId"] as const),
+  ],
   {
     tools: list(SCORED_TOOL, "Best first. Empty if nothing fits."),
     confidence: share("How likely it is that these tools serve the request."),
@@ -181,16 +168,11 @@ export const RETRIEVAL_RESULT = object(
     totalTimeMs: number("Milliseconds."),
     steps: RETRIEVAL_STEPS,
     traceId: text("The search's trace id."),
-    explanation: object(
-      "Why these tools and no others.",
-      { chosen: list(explained, "The tools returned."), leftOut: list(explained, "The best tools left out.") },
-      ["chosen", "leftOut"],
-    ),
+    explanation: object("Why these tools and no others.", ["chosen", "leftOut"], {
+      chosen: list(explained, "The tools returned."),
+      leftOut: list(explained, "The best tools left out."),
+    }),
   },
-  [
-    ...(["tools", "confidence", "nothingFits", "intent", "tier", "candidateCount", "filteredCount"] as const),
-    ...(["queryEmbeddingTimeMs", "searchTimeMs", "totalTimeMs", "steps", "traceId"] as const),
-  ],
 );
 
 export { DIALECT };

@@ -13,17 +13,13 @@ const annotations = {
   confirmed: flag("The operator vouches for these hints. Retrying relies on confirmed hints alone."),
 } as const;
 
-const dependency = object(
-  "A relation to another tool.",
-  {
-    tool: text("The other tool's id, or its name within the same namespace."),
-    type: choice(["requires", "suggests", "conflicts"], "How the tools relate."),
-    reason: text("Why."),
-  },
-  ["tool", "type"],
-);
+const dependency = object("A relation to another tool.", ["tool", "type"], {
+  tool: text("The other tool's id, or its name within the same namespace."),
+  type: choice(["requires", "suggests", "conflicts"], "How the tools relate."),
+  reason: text("Why."),
+});
 
-const cost = object("What one call costs. Omitted members are unknown.", {
+const cost = object("What one call costs. Omitted members are unknown.", [], {
   estimatedLatencyMs: number("Milliseconds that a call takes."),
   monetaryCost: number("Per call, in one currency of your choice."),
   rateLimit: number("Calls a minute that the tool allows."),
@@ -64,33 +60,30 @@ const shared = {
 /** A registered tool. */
 export const TOOL = object(
   "One callable thing, whatever source it came from.",
-  {
-    id: ID,
-    name: { type: "string", pattern: NAME_PATTERN.source, description: "What stands after the dot in the id." },
-    ...shared,
-    annotations: object("What it does to the world, as its source says.", annotations, ["confirmed"]),
-    contentHash: text("A hash of the definition. It is also the answer's ETag."),
-  },
   [
     ...(["id", "name", "namespace", "version", "description", "examples", "tags", "parameters", "source"] as const),
     ...(["sourceName", "sourceMeta", "capabilities", "riskLevel", "requiredScopes", "requiresConfirmation"] as const),
     ...(["annotations", "dependencies", "cost", "metadata", "createdAt", "deprecated", "contentHash"] as const),
   ],
+  {
+    id: ID,
+    name: { type: "string", pattern: NAME_PATTERN.source, description: "What stands after the dot in the id." },
+    ...shared,
+    annotations: object("What it does to the world, as its source says.", ["confirmed"], annotations),
+    contentHash: text("A hash of the definition. It is also the answer's ETag."),
+  },
 );
 
 /** A tool as a person writes it. Registration checks it in detail, so the schema only describes its shape. */
-export const TOOL_DRAFT = object(
-  "A tool to register. Only the name is required.",
-  {
-    name: text("Any spelling: `getWeather` becomes `get_weather`."),
-    ...shared,
-    annotations: object("What it does to the world.", annotations),
-  },
-  ["name"],
-);
+export const TOOL_DRAFT = object("A tool to register. Only the name is required.", ["name"], {
+  name: text("Any spelling: `getWeather` becomes `get_weather`."),
+  ...shared,
+  annotations: object("What it does to the world.", [], annotations),
+});
 
 export const HEALTH = object(
   "How a tool has fared since the gateway started.",
+  ["successRate", "averageLatencyMs", "totalCalls", "consecutiveFailures", "circuitOpen"],
   {
     successRate: share("Share of calls that succeeded; 1 if it was never called."),
     averageLatencyMs: number("Milliseconds that a call takes, on average."),
@@ -100,5 +93,4 @@ export const HEALTH = object(
     lastFailure: time("When a call last failed."),
     circuitOpen: flag("It failed repeatedly and is left alone for a while."),
   },
-  ["successRate", "averageLatencyMs", "totalCalls", "consecutiveFailures", "circuitOpen"],
 );

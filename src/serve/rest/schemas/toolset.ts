@@ -2,6 +2,7 @@ import { anyObject, choice, object, text, texts, time } from "./write.ts";
 
 export const TOOLSET = object(
   "A curated view over the catalog.",
+  ["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"],
   {
     name: text("Its name."),
     description: text("What it is for."),
@@ -13,5 +14,4 @@ export const TOOLSET = object(
     createdAt: time("When the gateway first had it."),
     updatedAt: time("When it was last replaced."),
   },
-  ["name", "description", "tags", "filter", "view", "policy", "createdAt", "updatedAt"],
 );

@@ -21,17 +21,10 @@ export const described = <const Schema extends JsonSchema>(schema: Schema, descr
   ({ ...schema, description }) as const;
 /** An object with these members and no others; those that `required` names must be there. */
 export const object = <
+  const Required extends readonly (keyof Properties & string)[],
   const Properties extends Readonly<Record<string, JsonSchema>>,
-  const Required extends readonly (keyof Properties & string)[] = readonly [],
 >(
   description: string,
+  required: Required,
   properties: Properties,
-  required?: Required,
-) =>
-  ({
-    type: "object",
-    description,
-    properties,
-    required: required ?? ([] as unknown as Required),
-    additionalProperties: false,
-  }) as const;
+) => ({ type: "object", description, properties, required, additionalProperties: false }) as const;
