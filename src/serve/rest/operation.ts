@@ -109,11 +109,18 @@ export interface ServerSentEvent {
 /** What operations work with. */
 export type RestContext = SurfaceContext;
 
-/** Declares an operation. Its `run` gets the types that its schemas describe. */
-export function operation<
-  const Params extends JsonSchema = JsonSchema,
-  const Query extends JsonSchema = JsonSchema,
-  const Body extends JsonSchema = JsonSchema,
->(declared: Operation<Params, Query, Body>): Operation {
-  return declared as unknown as Operation;
+/** Declares operations of one tag, and of one role unless an operation names its own. Each `run` gets the types that its schemas describe. */
+export function operationsOf(common: Pick<Operation, "tag" | "role">) {
+  return <
+    const Params extends JsonSchema = JsonSchema,
+    const Query extends JsonSchema = JsonSchema,
+    const Body extends JsonSchema = JsonSchema,
+  >(
+    id: string,
+    route: `${Uppercase<Operation["method"]>} /${string}`,
+    declared: Omit<Operation<Params, Query, Body>, "id" | "method" | "path" | "tag">,
+  ): Operation => {
+    const [method, path] = route.split(" ") as [string, Operation["path"]];
+    return { id, method: method.toLowerCase(), path, ...common, ...declared } as unknown as Operation;
+  };
 }

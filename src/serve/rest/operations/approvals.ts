@@ -1,10 +1,9 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { ApprovalAnswer } from "../../../guard/aegis.ts";
-import { type Operation, operation } from "../operation.ts";
+import { type Operation, operationsOf } from "../operation.ts";
 import { anyObject, choice, list, object, text, time } from "../schemas/write.ts";
 
-const tag = "Approvals";
-const role = "approver";
+const operation = operationsOf({ tag: "Approvals", role: "approver" });
 
 const params = object("", ["id"], { id: text("The approval's id, as the call was answered with.") });
 
@@ -34,12 +33,7 @@ type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 
 /** Answers for one of the two verdicts. */
 function answering(verdict: "approve" | "deny", summary: string, description: string): Operation {
-  return operation({
-    id: `${verdict}Call`,
-    method: "post",
-    path: `/approvals/{id}/${verdict}`,
-    tag,
-    role,
+  return operation(`${verdict}Call`, `POST /approvals/{id}/${verdict}`, {
     summary,
     description,
     params,
@@ -67,12 +61,7 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
 
 /** Calls that wait for a person's approval. */
 export const approvalOperations: readonly Operation[] = [
-  operation({
-    id: "listApprovals",
-    method: "get",
-    path: "/approvals",
-    tag,
-    role,
+  operation("listApprovals", "GET /approvals", {
     summary: "List the calls that you may approve",
     description: "Your own calls and those of other tenants are left out.",
     answers: {
@@ -86,12 +75,7 @@ export const approvalOperations: readonly Operation[] = [
       return { body: { approvals: await arsenal.approvals.list({ approver: principal }) }, showsHidden: true };
     },
   }),
-  operation({
-    id: "getApproval",
-    method: "get",
-    path: "/approvals/{id}",
-    tag,
-    role,
+  operation("getApproval", "GET /approvals/{id}", {
     summary: "Get one call that you may approve",
     params,
     answers: { 200: { description: "The call.", schema: APPROVAL } },

@@ -1,11 +1,10 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { AuditAdministration } from "../../administration.ts";
-import { type Operation, operation, type RestContext } from "../operation.ts";
+import { type Operation, operationsOf, type RestContext } from "../operation.ts";
 import { administrationOf } from "./administered.ts";
 
-const tag = "Audit";
-const role = "operator";
+const operation = operationsOf({ tag: "Audit", role: "operator" });
 
 const text = (description: string) => ({ type: "string", minLength: 1, maxLength: 1_024, description }) as const;
 
@@ -22,12 +21,7 @@ const HEAD = {
 
 /** Reading and checking the audit log. */
 export const auditOperations: readonly Operation[] = [
-  operation({
-    id: "queryAudit",
-    method: "get",
-    path: "/audit",
-    tag,
-    role,
+  operation("queryAudit", "GET /audit", {
     summary: "Read the audit log, newest records first",
     description:
       "All filters hold. A page may hold fewer records than asked for, or none, and still have a `next`: a bounded part of the log is read for each page. An operator who belongs to a tenant sees the calls of that tenant.",
@@ -93,12 +87,7 @@ export const auditOperations: readonly Operation[] = [
       return { body: { records, ...(next !== undefined && { next: cursorOf(next) }) } };
     },
   }),
-  operation({
-    id: "verifyAudit",
-    method: "post",
-    path: "/audit/verify",
-    tag,
-    role,
+  operation("verifyAudit", "POST /audit/verify", {
     summary: "Check that no record was changed or removed",
     body: { type: "object", properties: { head: HEAD }, additionalProperties: false },
     answers: {

@@ -4,7 +4,7 @@ import type { OpenApiSettings } from "../../../adapters/sources/openapi/settings
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { TOOL_SOURCES } from "../../../tool/tool.ts";
-import { type Answer, type Operation, operation } from "../operation.ts";
+import { type Answer, type Operation, operationsOf } from "../operation.ts";
 import { A2A_AGENT, MCP_SERVER, OPENAPI } from "../schemas/ensemble.ts";
 import { choice, integer, list, object, text, time } from "../schemas/write.ts";
 import { statusFor } from "../../administration.ts";
@@ -52,8 +52,7 @@ const ADDED = {
   required: ["name", "tools", "persisted"],
 } satisfies JsonSchema;
 
-const tag = "Ensembles";
-const role = "operator";
+const operation = operationsOf({ tag: "Ensembles", role: "operator" });
 const one = { 200: { description: "What became of it.", schema: STATUS } };
 const problems = ["ENSEMBLE_NOT_FOUND"] as const;
 
@@ -61,12 +60,7 @@ const ADD_PROBLEMS = ["SOURCE_UNAVAILABLE", "CONFIG_INVALID", "CLOSED"] as const
 
 /** Servers, documents and other sources whose tools are used: their state, connecting, disconnecting, adding and removing them. */
 export const ensembleOperations: readonly Operation[] = [
-  operation({
-    id: "listEnsembles",
-    method: "get",
-    path: "/ensembles",
-    tag,
-    role,
+  operation("listEnsembles", "GET /ensembles", {
     summary: "List the ensembles and their state",
     answers: {
       200: {
@@ -83,12 +77,7 @@ export const ensembleOperations: readonly Operation[] = [
       return { body: { ensembles: all.map((each) => statusFor(principal, each)) } };
     },
   }),
-  operation({
-    id: "getEnsemble",
-    method: "get",
-    path: "/ensembles/{name}",
-    tag,
-    role,
+  operation("getEnsemble", "GET /ensembles/{name}", {
     summary: "Get the state of one ensemble",
     params,
     answers: { 200: { description: "Its state.", schema: STATUS } },
@@ -97,12 +86,7 @@ export const ensembleOperations: readonly Operation[] = [
       return { body: statusFor(principal, administrationOf(context).ensembles.get(name)) };
     },
   }),
-  operation({
-    id: "getEnsembleLog",
-    method: "get",
-    path: "/ensembles/{name}/log",
-    tag,
-    role,
+  operation("getEnsembleLog", "GET /ensembles/{name}/log", {
     summary: "Read what an MCP server wrote lately",
     description:
       "The latest 200 lines of the process that answers: standard error of the server's program, its MCP log messages, and when it connected or failed. Also has them for a server that could not be added. For operators who belong to no tenant.",
@@ -120,12 +104,7 @@ export const ensembleOperations: readonly Operation[] = [
       return { body: { lines: administrationOf(context).ensembles.log(name, { after }) } };
     },
   }),
-  operation({
-    id: "connectEnsemble",
-    method: "post",
-    path: "/ensembles/{name}/connect",
-    tag,
-    role,
+  operation("connectEnsemble", "POST /ensembles/{name}/connect", {
     summary: "Connect an ensemble that failed or was disconnected",
     params,
     answers: one,
@@ -135,12 +114,7 @@ export const ensembleOperations: readonly Operation[] = [
       return { body: statusFor(principal, await administrationOf(context).ensembles.connect(name, { signal })) };
     },
   }),
-  operation({
-    id: "disconnectEnsemble",
-    method: "post",
-    path: "/ensembles/{name}/disconnect",
-    tag,
-    role,
+  operation("disconnectEnsemble", "POST /ensembles/{name}/disconnect", {
     summary: "Close an ensemble's connection and take its tools away",
     params,
     answers: one,
@@ -150,12 +124,7 @@ export const ensembleOperations: readonly Operation[] = [
       return { body: statusFor(principal, await administrationOf(context).ensembles.disconnect(name)) };
     },
   }),
-  operation({
-    id: "reloadEnsemble",
-    method: "post",
-    path: "/ensembles/{name}/reload",
-    tag,
-    role,
+  operation("reloadEnsemble", "POST /ensembles/{name}/reload", {
     summary: "List an ensemble's tools again, from its files or its server",
     params,
     answers: one,
@@ -165,12 +134,7 @@ export const ensembleOperations: readonly Operation[] = [
       return { body: statusFor(principal, await administrationOf(context).ensembles.reload(name, { signal })) };
     },
   }),
-  operation({
-    id: "restartEnsemble",
-    method: "post",
-    path: "/ensembles/{name}/restart",
-    tag,
-    role,
+  operation("restartEnsemble", "POST /ensembles/{name}/restart", {
     summary: "Disconnect an ensemble and connect it again",
     description: "Starts the program of a server again. Calls under way fail; the tools come back with the same ids.",
     params,
@@ -181,12 +145,7 @@ export const ensembleOperations: readonly Operation[] = [
       return { body: statusFor(principal, await administrationOf(context).ensembles.restart(name, { signal })) };
     },
   }),
-  operation({
-    id: "addMcpServer",
-    method: "post",
-    path: "/ensembles/mcp",
-    tag,
-    role,
+  operation("addMcpServer", "POST /ensembles/mcp", {
     summary: "Connect an MCP server",
     description: "It lasts until the process ends.",
     body: MCP_SERVER,
@@ -201,12 +160,7 @@ export const ensembleOperations: readonly Operation[] = [
       return added(settings.name, tools);
     },
   }),
-  operation({
-    id: "addOpenApi",
-    method: "post",
-    path: "/ensembles/openapi",
-    tag,
-    role,
+  operation("addOpenApi", "POST /ensembles/openapi", {
     summary: "Use the operations of an OpenAPI document as tools",
     description: "It lasts until the process ends.",
     body: OPENAPI,
@@ -236,12 +190,7 @@ export const ensembleOperations: readonly Operation[] = [
       );
     },
   }),
-  operation({
-    id: "addA2aAgent",
-    method: "post",
-    path: "/ensembles/a2a",
-    tag,
-    role,
+  operation("addA2aAgent", "POST /ensembles/a2a", {
     summary: "Use the skills of another agent as tools",
     description: "It lasts until the process ends.",
     body: A2A_AGENT,
@@ -258,12 +207,7 @@ export const ensembleOperations: readonly Operation[] = [
       );
     },
   }),
-  operation({
-    id: "removeEnsemble",
-    method: "delete",
-    path: "/ensembles/{name}",
-    tag,
-    role,
+  operation("removeEnsemble", "DELETE /ensembles/{name}", {
     summary: "Disconnect an ensemble and forget it",
     params,
     answers: { 204: { description: "It is gone. If the configuration names it, it comes back with the next start." } },

@@ -1,8 +1,10 @@
 import { EVENT_LEVELS, EVENT_NAMES } from "../../../observe/levels.ts";
 import type { FeedEntry } from "../../event-feed.ts";
-import { type Operation, operation, type ServerSentEvent } from "../operation.ts";
+import { type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
 import { anyObject, choice, integer, object, text, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
+
+const operation = operationsOf({ tag: "Events", role: "operator" });
 
 const EVENT = object("One thing that happened.", ["name", "level", "at", "data"], {
   name: text("Its name, such as `call-finished`."),
@@ -23,12 +25,7 @@ const GAP = object("Says that events are missing.", ["name", "level", "at", "dat
 
 /** What happens, as it happens. */
 export const eventOperations: readonly Operation[] = [
-  operation({
-    id: "followEvents",
-    method: "get",
-    path: "/events",
-    tag: "Events",
-    role: "operator",
+  operation("followEvents", "GET /events", {
     summary: "Follow what happens in every process on the same state, as server-sent events",
     description:
       "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. Events of other processes come about a second later; those from the first second after nobody listened may be missing. Events name tools that policy hides, too. An operator who belongs to a tenant sees the events of that tenant's calls.",

@@ -3,16 +3,14 @@ import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import type { Progress } from "../../../tool/handler.ts";
 import { resultOf } from "../../result-of.ts";
-import { type Answer, type Operation, operation, type ServerSentEvent } from "../operation.ts";
+import { type Answer, type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
 import { BATCH, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../schemas/call.ts";
+
+const operation = operationsOf({ tag: "Execute" });
 
 /** Running tools, under the guard. */
 export const executeOperations: readonly Operation[] = [
-  operation({
-    id: "execute",
-    method: "post",
-    path: "/execute",
-    tag: "Execute",
+  operation("execute", "POST /execute", {
     summary: "Run a tool",
     description:
       "Answers 200 with the result, whatever its status, if the tool ran; 202 if a person must approve the call; and the problem of its code if the call was refused before it ran, with the whole result as `result`. With `Accept: text/event-stream`, progress is streamed and the last event is the result.",
@@ -50,11 +48,7 @@ export const executeOperations: readonly Operation[] = [
       return { events: streamed((onProgress) => resultOf(arsenal.execute({ ...call, onProgress }))) };
     },
   }),
-  operation({
-    id: "executeBatch",
-    method: "post",
-    path: "/batch",
-    tag: "Execute",
+  operation("executeBatch", "POST /batch", {
     summary: "Run several calls",
     description: "Always answers 200 if the batch itself is valid; what became of each call is in its result.",
     needsTools: true,

@@ -4,17 +4,16 @@ import type { Principal } from "../../../guard/principal.ts";
 import { ownIdentity } from "../../../mcp/client-identity.ts";
 import type { Toolset } from "../../../toolset/toolset.ts";
 import { hasRole } from "../../administration.ts";
-import { type Operation, operation, type RestContext } from "../operation.ts";
+import { type Operation, operationsOf, type RestContext } from "../operation.ts";
 import { TOOLSET } from "../schemas/toolset.ts";
 import { integer, list, number, object, text, texts } from "../schemas/write.ts";
 
+const ofToolsets = operationsOf({ tag: "Toolsets" });
+const operation = operationsOf({ tag: "Gateway" });
+
 /** What is known about the gateway itself, and its toolsets. */
 export const gatewayOperations: readonly Operation[] = [
-  operation({
-    id: "listToolsets",
-    method: "get",
-    path: "/toolsets",
-    tag: "Toolsets",
+  ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",
     answers: {
       200: {
@@ -27,11 +26,7 @@ export const gatewayOperations: readonly Operation[] = [
       return { body: { toolsets: await Promise.all(toolsets.map((each) => shownTo(principal, each, context))) } };
     },
   }),
-  operation({
-    id: "getToolset",
-    method: "get",
-    path: "/toolsets/{name}",
-    tag: "Toolsets",
+  ofToolsets("getToolset", "GET /toolsets/{name}", {
     summary: "Get one toolset",
     description: "Its tools are at `/api/v1/tools?toolset=NAME`.",
     params: object("", ["name"], { name: { ...text("The toolset's name."), examples: ["support"] } }),
@@ -45,11 +40,7 @@ export const gatewayOperations: readonly Operation[] = [
       throw new ArsenalError("TOOLSET_NOT_FOUND", `There is no toolset "${name.slice(0, 200)}". ${fix}`, details);
     },
   }),
-  operation({
-    id: "getInfo",
-    method: "get",
-    path: "/info",
-    tag: "Gateway",
+  operation("getInfo", "GET /info", {
     summary: "Tell what this gateway is and who you are",
     answers: {
       200: {
@@ -90,11 +81,7 @@ export const gatewayOperations: readonly Operation[] = [
       };
     },
   }),
-  operation({
-    id: "checkHealth",
-    method: "get",
-    path: "/health",
-    tag: "Gateway",
+  operation("checkHealth", "GET /health", {
     summary: "Tell which parts of the gateway work",
     answers: {
       200: {
@@ -104,11 +91,7 @@ export const gatewayOperations: readonly Operation[] = [
     },
     run: async (_asked, { arsenal }) => ({ body: await arsenal.healthCheck() }),
   }),
-  operation({
-    id: "sync",
-    method: "post",
-    path: "/sync",
-    tag: "Gateway",
+  operation("sync", "POST /sync", {
     summary: "Index pending registrations",
     role: "operator",
     answers: {

@@ -2,14 +2,13 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { EXECUTION_STATUSES } from "../../../execute/result.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { HistoryAdministration, HistoryPlace } from "../../administration.ts";
-import { type Operation, operation, type RestContext } from "../operation.ts";
+import { type Operation, operationsOf, type RestContext } from "../operation.ts";
 import { RETRIEVAL_RESULT, RETRIEVAL_STEPS } from "../schemas/search.ts";
 import { choice, described, flag, integer, list, number, object, text, texts, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 import { STATUS } from "./ensembles.ts";
 
-const tag = "Observe";
-const role = "operator";
+const operation = operationsOf({ tag: "Observe", role: "operator" });
 
 const PERCENTILES = (description: string) =>
   object(description, [], { p50: number("Half were faster."), p95: number("95 % were faster.") });
@@ -81,12 +80,7 @@ const CALL = {
 
 /** How the gateway fares, and what is kept of past searches and calls. */
 export const observeOperations: readonly Operation[] = [
-  operation({
-    id: "getStats",
-    method: "get",
-    path: "/stats",
-    tag,
-    role,
+  operation("getStats", "GET /stats", {
     summary: "Show what this process did since it started, and how it is doing",
     description:
       "Each process counts for itself; percentiles are estimated from histograms. For all processes together, read `/metrics` of each with Prometheus. An operator who belongs to a tenant gets that tenant's figures, without those that are only known of the whole process.",
@@ -140,12 +134,7 @@ export const observeOperations: readonly Operation[] = [
     },
     run: async ({ principal }, context) => ({ body: await administrationOf(context).overview(principal) }),
   }),
-  operation({
-    id: "listHistory",
-    method: "get",
-    path: "/history",
-    tag,
-    role,
+  operation("listHistory", "GET /history", {
     summary: "List past searches and calls, newest first",
     description:
       "The history holds as much as `telemetry.history` says, from all processes on the same state. An operator who belongs to a tenant sees that tenant's.",
@@ -180,12 +169,7 @@ export const observeOperations: readonly Operation[] = [
       return { body: { records, ...(next && { next: cursorOf(next) }) } };
     },
   }),
-  operation({
-    id: "getTrace",
-    method: "get",
-    path: "/history/{traceId}",
-    tag,
-    role,
+  operation("getTrace", "GET /history/{traceId}", {
     summary: "Explain one trace: its searches with every signal, and its calls with every step",
     params: object("", ["traceId"], {
       traceId: { ...text("A trace id, of a result or a record."), examples: ["4bf92f3577b34da6a3ce929d0e0e4736"] },
@@ -214,12 +198,7 @@ export const observeOperations: readonly Operation[] = [
       return { refused: new ArsenalError("INPUT_INVALID", message, details), status: 404 };
     },
   }),
-  operation({
-    id: "getCosts",
-    method: "get",
-    path: "/costs",
-    tag,
-    role,
+  operation("getCosts", "GET /costs", {
     summary: "Add up what calls cost, by tool, tenant or day",
     description:
       "Only calls of tools that declare a cost count. An operator who belongs to a tenant sees that tenant's.",

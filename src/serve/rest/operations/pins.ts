@@ -1,10 +1,10 @@
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { hasRole } from "../../administration.ts";
-import { type Operation, operation } from "../operation.ts";
+import { type Operation, operationsOf } from "../operation.ts";
 import { choice, flag, list, object, text, texts, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
-const tag = "Pins";
+const operation = operationsOf({ tag: "Pins" });
 
 const PIN = object(
   "A tool of a server, or the instructions of one (`NAME#instructions`), as it was accepted and as it is now.",
@@ -22,11 +22,7 @@ const PIN = object(
 
 /** What servers offer, compared with what was accepted. */
 export const pinOperations: readonly Operation[] = [
-  operation({
-    id: "listPins",
-    method: "get",
-    path: "/pins",
-    tag,
+  operation("listPins", "GET /pins", {
     summary: "List what servers offer, and what changed since it was accepted",
     description: "For operators and approvers.",
     query: object("", [], { state: choice(["accepted", "changed", "new"], "Only those in this state.") }),
@@ -45,11 +41,7 @@ export const pinOperations: readonly Operation[] = [
       return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) }, showsHidden: true };
     },
   }),
-  operation({
-    id: "acceptPin",
-    method: "post",
-    path: "/pins/{id}/accept",
-    tag,
+  operation("acceptPin", "POST /pins/{id}/accept", {
     role: "approver",
     summary: "Accept a tool, or the instructions of a server, as it is now",
     params: object("", ["id"], { id: text("The pin's id.") }),

@@ -2,11 +2,10 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { PolicyRule } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES } from "../../../tool/tool.ts";
-import { type Operation, operation } from "../operation.ts";
+import { type Operation, operationsOf } from "../operation.ts";
 import { administrationOf } from "./administered.ts";
 
-const tag = "Policy";
-const role = "operator";
+const operation = operationsOf({ tag: "Policy", role: "operator" });
 
 const names = (description: string) => ({ type: "array", description, items: { type: "string" } }) as const;
 
@@ -37,12 +36,7 @@ const RULE = {
 
 /** Listing, asking, testing and reloading the policy. Nothing is run or counted, and nobody is asked for an approval. */
 export const policyOperations: readonly Operation[] = [
-  operation({
-    id: "listPolicyRules",
-    method: "get",
-    path: "/policy/rules",
-    tag,
-    role,
+  operation("listPolicyRules", "GET /policy/rules", {
     summary: "List the rules in force, in the order they are looked at",
     answers: {
       200: {
@@ -58,12 +52,7 @@ export const policyOperations: readonly Operation[] = [
       return { body: { rules: rules?.filter(isShown) } };
     },
   }),
-  operation({
-    id: "explainPolicy",
-    method: "post",
-    path: "/policy/explain",
-    tag,
-    role,
+  operation("explainPolicy", "POST /policy/explain", {
     summary: "Say whether a call would be allowed, and why, without making it",
     body: {
       type: "object",
@@ -125,12 +114,7 @@ export const policyOperations: readonly Operation[] = [
       return { body: await administrationOf(context).policy.explain(request) };
     },
   }),
-  operation({
-    id: "testPolicy",
-    method: "post",
-    path: "/policy/test",
-    tag,
-    role,
+  operation("testPolicy", "POST /policy/test", {
     summary: "Check the policy in force, or a draft, against a table of cases",
     body: {
       type: "object",
@@ -193,12 +177,7 @@ export const policyOperations: readonly Operation[] = [
       return { body: await administrationOf(context).policy.test(cases, { policy }) };
     },
   }),
-  operation({
-    id: "reloadPolicy",
-    method: "post",
-    path: "/policy/reload",
-    tag,
-    role,
+  operation("reloadPolicy", "POST /policy/reload", {
     summary: "Read the policy file again, in every process on the same state",
     answers: { 204: { description: "Calls follow the file from now on." } },
     problems: ["CONFIG_INVALID"],

@@ -1,16 +1,14 @@
 import type { RetrieveToolsOptions } from "../../../adapters/dialects/write-definitions.ts";
 import type { ToolQuery } from "../../../retrieve/query.ts";
-import { type Operation, operation } from "../operation.ts";
+import { type Operation, operationsOf } from "../operation.ts";
 import { DIALECT, RETRIEVAL_RESULT, RETRIEVE_TOOLS, TOOL_QUERY } from "../schemas/search.ts";
 import { anyObject, flag, list, object, text, texts } from "../schemas/write.ts";
 
+const operation = operationsOf({ tag: "Search" });
+
 /** Finding tools, and writing them as other programs take them. */
 export const searchOperations: readonly Operation[] = [
-  operation({
-    id: "search",
-    method: "post",
-    path: "/search",
-    tag: "Search",
+  operation("search", "POST /search", {
     summary: "Find the tools that fit a request",
     description: "Answers with the tools, best first, each with its scores. With `explain` it also says why.",
     needsTools: true,
@@ -26,11 +24,7 @@ export const searchOperations: readonly Operation[] = [
       return { body: await arsenal.retrieve({ ...place, ...(body as ToolQuery), principal, signal }) };
     },
   }),
-  operation({
-    id: "retrieveTools",
-    method: "post",
-    path: "/tools/retrieve",
-    tag: "Search",
+  operation("retrieveTools", "POST /tools/retrieve", {
     summary: "Find tools, as a model's API takes them",
     needsTools: true,
     body: RETRIEVE_TOOLS,
@@ -48,11 +42,7 @@ export const searchOperations: readonly Operation[] = [
       return { body: { tools: await arsenal.retrieveTools(query, asked) } };
     },
   }),
-  operation({
-    id: "exportTools",
-    method: "post",
-    path: "/export",
-    tag: "Search",
+  operation("exportTools", "POST /export", {
     summary: "Write tools as an API or framework takes them",
     needsTools: true,
     body: object("Which tools, and how to write them.", ["format", "ids"], {

@@ -3,11 +3,13 @@ import type { RegisteredBatch } from "../../../register/register-batch.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
 import { DEFAULT_NAMESPACE } from "../../../tool/limits.ts";
 import { TOOL_SOURCES, type Tool } from "../../../tool/tool.ts";
-import { type Operation, operation } from "../operation.ts";
+import { type Operation, operationsOf } from "../operation.ts";
 import { TOLD_ERROR } from "../schemas/call.ts";
 import { DIALECT } from "../schemas/search.ts";
 import { HEALTH, ID, TOOL, TOOL_DRAFT } from "../schemas/tool.ts";
 import { choice, integer, list, object, text, texts } from "../schemas/write.ts";
+
+const operation = operationsOf({ tag: "Tools" });
 
 const params = object("", ["id"], { id: { ...ID, examples: ["billing.get_invoice"] } });
 const toolset = text("Looks only at the tools of this toolset.");
@@ -34,11 +36,7 @@ const EXAMPLE = {
 
 /** Looking at tools, adding and removing them. */
 export const toolOperations: readonly Operation[] = [
-  operation({
-    id: "listTools",
-    method: "get",
-    path: "/tools",
-    tag: "Tools",
+  operation("listTools", "GET /tools", {
     summary: "List tools, ordered by id",
     needsTools: true,
     query: object("", [], {
@@ -68,11 +66,7 @@ export const toolOperations: readonly Operation[] = [
       return { body: { tools, ...(found.length > limit && last && { next: toCursor(last.id) }) } };
     },
   }),
-  operation({
-    id: "getTool",
-    method: "get",
-    path: "/tools/{id}",
-    tag: "Tools",
+  operation("getTool", "GET /tools/{id}", {
     summary: "Get one tool",
     needsTools: true,
     params,
@@ -85,11 +79,7 @@ export const toolOperations: readonly Operation[] = [
       return { body: tool, headers: { etag: `"${tool.contentHash}"` } };
     },
   }),
-  operation({
-    id: "registerTool",
-    method: "post",
-    path: "/tools",
-    tag: "Tools",
+  operation("registerTool", "POST /tools", {
     summary: "Register a tool",
     description:
       "Adds a definition. It can be found, and it runs if an executor supports its source. A tool of the same id is replaced.",
@@ -106,11 +96,7 @@ export const toolOperations: readonly Operation[] = [
       return { status: 201, body: tool, headers: { location: `/api/v1/tools/${encodeURIComponent(tool.id)}` } };
     },
   }),
-  operation({
-    id: "registerTools",
-    method: "post",
-    path: "/tools/batch",
-    tag: "Tools",
+  operation("registerTools", "POST /tools/batch", {
     summary: "Register many tools",
     description: "Invalid ones are reported; the rest are registered.",
     role: "operator",
@@ -131,11 +117,7 @@ export const toolOperations: readonly Operation[] = [
       return { body: told(await arsenal.addTools(batch)) };
     },
   }),
-  operation({
-    id: "importTools",
-    method: "post",
-    path: "/tools/import",
-    tag: "Tools",
+  operation("importTools", "POST /tools/import", {
     summary: "Register tools written for another API",
     role: "operator",
     maxBytes: 16 * 1024 * 1024,
@@ -163,11 +145,7 @@ export const toolOperations: readonly Operation[] = [
       return { body: told(await arsenal.importTools(format, tools, namespace === undefined ? {} : { namespace })) };
     },
   }),
-  operation({
-    id: "deleteTool",
-    method: "delete",
-    path: "/tools/{id}",
-    tag: "Tools",
+  operation("deleteTool", "DELETE /tools/{id}", {
     summary: "Delete a tool",
     role: "operator",
     params,
@@ -179,11 +157,7 @@ export const toolOperations: readonly Operation[] = [
       return { status: 204 };
     },
   }),
-  operation({
-    id: "getToolHealth",
-    method: "get",
-    path: "/tools/{id}/health",
-    tag: "Tools",
+  operation("getToolHealth", "GET /tools/{id}/health", {
     summary: "Tell how a tool has fared",
     needsTools: true,
     params,
