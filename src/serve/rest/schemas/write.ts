@@ -19,12 +19,19 @@ export const anyObject = (description: string) => ({ type: "object", description
 /** A schema with another description. */
 export const described = <const Schema extends JsonSchema>(schema: Schema, description: string) =>
   ({ ...schema, description }) as const;
-/** An object with these members and no others; those that `required` names must be there. */
-export const object = <
+/** An object with these members, of which `required` names those that must be there. */
+export const openObject = <
   const Required extends readonly (keyof Properties & string)[],
   const Properties extends Readonly<Record<string, JsonSchema>>,
 >(
   description: string,
   required: Required,
   properties: Properties,
-) => ({ type: "object", description, properties, required, additionalProperties: false }) as const;
+) => ({ type: "object", description, properties, required }) as const;
+/** The same, with no other members. */
+export const object = <
+  const Required extends readonly (keyof Properties & string)[],
+  const Properties extends Readonly<Record<string, JsonSchema>>,
+>(
+  ...given: [description: string, required: Required, properties: Properties]
+) => ({ ...openObject(...given), additionalProperties: false }) as const;
