@@ -1,7 +1,6 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
-import type { Place, Severity } from "../guard/scan/finding.ts";
-import type { ScanAction } from "../guard/scan/inspection.ts";
+import type { Place, ScanAction, Severity } from "../guard/scan/finding.ts";
 import type { EndedRequest } from "../tool/handler.ts";
 import type { Health, ToolSource } from "../tool/tool.ts";
 

@@ -7,6 +7,7 @@ import { createPins } from "../../guard/pins/create-pins.ts";
 import type { PinGuard } from "../../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
 import type { Policy } from "../../guard/policy.port.ts";
+import type { Screening } from "../../guard/scan/screening.ts";
 import type { Limits } from "../../state/limits.port.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import { withLocalLimits } from "../../state/with-local-limits.ts";
@@ -14,7 +15,7 @@ import type { Toolsets } from "../../toolset/toolsets.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { configuredCallAudit } from "./configured-call-audit.ts";
 import { pinMode } from "./configured-guard.ts";
-import { type ConfiguredScan, configuredScan } from "./configured-scan.ts";
+import { configuredScan } from "./configured-scan.ts";
 import { createWebhook, type webhookSettings } from "./configured-webhook.ts";
 import { stateInFile } from "./state/configured-state.ts";
 
@@ -26,7 +27,7 @@ export interface LoadedGuard {
   /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
   readonly callLimits: Limits;
   /** Looks through a definition before it is registered. */
-  readonly screen: ConfiguredScan["screen"];
+  readonly screen: Screening["screen"];
   /** What each tool of a source was when it was accepted; undefined if that is off. */
   readonly pins: PinGuard | undefined;
   /** What of an offer may be registered: its instructions screened, and all of it compared with what was accepted. */
@@ -56,15 +57,14 @@ export async function loadGuard(
   const callLimits = withLocalLimits(state.limits, { clock, emit });
   const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets, toolsets.mustRecord);
   const tell = audit === undefined ? emit : withAudit(emit, audit);
-  const { inspection, screen, screenInstructions, load } = configuredScan(config, tell);
-  await load();
+  const { inspection, screening } = await configuredScan(config, tell);
   const mode = pinMode(config);
   const pins =
     mode === "off"
       ? undefined
       : screenedPins(
           createPins({ state: documents, changes, clock, emit: tell, mode, onAccepted: relist }),
-          screenInstructions,
+          screening.instructions,
         );
   const find = (id: string) => aegis.approvals.get(id);
   const webhook = parts.webhook && (await createWebhook(parts.webhook, config, { ...surroundings, find }));
@@ -78,9 +78,9 @@ export async function loadGuard(
     audit,
     idempotency: createIdempotency(documents, clock),
     callLimits,
-    screen,
+    screen: screening.screen,
     pins,
-    review: pins?.review ?? (async (offer) => screenedOffer(offer, screenInstructions)),
+    review: pins?.review ?? (async (offer) => screenedOffer(offer, screening.instructions)),
     async close() {
       pins?.close();
       callLimits.close();

@@ -16,6 +16,9 @@ export type FindingCategory =
   | "encoded"
   | "wording";
 
+/** What was made of something that was found. */
+export type ScanAction = "flagged" | "blocked" | "neutralised" | "wrapped";
+
 /** One thing in a text that looks like an attack. */
 export interface Finding {
   /** The rule that says so: `injection.override`, `hidden.tags`. */

@@ -43,13 +43,9 @@ describe("a definition", () => {
   });
 
   it("that looks bad is not registered in block", () => {
-    const { screen, screenTool, events } = screening({ definitions: "block" });
+    const { screen, events } = screening({ definitions: "block" });
     expect(screen(bad)).toBeUndefined();
     expect(events).toEqual([told("blocked")]);
-    expect(screenTool(toolOf(`${MILD} ${ATTACK}`)).blocked).toContain("(injection.override, injection.phishing)");
-    expect(screenTool(bad).blocked).toBe(
-      "The definition of weather.get_weather looks like an attack (injection.override). It is not registered. Look at it with toolarsenal scan.",
-    );
   });
 
   it("below the severity is registered in block, and told", () => {
@@ -139,15 +135,9 @@ describe("a definition that cannot be scanned", () => {
   });
 
   it("is not registered where failures deny", () => {
-    const { screen, screenTool, events } = screening({ onFailure: "deny" }, [BROKEN]);
+    const { screen, events } = screening({ onFailure: "deny" }, [BROKEN]);
     expect(screen(tool)).toBeUndefined();
     expect(events).toEqual([failure("refused")]);
-    expect(screenTool(tool)).toEqual({
-      tool,
-      findings: [],
-      blocked:
-        "The definition of weather.get_weather could not be scanned: The scan failed: out of order. It is not registered. Look at it with toolarsenal scan.",
-    });
   });
 });
 

@@ -1,0 +1,58 @@
+import type { Emit } from "../../observe/events.ts";
+import type { TextScanner } from "../scanner.port.ts";
+import { type Place, reaches, type ScanAction, type Severity } from "./finding.ts";
+import type { Rule } from "./rules/rule.ts";
+import { createScanner, type ScanReport } from "./scanner.ts";
+
+export interface ScanSettings {
+  /** From which severity on something is refused or taken out. */
+  readonly severity: Severity;
+  /** What becomes of text that cannot be scanned. */
+  readonly onFailure: "allow" | "deny";
+}
+
+/** What a scan of the guard is made of. */
+export interface ScanParts<Settings extends ScanSettings> {
+  readonly settings: Settings;
+  readonly emit: Emit;
+  /** Defaults to all rules. */
+  readonly rules?: readonly Rule[];
+  /** Scanners to run after the rules. Defaults to none. */
+  readonly scanners?: readonly TextScanner[];
+}
+
+const NEXT: Readonly<Record<Place, string>> = {
+  definition: "It is not registered. Look at it with toolarsenal scan.",
+  arguments: "It was not run. Call it with other arguments.",
+  result: "It did run; its result is withheld. Do not repeat the call to get around this.",
+};
+
+/** Creates a scanner, and what reports on it by events, which never carry the text. It flags from medium on, or from the severity it acts on. */
+export function createReportedScan({ settings, emit, rules, scanners = [] }: ScanParts<ScanSettings>) {
+  const { severity: actAt, onFailure } = settings;
+  const flagAt = reaches(actAt, "medium") ? "medium" : actAt;
+  const refusal = (id: string, where: Place, why: string): string => `The ${where} of ${id} ${why}. ${NEXT[where]}`;
+  return {
+    scanner: createScanner({ mode: "neutralise", flagAt, actAt, scanners, ...(rules && { rules }) }),
+    tell(toolId: string, where: Place, { flagged, severity, findings }: ScanReport, action: ScanAction): void {
+      if (flagged && severity !== null)
+        emit("scan-flagged", { toolId, where, rules: rulesOf(findings), severity, action });
+    },
+    /** Reports that something could not be scanned. Returns why it may not be given on; undefined if it may. */
+    failed(toolId: string, where: Place, message: string, quiet = false): string | undefined {
+      const action = onFailure === "deny" ? "refused" : "allowed";
+      if (!quiet) emit("scan-failed", { toolId, where, message, action });
+      return action === "refused" ? refusal(toolId, where, `could not be scanned: ${message}`) : undefined;
+    },
+    /** The refusal of something that looks like an attack. */
+    attackIn(toolId: string, where: Place, { findings }: ScanReport): string {
+      const look = where === "arguments" ? "look" : "looks";
+      return refusal(toolId, where, `${look} like an attack (${rulesOf(findings).join(", ")})`);
+    },
+  };
+}
+
+/** The rules that found something, each once. */
+function rulesOf(findings: ScanReport["findings"]): readonly string[] {
+  return [...new Set(findings.map(({ rule }) => rule))];
+}
