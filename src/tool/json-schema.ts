@@ -34,3 +34,28 @@ export function listParameters(schema: JsonSchema): readonly Parameter[] {
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The value if it is an object, otherwise an empty one: what others send is never trusted to have its documented shape. */
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return isPlainObject(value) ? value : {};
+}
+
+/** The list; an empty one if the value is not a list. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The objects of a list; none if it is not a list. */
+export function asRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return asList(value).filter(isPlainObject);
+}
+
+/** The texts of a list; none if it is not a list. */
+export function asTexts(value: unknown): readonly string[] {
+  return asList(value).filter((each) => typeof each === "string");
+}
+
+/** The text; undefined if the value is empty or not a text. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

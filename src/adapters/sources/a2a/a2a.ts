@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { type ClientCertificate, createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { fillMembers } from "../../../guard/secrets/fill-members.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
@@ -9,12 +9,12 @@ import type { OfferedTool, Source, SourceOptions } from "../../../register/sourc
 import { createAuthorize } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
 import { type SignatureParts, verifiedCard } from "./card-signature.ts";
-import { loadExtendedCard } from "./extended-card.ts";
+import { type Agent, loadExtendedCard } from "./connection.ts";
 import { loadCard, type LoadedCard, MAX_CARD_BYTES } from "./load-card.ts";
 import type { AgentInterface } from "./messages.ts";
 import { type Card, readCard, type Skill } from "./read-card.ts";
-import { type Agent, createAgentHandler } from "./run-task.ts";
-import type { A2aAgentSettings, ClientCertificateFiles } from "./settings.ts";
+import { createAgentHandler } from "./run-task.ts";
+import type { A2aAgentSettings } from "./settings.ts";
 
 /** What the source of an agent's tools can be given. @internal */
 export interface A2aParts {
@@ -56,9 +56,9 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   function locate(tokenUrl: string): { readonly url: string; readonly trusted: boolean } {
     const whole = URL.parse(tokenUrl, url)?.href ?? tokenUrl;
     if (isTrusted(whole)) return { url: whole, trusted: true };
+    const problem = `The card of ${name} wants the client's secret to be sent to ${tokenUrl}, at another origin.`;
     const fix = `Set token_url: ${tokenUrl} in the credential, if you trust it.`;
-    const message = `The card of ${name} wants the client's secret to be sent to ${tokenUrl}, at another origin. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field: "credentials", fix, beforeSend: true });
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "credentials", beforeSend: true });
   }
 
   async function load({ signal, emit }: SourceOptions): Promise<void> {
@@ -75,14 +75,12 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
 
   /** The card that the agent shows to us, if it shows more than the open one. It is signed like that one. */
   async function extended(open: LoadedCard, reading: SignatureParts): Promise<LoadedCard> {
-    const { card, url: cardUrl } = open;
-    const { signal } = reading;
-    if (!card.isExtended) return open;
-    const agent = agentOf(open);
-    const options = { security: card.security, maxBytes: settings.maxCardBytes ?? MAX_CARD_BYTES, signal };
-    const written = await loadExtendedCard(agent.via, agent, options);
-    const known = written && readCard(await verifiedCard(written, settings, reading));
-    return known === undefined ? open : { url: cardUrl, card: known };
+    const { isExtended, security } = open.card;
+    if (!isExtended) return open;
+    const maxBytes = settings.maxCardBytes ?? MAX_CARD_BYTES;
+    const written = await loadExtendedCard(agentOf(open), { security, maxBytes, signal: reading.signal });
+    const card = written && readCard(await verifiedCard(written, settings, reading));
+    return card === undefined ? open : { ...open, card };
   }
 
   function agentOf({ card, url: cardUrl }: LoadedCard): Agent {
@@ -111,14 +109,11 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
     const skills = card.skills.length === 0 ? [undefined] : card.skills;
     return skills.map((skill) => ({
       draft: toDraft(skill, card, agent.via, settings),
-      handler: createAgentHandler(
-        {
-          ...(skill === undefined ? {} : { skill: skill.id }),
-          security: skill?.security ?? card.security,
-          isTool: skill?.tool !== undefined,
-        },
-        agent,
-      ),
+      handler: createAgentHandler(agent, {
+        skill: skill?.id,
+        security: skill?.security ?? card.security,
+        isTool: skill?.tool !== undefined,
+      }),
     }));
   }
 
@@ -128,8 +123,8 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
     namespaces: [settings.namespace ?? name],
     capabilities: ["network_access"],
     guardsEgress: true,
-    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    maxConcurrent,
+    timeoutMs,
     connect(options) {
       if (closing.signal.aborted) closing = new AbortController();
       return load(options);
@@ -160,20 +155,18 @@ export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Sou
   };
 }
 
-async function readCertificate({ name, tls = { cert: "", key: "" } }: A2aAgentSettings): Promise<ClientCertificate> {
-  const read = async (field: keyof ClientCertificateFiles): Promise<Partial<ClientCertificate>> => {
-    const file = tls[field];
-    if (file === undefined) return {};
-    try {
-      return { [field]: await readFile(file, "utf8") };
-    } catch (cause) {
-      const fix = `Check tls.${field}.`;
-      const message = `The client certificate of ${name} cannot be read: ${file}. ${fix}`;
-      throw new ArsenalError("CONFIG_INVALID", message, { field: `tls.${field}`, value: file, fix, cause });
-    }
-  };
+async function readCertificate({ name, tls }: A2aAgentSettings): Promise<ClientCertificate> {
+  const certificate: { cert?: string; key?: string; ca?: string } = {};
   // One after the other, so that of several that are missing the same one is always named.
-  return { ...(await read("cert")), ...(await read("key")), ...(await read("ca")) };
+  for (const field of ["cert", "key", "ca"] as const) {
+    const file = tls?.[field];
+    if (file === undefined) continue;
+    certificate[field] = await readFile(file, "utf8").catch((cause: unknown) => {
+      const problem = `The client certificate of ${name} cannot be read: ${file}.`;
+      throw fixable("CONFIG_INVALID", problem, `Check tls.${field}.`, { field: `tls.${field}`, value: file, cause });
+    });
+  }
+  return certificate;
 }
 
 /** The first interface of the card that is supported, of the latest version that it has. */
@@ -187,26 +180,20 @@ function chooseInterface(
   const usable = interfaces.filter(({ binding }) => transport === undefined || binding === transport.toUpperCase());
   const chosen = usable.find(({ version }) => version === "1.0") ?? usable[0];
   if (chosen === undefined) {
+    const asked = transport === undefined ? "" : ` for ${transport}`;
     const fix =
       transport === undefined
         ? "Only agents with a JSONRPC or HTTP+JSON interface of A2A 1.0 or 0.3 can be used."
         : "Remove transport, or choose another.";
-    const asked = transport === undefined ? "" : ` for ${transport}`;
-    throw new ArsenalError(
-      "PROTOCOL_ERROR",
-      `The card of ${name} names no interface${asked} that is supported. ${fix}`,
-      {
-        field: "transport",
-        fix,
-      },
-    );
+    const problem = `The card of ${name} names no interface${asked} that is supported.`;
+    throw fixable("PROTOCOL_ERROR", problem, fix, { field: "transport" });
   }
   const address = endpoint ?? URL.parse(chosen.url, cardUrl)?.href ?? chosen.url;
   const hasSecrets = [settings.credentials, settings.headers, settings.tls].some((each) => each !== undefined);
   if (hasSecrets && !isTrusted(address)) {
+    const problem = `The card of ${name} has calls sent to ${address}, at another origin than ${settings.url}, so the credentials are kept back.`;
     const fix = `Set endpoint: ${address} if you trust it.`;
-    const message = `The card of ${name} has calls sent to ${address}, at another origin than ${settings.url}, so the credentials are kept back. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field: "endpoint", value: address, fix });
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "endpoint", value: address });
   }
   return { ...chosen, url: address };
 }
@@ -216,10 +203,7 @@ const PARAMETERS = {
   properties: {
     message: { type: "string", description: "What the agent is asked to do, in words." },
     data: { type: "object", description: "Structured input for the agent, in addition to the message." },
-    taskId: {
-      type: "string",
-      description: "Continues this task, after its result had the state input-required.",
-    },
+    taskId: { type: "string", description: "Continues this task, after its result had the state input-required." },
     contextId: { type: "string", description: "Continues this conversation; an earlier result has its id." },
   },
   required: ["message"],

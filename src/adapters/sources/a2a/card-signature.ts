@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { FlattenedVerifyGetKey, JSONWebKeySet } from "jose";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import { canonicalJson } from "../../../tool/canonical-json.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { asRecords } from "../../../tool/json-schema.ts";
 import { parseObject } from "../parse-object.ts";
 import type { A2aAgentSettings } from "./settings.ts";
 
@@ -21,19 +22,7 @@ export interface SignatureParts {
 const MAX_KEY_BYTES = 1024 * 1024;
 
 /** Never a shared secret: anyone who can check such a signature can also make one. */
-const ALGORITHMS = [
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
-  "PS256",
-  "PS384",
-  "PS512",
-  "RS256",
-  "RS384",
-  "RS512",
-];
+const ALGORITHMS = "ES256 ES384 ES512 EdDSA Ed25519 PS256 PS384 PS512 RS256 RS384 RS512".split(" ");
 
 /**
  * Checks the signatures of a card and returns what they cover, which is all that may be used of it. Throws PERMISSION_DENIED if one is wrong, or if
@@ -45,22 +34,24 @@ export async function verifiedCard(
   parts: SignatureParts,
 ): Promise<JsonObject> {
   const { name, trustedKeys, requireSignature = false } = settings;
-  const signatures = (Array.isArray(card["signatures"]) ? card["signatures"] : []).flatMap(readSignature);
+  const signatures = asRecords(card["signatures"]).flatMap(readSignature);
   if (signatures.length === 0) {
     if (!requireSignature) return card;
     const fix = "Ask the operator of the agent to sign its card, or remove require_signature.";
-    throw refused(`The card of ${name} is not signed. ${fix}`, fix);
+    throw refused(`The card of ${name} is not signed.`, fix);
   }
-  const keys = trustedKeys === undefined ? undefined : await readKeys(trustedKeys, name, parts);
-  for (const signature of keys === undefined ? [] : signatures) {
-    const covered = await check(card, signature, keys as JSONWebKeySet, name);
-    if (covered !== undefined) return covered;
+  if (trustedKeys !== undefined) {
+    const keys = await readKeys(trustedKeys, name, parts);
+    for (const signature of signatures) {
+      const covered = await check(card, signature, keys, name);
+      if (covered !== undefined) return covered;
+    }
   }
   const by = signatures.map(({ kid }) => kid).join(", ");
   const fix = "Set trusted_keys to a JWKS file or address that has the key.";
-  const message = `The card of ${name} is signed by ${by}, but no configured key can check the signature. ${fix}`;
-  if (requireSignature) throw refused(message, fix);
-  parts.warn(message);
+  const problem = `The card of ${name} is signed by ${by}, but no configured key can check the signature.`;
+  if (requireSignature) throw refused(problem, fix);
+  parts.warn(`${problem} ${fix}`);
   return card;
 }
 
@@ -70,9 +61,7 @@ interface Signature {
   readonly kid: string;
 }
 
-function readSignature(value: unknown): readonly Signature[] {
-  if (!isPlainObject(value)) return [];
-  const { protected: header, signature } = value;
+function readSignature({ protected: header, signature }: JsonObject): readonly Signature[] {
   if (typeof header !== "string" || typeof signature !== "string") return [];
   const { kid } = parseObject(Buffer.from(header, "base64url").toString()) ?? {};
   return [{ protected: header, signature, kid: typeof kid === "string" ? kid : "an unnamed key" }];
@@ -98,10 +87,9 @@ async function check(
       if (!(error instanceof errors.JOSEError)) throw error;
     }
   }
-  const fix = "Do not use the agent before you know why.";
   throw refused(
-    `The card of ${name} has a wrong signature by the key ${kid}: it was changed after it was signed, or somebody else signed it. ${fix}`,
-    fix,
+    `The card of ${name} has a wrong signature by the key ${kid}: it was changed after it was signed, or somebody else signed it.`,
+    "Do not use the agent before you know why.",
   );
 }
 
@@ -119,21 +107,20 @@ async function readKeys(
   { egress, signal }: Pick<SignatureParts, "egress" | "signal">,
 ): Promise<JSONWebKeySet> {
   const fail = (why: string, cause?: unknown): ArsenalError => {
-    const fix = "Check trusted_keys.";
-    const message = `The keys that may sign the card of ${name} cannot be read: ${place} ${why}. ${fix}`;
-    return new ArsenalError("CONFIG_INVALID", message, { field: "trustedKeys", value: place, fix, cause });
+    const problem = `The keys that may sign the card of ${name} cannot be read: ${place} ${why}.`;
+    return fixable("CONFIG_INVALID", problem, "Check trusted_keys.", { field: "trustedKeys", value: place, cause });
   };
   const fetchKeys = async (): Promise<string> =>
     text((await egress.request(place, { trusted: true, signal, maxBytes: MAX_KEY_BYTES })).body);
   const reading = /^https?:/i.test(place) ? fetchKeys() : readFile(place, { encoding: "utf8", signal });
   const content = await reading.catch((cause: unknown) => {
-    throw fail(`failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    throw fail(`failed: ${messageOf(cause)}`, cause);
   });
   const keys = parseObject(content);
   if (!Array.isArray(keys?.["keys"])) throw fail("is not a JWKS: it has no keys");
   return keys as unknown as JSONWebKeySet;
 }
 
-function refused(message: string, fix: string): ArsenalError {
-  return new ArsenalError("PERMISSION_DENIED", message, { field: "signatures", fix });
+function refused(problem: string, fix: string): ArsenalError {
+  return fixable("PERMISSION_DENIED", problem, fix, { field: "signatures" });
 }

@@ -1,14 +1,17 @@
 import { STATUS_CODES } from "node:http";
 import type { Readable } from "node:stream";
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../../errors/codes.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import { checkInCall } from "../../../guard/egress/check-url.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../guard/redaction/redactor.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import type { Clock } from "../../../observe/clock.ts";
+import { asRecord, isPlainObject } from "../../../tool/json-schema.ts";
 import type { EndedRequest, HandlerContext } from "../../../tool/handler.ts";
 import { traceHeadersOf } from "../../../tool/trace-headers.ts";
-import type { Authorization, Authorize } from "../credentials/authorize.ts";
+import { askedPause } from "../../retry-after.ts";
+import { type Authorize, authorized, placeOf } from "../credentials/authorize.ts";
 import type { ClientTokens } from "../credentials/client-tokens.ts";
 import type { Security } from "../credentials/security.ts";
 import { createEventReader } from "../mcp/transports/read-events.ts";
@@ -19,115 +22,143 @@ import { type AgentInterface, type Outgoing, readUpdate, type Update, writeSend 
 /** What can be asked of an agent. */
 export type Request =
   | { readonly kind: "send" | "stream"; readonly message: Outgoing }
-  | { readonly kind: "get" | "cancel" | "subscribe"; readonly taskId: string };
+  | { readonly kind: "get" | "cancel" | "subscribe"; readonly taskId: string }
+  | { readonly kind: "card" };
 
-/** What an agent is reached by. */
-export interface AgentParts {
+/** One agent, as its card and the settings say. */
+export interface Agent {
   readonly name: string;
+  /** How it is called. Changes once if it turns out to speak a later version than its card seemed to say. */
+  via: AgentInterface;
+  readonly streaming: boolean;
   readonly egress: Egress;
   readonly authorize: Authorize;
   readonly tokens: ClientTokens;
   /** Agents repeat what they were sent. */
   readonly redactor: Redactor;
+  readonly clock: Clock;
   readonly maxAnswerBytes: number;
   /** Whether the operator wrote an address, so that it may be on this machine or a private network. */
   readonly isTrusted: (url: string) => boolean;
+  /** Fires when the agent is to be left: what runs there is cancelled. */
+  readonly closing: AbortSignal;
+  /** Keeps what leaving the agent waits for: a call keeps running after its caller left, until its task is cancelled. */
+  readonly inBackground: (work: Promise<void>) => void;
 }
 
 /** For which call a request is made. */
-export interface RequestOptions extends Pick<HandlerContext, "beginRequest" | "caller"> {
+export interface RequestOptions extends Partial<Pick<HandlerContext, "beginRequest" | "caller">> {
   readonly signal: AbortSignal;
   readonly security: Security;
 }
 
+const LEGACY_METHODS = { get: "tasks/get", cancel: "tasks/cancel", subscribe: "tasks/resubscribe" };
+
 /** Names of the JSON-RPC methods, by version. */
-const METHODS: Readonly<Record<AgentInterface["version"], Readonly<Record<Request["kind"], string>>>> = {
+const METHODS: Readonly<Record<AgentInterface["version"], Readonly<Partial<Record<Request["kind"], string>>>>> = {
   "1.0": {
     send: "SendMessage",
     stream: "SendStreamingMessage",
     get: "GetTask",
     cancel: "CancelTask",
     subscribe: "SubscribeToTask",
+    card: "GetExtendedAgentCard",
   },
   "0.3": {
+    ...LEGACY_METHODS,
     send: "message/send",
     stream: "message/stream",
-    get: "tasks/get",
-    cancel: "tasks/cancel",
-    subscribe: "tasks/resubscribe",
+    card: "agent/getAuthenticatedExtendedCard",
   },
-  draft: {
-    send: "tasks/send",
-    stream: "tasks/sendSubscribe",
-    get: "tasks/get",
-    cancel: "tasks/cancel",
-    subscribe: "tasks/resubscribe",
-  },
+  draft: { ...LEGACY_METHODS, send: "tasks/send", stream: "tasks/sendSubscribe" },
 };
 
 /** Characters of a failed answer that its error repeats. */
 const SHOWN_LENGTH = 1000;
 
 /** Sends one request and yields what the agent answers: one update, or those of a stream until it ends. */
-export async function* converse(
-  request: Request,
-  via: AgentInterface,
-  parts: AgentParts,
-  options: RequestOptions,
-): AsyncGenerator<Update> {
-  const { name, egress, authorize, tokens, maxAnswerBytes, isTrusted } = parts;
-  const { signal, security, caller } = options;
+export async function* converse(request: Request, agent: Agent, options: RequestOptions): AsyncGenerator<Update> {
+  const { url, send } = await prepare(request, agent, options);
+  const sent = options.beginRequest?.();
+  let answer: EgressResponse | undefined;
+  let code: ErrorCode | undefined;
+  try {
+    answer = await send(traceHeadersOf(sent));
+    if (answer.status >= 300) throw await toRefusal(answer, agent);
+    if (/^text\/event-stream\b/i.test(answer.headers["content-type"] ?? "")) yield* readStream(answer, agent);
+    else yield toUpdate(await readText(answer, agent), agent);
+  } catch (error) {
+    code = isArsenalError(error) ? error.code : "EXECUTION_FAILED";
+    throw error;
+  } finally {
+    answer?.body.destroy();
+    sent?.end({
+      ...placeOf(url),
+      ...toldOf(request, agent.via),
+      ...(answer && { status: answer.status }),
+      ...(code && { code }),
+    });
+  }
+}
+
+/** Fetches the card that an agent shows to callers it knows. Undefined if the agent shows us none: then its open card is what there is. */
+export async function loadExtendedCard(
+  agent: Agent,
+  options: RequestOptions & { readonly maxBytes: number },
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const { version, binding } = agent.via;
+  if (version === "draft") return undefined;
+  try {
+    const { send } = await prepare({ kind: "card" }, { ...agent, maxAnswerBytes: options.maxBytes }, options);
+    const answer = await send();
+    const body = parseObject(await readText(answer, agent));
+    const card = binding === "JSONRPC" ? body?.["result"] : body;
+    return answer.status < 300 && isPlainObject(card) ? card : undefined;
+  } catch (error) {
+    // Without credentials, or if they are refused, calls say so. An agent that cannot be reached is tried again.
+    if (isArsenalError(error) && error.code !== "TRANSPORT_FAILED" && !options.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** Writes a request and finds its credentials. A token that the agent refuses is forgotten. */
+async function prepare(request: Request, agent: Agent, { signal, security, caller }: RequestOptions) {
+  const { name, via, egress, authorize, tokens, maxAnswerBytes, isTrusted } = agent;
   const { url, method, body } = via.binding === "JSONRPC" ? toRpc(request, via) : toHttp(request, via);
   // Before a token is asked for on behalf of a call that may not be made.
   checkInCall(new URL(url));
   const authorization = await authorize(security, name, { signal, caller });
   const isStream = request.kind === "stream" || request.kind === "subscribe";
-  const sent = options.beginRequest?.();
-  let answer: EgressResponse | undefined;
-  let code: ErrorCode | undefined;
-  try {
-    answer = await egress.request(withQuery(url, authorization), {
+  const send = async (trace: ReturnType<typeof traceHeadersOf> = undefined): Promise<EgressResponse> => {
+    const headers = {
+      accept: isStream ? "text/event-stream, application/json" : "application/json",
+      ...(via.version !== "draft" && { "a2a-version": via.version }),
+      ...trace,
+      ...(body && { "content-type": "application/json" }),
+    };
+    const { url: address, ...credentials } = authorized(url, headers, authorization);
+    const answer = await egress.request(address, {
       method,
-      headers: {
-        accept: isStream ? "text/event-stream, application/json" : "application/json",
-        "user-agent": "toolarsenal",
-        ...(via.version === "draft" ? {} : { "a2a-version": via.version }),
-        ...traceHeadersOf(sent),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...authorization.headers,
-        ...cookieOf(authorization),
-      },
-      secretHeaders: Object.keys(authorization.headers),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...credentials,
+      ...(body && { body: JSON.stringify(body) }),
       signal,
       maxBytes: maxAnswerBytes,
       maxRedirects: 0,
       trusted: isTrusted(url),
     });
     if (answer.status >= 400 && authorization.token !== undefined) tokens.forget(authorization.token);
-    if (answer.status >= 300) throw await toRefusal(answer, parts);
-    if (/^text\/event-stream\b/i.test(answer.headers["content-type"] ?? "")) yield* readStream(answer, parts);
-    else yield toUpdate(await readText(answer, parts), parts);
-  } catch (error) {
-    code = isArsenalError(error) ? error.code : "EXECUTION_FAILED";
-    throw error;
-  } finally {
-    answer?.body.destroy();
-    sent?.end({ ...toldOf(request, via), ...(answer && { status: answer.status }), ...(code && { code }) });
-  }
+    return answer;
+  };
+  return { url, send };
 }
 
 /** What traces say of a request, whichever binding and version it is made in. */
-function toldOf(request: Request, { url, version }: AgentInterface): EndedRequest {
-  const { hostname, port, protocol } = new URL(url);
-  const skill = "message" in request ? request.message.skill : undefined;
+function toldOf(request: Request, { version }: AgentInterface): EndedRequest {
+  const target = "message" in request ? request.message.skill : undefined;
   return {
-    method: METHODS["1.0"][request.kind],
-    ...(skill === undefined ? {} : { target: skill }),
-    transport: "http",
-    address: hostname,
-    port: Number(port) || (protocol === "https:" ? 443 : 80),
-    ...(version === "draft" ? {} : { protocolVersion: version }),
+    method: METHODS["1.0"][request.kind] ?? "",
+    ...(target !== undefined && { target }),
+    ...(version !== "draft" && { protocolVersion: version }),
   };
 }
 
@@ -140,10 +171,14 @@ interface Written {
 let lastId = 0;
 
 function toRpc(request: Request, via: AgentInterface): Written {
-  const tenant = via.tenant === undefined ? {} : { tenant: via.tenant };
-  const params = "message" in request ? writeSend(request.message, via) : { ...tenant, id: request.taskId };
-  const body = { jsonrpc: "2.0", id: ++lastId, method: METHODS[via.version][request.kind], params };
-  return { url: via.url, method: "POST", body };
+  const { url, version, tenant } = via;
+  const id = "taskId" in request ? request.taskId : undefined;
+  const params = "message" in request ? writeSend(request.message, via) : { tenant, id };
+  return {
+    url,
+    method: "POST",
+    body: { jsonrpc: "2.0", id: ++lastId, method: METHODS[version][request.kind], params },
+  };
 }
 
 function toHttp(request: Request, via: AgentInterface): Written {
@@ -151,111 +186,97 @@ function toHttp(request: Request, via: AgentInterface): Written {
   const prefix = via.version === "0.3" && !base.endsWith("/v1") ? "/v1" : "";
   const tenant = via.tenant === undefined ? "" : `/${encodeURIComponent(via.tenant)}`;
   const at = (path: string): string => `${base}${prefix}${tenant}${path}`;
-  if ("message" in request) {
-    const body = writeSend(request.message, via);
-    return { url: at(`/message:${request.kind}`), method: "POST", body };
-  }
+  if (request.kind === "card")
+    return { url: at(via.version === "0.3" ? "/card" : "/extendedAgentCard"), method: "GET" };
+  if ("message" in request)
+    return { url: at(`/message:${request.kind}`), method: "POST", body: writeSend(request.message, via) };
   const path = `/tasks/${encodeURIComponent(request.taskId)}`;
-  if (request.kind === "get") return { url: at(path), method: "GET" };
-  if (request.kind === "subscribe") return { url: at(`${path}:subscribe`), method: "GET" };
-  return { url: at(`${path}:cancel`), method: "POST", body: {} };
+  if (request.kind === "cancel") return { url: at(`${path}:cancel`), method: "POST", body: {} };
+  return { url: at(request.kind === "get" ? path : `${path}:subscribe`), method: "GET" };
 }
 
-function withQuery(url: string, { query }: Authorization): string {
-  return query.length === 0 ? url : `${url}${url.includes("?") ? "&" : "?"}${query.join("&")}`;
-}
-
-function cookieOf({ cookies, headers }: Authorization): { readonly cookie?: string } {
-  const all = [...cookies, headers["cookie"]].filter((each) => each !== undefined);
-  return all.length === 0 ? {} : { cookie: all.join("; ") };
-}
-
-async function* readStream(answer: EgressResponse, parts: AgentParts): AsyncGenerator<Update> {
+async function* readStream(answer: EgressResponse, agent: Agent): AsyncGenerator<Update> {
   const events: string[] = [];
   let isTooLong = false;
   const reader = createEventReader({
-    maxBytes: parts.maxAnswerBytes,
+    maxBytes: agent.maxAnswerBytes,
     onData: (data) => void events.push(data),
     onTooLong: () => void (isTooLong = true),
   });
-  for await (const chunk of chunksOf(answer, parts)) {
+  for await (const chunk of chunksOf(answer, agent)) {
     reader.push(chunk);
-    if (isTooLong) throw tooLong(parts);
-    for (const event of events.splice(0)) yield toUpdate(event, parts);
+    if (isTooLong) throw tooLong(agent);
+    for (const event of events.splice(0)) yield toUpdate(event, agent);
   }
 }
 
-async function readText(answer: EgressResponse, parts: AgentParts): Promise<string> {
+async function readText(answer: EgressResponse, agent: Agent): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of chunksOf(answer, parts)) chunks.push(chunk);
+  for await (const chunk of chunksOf(answer, agent)) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
 }
 
-async function* chunksOf({ body }: EgressResponse, parts: AgentParts): AsyncGenerator<Buffer> {
+async function* chunksOf({ body }: EgressResponse, agent: Agent): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body as Readable) yield chunk as Buffer;
   } catch (cause) {
-    if (isArsenalError(cause) && cause.code === "PROTOCOL_ERROR") throw tooLong(parts, cause);
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ArsenalError("TRANSPORT_FAILED", `The answer of the agent ${parts.name} broke off: ${why}`, { cause });
+    if (isArsenalError(cause) && cause.code === "PROTOCOL_ERROR") throw tooLong(agent, cause);
+    const problem = `The answer of the agent ${agent.name} broke off: ${messageOf(cause)}`;
+    throw new ArsenalError("TRANSPORT_FAILED", problem, { cause });
   }
 }
 
-function tooLong({ name, maxAnswerBytes }: AgentParts, cause?: unknown): ArsenalError {
+function tooLong({ name, maxAnswerBytes }: Agent, cause?: unknown): ArsenalError {
+  const problem = `The agent ${name} answered with more than ${maxAnswerBytes} bytes.`;
   const fix = "Ask for less, or raise max_answer_bytes of the agent.";
-  const message = `The agent ${name} answered with more than ${maxAnswerBytes} bytes. ${fix}`;
-  return new ArsenalError("RESULT_TOO_LARGE", message, { field: "maxAnswerBytes", fix, cause });
+  return fixable("RESULT_TOO_LARGE", problem, fix, { field: "maxAnswerBytes", cause });
 }
 
-function toUpdate(text: string, parts: AgentParts): Update {
+function toUpdate(text: string, agent: Agent): Update {
   const answer = parseObject(text);
-  if (answer === undefined) throw notProtocol(parts, "which is not a JSON object");
-  if (isPlainObject(answer["error"])) throw refusedBy(parts, answer["error"]);
+  if (answer === undefined) throw notProtocol(agent, "which is not a JSON object");
+  if (isPlainObject(answer["error"])) throw refusedBy(agent, answer["error"]);
   const update = readUpdate("result" in answer ? answer["result"] : answer);
-  if (update === undefined) throw notProtocol(parts, "which holds neither a task nor a message");
+  if (update === undefined) throw notProtocol(agent, "which holds neither a task nor a message");
   return update;
 }
 
-function notProtocol({ name }: AgentParts, what: string): ArsenalError {
+function notProtocol({ name }: Agent, what: string): ArsenalError {
   const fix = "Check that the address in its card is an A2A endpoint.";
-  return new ArsenalError("PROTOCOL_ERROR", `The agent ${name} gave an answer ${what}. ${fix}`, { fix });
+  return fixable("PROTOCOL_ERROR", `The agent ${name} gave an answer ${what}.`, fix);
 }
 
 /** An error that the agent itself answered with, over JSON-RPC or HTTP+JSON. */
-function refusedBy({ name, redactor }: AgentParts, error: Readonly<Record<string, unknown>>): ArsenalError {
+function refusedBy({ name, redactor }: Agent, error: Readonly<Record<string, unknown>>): ArsenalError {
   const { code, message, status } = error;
   const said = redactor.text(typeof message === "string" ? message : "it gave no reason").slice(0, SHOWN_LENGTH);
-  const value = { ...(code === undefined ? {} : { code }), ...(typeof status === "string" ? { status } : {}) };
+  const value = { ...(code !== undefined && { code }), ...(typeof status === "string" && { status }) };
   const shown = typeof code === "number" ? ` (${code})` : "";
   return new ArsenalError("EXECUTION_FAILED", `The agent ${name} refused${shown}: ${said}`, { value, answered: true });
 }
 
-async function toRefusal(answer: EgressResponse, parts: AgentParts): Promise<ArsenalError> {
+async function toRefusal(answer: EgressResponse, { name, redactor, clock }: Agent): Promise<ArsenalError> {
   const { status, headers } = answer;
-  const { name, redactor } = parts;
-  const shown = `HTTP ${status}${STATUS_CODES[status] === undefined ? "" : ` ${STATUS_CODES[status]}`}`;
   if (status < 400) {
+    const problem = `The agent ${name} redirected the call to ${headers["location"] ?? "nowhere"}.`;
     const fix = "Set endpoint to the address that it redirects to, if you trust it.";
-    const message = `The agent ${name} redirected the call to ${headers["location"] ?? "nowhere"}. ${fix}`;
-    return new ArsenalError("PROTOCOL_ERROR", message, { field: "endpoint", fix, answered: true });
+    return fixable("PROTOCOL_ERROR", problem, fix, { field: "endpoint", answered: true });
   }
   const body = await readShortly(answer, SHOWN_LENGTH, redactor).catch(() => "");
-  const told = parseObject(body);
-  const error = isPlainObject(told?.["error"]) ? told["error"] : told;
-  const said = typeof error?.["message"] === "string" ? error["message"] : body;
-  const seconds = status === 429 || status === 503 ? Number(headers["retry-after"]) : Number.NaN;
-  const fix = status === 401 || status === 403 ? "Check the agent's credentials and headers." : undefined;
+  const told = parseObject(body) ?? {};
+  const error = isPlainObject(told["error"]) ? told["error"] : told;
+  const said = typeof error["message"] === "string" ? error["message"] : body;
+  const shown = `HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
   const message = `The agent ${name} answered ${shown}${said === "" ? "" : `: ${said}`}`;
-  return new ArsenalError(
-    "EXECUTION_FAILED",
-    fix === undefined ? message : `${message}${/[.!?]$/.test(message) ? "" : "."} ${fix}`,
-    {
-      value: { code: error?.["code"] ?? status, status },
-      answered: true,
-      ...(fix === undefined ? {} : { fix }),
-      ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {}),
-    },
-  );
+  const retryAfterMs = status === 429 || status === 503 ? askedPause(headers, clock) : undefined;
+  const details = {
+    value: { code: error["code"] ?? status, status },
+    answered: true,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+  if (status !== 401 && status !== 403) return new ArsenalError("EXECUTION_FAILED", message, details);
+  const problem = /[.!?]$/.test(message) ? message : `${message}.`;
+  return fixable("EXECUTION_FAILED", problem, "Check the agent's credentials and headers.", details);
 }
 
 /** Codes and statuses with which an agent says that it knows no such operation, so that nothing happened. */
@@ -263,7 +284,7 @@ const UNKNOWN_OPERATION: ReadonlySet<unknown> = new Set([-32601, -32004, 404, 40
 
 /** True if the agent does not know the operation: it did nothing. */
 export function isUnknownOperation(error: unknown): boolean {
-  if (!isArsenalError(error) || error.details.answered !== true || !isPlainObject(error.details.value)) return false;
-  const { code, status } = error.details.value;
+  if (!isArsenalError(error) || error.details.answered !== true) return false;
+  const { code, status } = asRecord(error.details.value);
   return UNKNOWN_OPERATION.has(code) || UNKNOWN_OPERATION.has(status);
 }

@@ -1,5 +1,6 @@
 import { buffer } from "node:stream/consumers";
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import { parseObject } from "../parse-object.ts";
 import { type SignatureParts, verifiedCard } from "./card-signature.ts";
 import { type Card, readCard } from "./read-card.ts";
@@ -11,8 +12,7 @@ export interface LoadedCard {
   readonly card: Card;
 }
 
-/** What loading a card needs. */
-export interface LoadCardParts extends SignatureParts {
+interface LoadCardParts extends SignatureParts {
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -68,9 +68,9 @@ async function fetchCard(
   });
   const answer = await asked.catch((cause: unknown) => {
     if (!isArsenalError(cause) || cause.code !== "TRANSPORT_FAILED") throw cause;
+    const problem = `Cannot read the agent card of ${name}. ${cause.message.replace(/\.?$/, ".")}`;
     const fix = "Check that the agent is running, and its url.";
-    const message = `Cannot read the agent card of ${name}. ${cause.message.replace(/\.?$/, ".")} ${fix}`;
-    throw new ArsenalError("TRANSPORT_FAILED", message, { ...cause.details, field: "url", fix, cause });
+    throw fixable("TRANSPORT_FAILED", problem, fix, { ...cause.details, field: "url", cause });
   });
   if (answer.status >= 300) {
     answer.body.destroy();
@@ -83,12 +83,10 @@ async function fetchCard(
   } catch (cause) {
     if (isArsenalError(cause))
       throw unusable(name, `${place} has more than ${maxCardBytes} bytes`, "Raise max_card_bytes.", cause);
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ArsenalError("TRANSPORT_FAILED", `The agent card at ${place} broke off: ${why}`, { cause });
+    throw new ArsenalError("TRANSPORT_FAILED", `The agent card at ${place} broke off: ${messageOf(cause)}`, { cause });
   }
 }
 
 function unusable(name: string, why: string, fix: string, cause?: unknown): ArsenalError {
-  const message = `The agent card of ${name} cannot be used: ${why}. ${fix}`;
-  return new ArsenalError("PROTOCOL_ERROR", message, { field: "url", fix, cause });
+  return fixable("PROTOCOL_ERROR", `The agent card of ${name} cannot be used: ${why}.`, fix, { field: "url", cause });
 }

@@ -1,4 +1,4 @@
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { asList, asRecord, asRecords, asText, isPlainObject } from "../../../tool/json-schema.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -17,14 +17,10 @@ export interface AgentInterface {
 export type Part =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "data"; readonly data: unknown }
-  | {
-      readonly kind: "file";
-      readonly name?: string;
-      readonly mediaType?: string;
-      /** Either where the file is or what it holds, in base64. */
-      readonly url?: string;
-      readonly base64?: string;
-    };
+  /** Either where the file is or what it holds, in base64. */
+  | ({ readonly kind: "file"; readonly url?: string; readonly base64?: string } & Partial<
+      Record<"name" | "mediaType", string>
+    >);
 
 export const TASK_STATES = [
   "submitted",
@@ -46,30 +42,17 @@ export interface Artifact {
 }
 
 /** What an agent tells of a task, or a message without one. */
-export type Update =
-  | { readonly kind: "message"; readonly parts: readonly Part[]; readonly contextId?: string; readonly taskId?: string }
+export type Update = { readonly contextId: string | undefined } & (
+  | { readonly kind: "message"; readonly taskId: string | undefined; readonly parts: readonly Part[] }
+  | { readonly kind: "artifact"; readonly taskId: string; readonly artifact: Artifact; readonly append: boolean }
   | {
-      readonly kind: "task";
+      readonly kind: "task" | "status";
       readonly taskId: string;
-      readonly contextId?: string;
       readonly state: TaskState;
       readonly parts: readonly Part[];
       readonly artifacts: readonly Artifact[];
     }
-  | {
-      readonly kind: "status";
-      readonly taskId: string;
-      readonly contextId?: string;
-      readonly state: TaskState;
-      readonly parts: readonly Part[];
-    }
-  | {
-      readonly kind: "artifact";
-      readonly taskId: string;
-      readonly contextId?: string;
-      readonly artifact: Artifact;
-      readonly append: boolean;
-    };
+);
 
 /** What is asked of an agent. */
 export interface Outgoing {
@@ -86,60 +69,33 @@ export interface Outgoing {
 /** The parameters of sending a message. The agent answers at once with a task, which is then followed. */
 export function writeSend(message: Outgoing, { version, binding, tenant }: AgentInterface): JsonObject {
   const { messageId, text, data, taskId, contextId, skill } = message;
-  const ids = { ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) };
-  const metadata = skill === undefined ? {} : { metadata: { skillId: skill } };
+  const metadata = skill === undefined ? undefined : { skillId: skill };
+  const common = { messageId, taskId, contextId, metadata };
+  /** `mark` is the member that says what a part is, in versions that have one. */
+  const partsOf = (mark?: "kind" | "type"): readonly object[] => [
+    ...(text === undefined ? [] : [{ ...(mark && { [mark]: "text" }), text }]),
+    ...(data === undefined ? [] : [{ ...(mark && { [mark]: "data" }), data }]),
+  ];
   switch (version) {
     case "1.0":
       return {
-        ...(tenant === undefined ? {} : { tenant }),
-        message: {
-          messageId,
-          role: "ROLE_USER",
-          parts: [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data }])],
-          ...ids,
-          ...metadata,
-        },
+        tenant,
+        message: { ...common, role: "ROLE_USER", parts: partsOf() },
         configuration: { returnImmediately: true },
       };
-    case "0.3":
-      if (binding === "HTTP+JSON")
-        return {
-          message: {
-            messageId,
-            role: "ROLE_USER",
-            content: [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data: { data } }])],
-            ...ids,
-            ...metadata,
-          },
-          configuration: { blocking: false },
-        };
-      return {
-        message: {
-          kind: "message",
-          messageId,
-          role: "user",
-          parts: [
-            ...(text === undefined ? [] : [{ kind: "text", text }]),
-            ...(data === undefined ? [] : [{ kind: "data", data }]),
-          ],
-          ...ids,
-          ...metadata,
-        },
-        configuration: { blocking: false },
-      };
+    case "0.3": {
+      const configuration = { blocking: false };
+      if (binding === "JSONRPC")
+        return { message: { ...common, kind: "message", role: "user", parts: partsOf("kind") }, configuration };
+      const content = partsOf().map((part) => ("data" in part ? { data: { data } } : part));
+      return { message: { ...common, role: "ROLE_USER", content }, configuration };
+    }
     case "draft":
+      // Here the client names the task.
       return {
-        // Here the client names the task.
         id: taskId ?? messageId,
-        ...(contextId === undefined ? {} : { sessionId: contextId }),
-        message: {
-          role: "user",
-          parts: [
-            ...(text === undefined ? [] : [{ type: "text", text }]),
-            ...(data === undefined ? [] : [{ type: "data", data }]),
-          ],
-          ...metadata,
-        },
+        sessionId: contextId,
+        message: { role: "user", parts: partsOf("type"), metadata },
       };
   }
 }
@@ -172,30 +128,29 @@ const KINDS: ReadonlyMap<unknown, Update["kind"]> = new Map([
 ]);
 
 function readAs(kind: Update["kind"], value: JsonObject): Update | undefined {
-  const contextId = textOf(value["contextId"]) ?? textOf(value["sessionId"]);
-  const context = contextId === undefined ? {} : { contextId };
-  const taskId = textOf(value["taskId"]) ?? (kind === "message" ? undefined : textOf(value["id"]));
-  if (kind === "message")
-    return { kind, parts: readParts(value), ...context, ...(taskId === undefined ? {} : { taskId }) };
+  const contextId = asText(value["contextId"]) ?? asText(value["sessionId"]);
+  const taskId = asText(value["taskId"]) ?? (kind === "message" ? undefined : asText(value["id"]));
+  if (kind === "message") return { kind, taskId, contextId, parts: readParts(value) };
   if (taskId === undefined) return undefined;
   if (kind === "artifact") {
     const artifact = readArtifact(value["artifact"], 0);
-    const inner = isPlainObject(value["artifact"]) ? value["artifact"]["append"] : undefined;
-    return artifact && { kind, taskId, ...context, artifact, append: (value["append"] ?? inner) === true };
+    const append = (value["append"] ?? asRecord(value["artifact"])["append"]) === true;
+    return artifact && { kind, taskId, contextId, artifact, append };
   }
-  const status = isPlainObject(value["status"]) ? value["status"] : {};
-  const said = status["message"] ?? status["update"];
-  const state = toState(status["state"]);
-  const parts = isPlainObject(said) ? readParts(said) : [];
-  if (kind === "status") return { kind, taskId, ...context, state, parts };
-  const artifacts = listOf(value["artifacts"]).flatMap((each, index) => readArtifact(each, index) ?? []);
+  const status = asRecord(value["status"]);
+  const parts = readParts(asRecord(status["message"] ?? status["update"]));
+  const artifacts = asList(value["artifacts"]).flatMap((each, index) => readArtifact(each, index) ?? []);
   // Some agents answer only in the history.
-  const last = parts.length + artifacts.length === 0 ? listOf(value["history"]).findLast(isOfAgent) : undefined;
-  return { kind, taskId, ...context, state, parts: last === undefined ? parts : readParts(last), artifacts };
+  const last =
+    kind === "task" && parts.length + artifacts.length === 0
+      ? asRecords(value["history"]).findLast(isOfAgent)
+      : undefined;
+  const said = last === undefined ? parts : readParts(last);
+  return { kind, taskId, contextId, state: toState(status["state"]), parts: said, artifacts };
 }
 
-function isOfAgent(message: unknown): message is JsonObject {
-  return isPlainObject(message) && /^(?:ROLE_)?agent$/i.test(String(message["role"]));
+function isOfAgent({ role }: JsonObject): boolean {
+  return /^(?:ROLE_)?agent$/i.test(String(role));
 }
 
 /** `TASK_STATE_INPUT_REQUIRED` and `input-required` are the same. */
@@ -211,12 +166,11 @@ function toState(written: unknown): TaskState {
 function readArtifact(value: unknown, place: number): Artifact | undefined {
   if (!isPlainObject(value)) return undefined;
   const { artifactId, index } = value;
-  return { id: textOf(artifactId) ?? `#${typeof index === "number" ? index : place}`, parts: readParts(value) };
+  return { id: asText(artifactId) ?? `#${typeof index === "number" ? index : place}`, parts: readParts(value) };
 }
 
-function readParts(value: JsonObject): readonly Part[] {
-  const parts = Array.isArray(value["parts"]) ? value["parts"] : listOf(value["content"]);
-  return parts.flatMap((part) => (isPlainObject(part) ? (readPart(part) ?? []) : []));
+function readParts({ parts, content }: JsonObject): readonly Part[] {
+  return asRecords(Array.isArray(parts) ? parts : content).flatMap((part) => readPart(part) ?? []);
 }
 
 /** True in the metadata of a data part whose `value` is what is meant: A2A 0.3 has no lists, numbers and the like as data. */
@@ -225,10 +179,10 @@ export const WRAPPED = "toolarsenal/value";
 function readPart(part: JsonObject): Part | undefined {
   if (typeof part["text"] === "string") return { kind: "text", text: part["text"] };
   const file = isPlainObject(part["file"]) ? part["file"] : part;
-  const name = textOf(file["filename"]) ?? textOf(file["name"]);
-  const mediaType = textOf(file["mediaType"]) ?? textOf(file["mimeType"]);
-  const about = { ...(name === undefined ? {} : { name }), ...(mediaType === undefined ? {} : { mediaType }) };
-  const url = textOf(file["url"]) ?? textOf(file["uri"]) ?? textOf(file["fileWithUri"]);
+  const name = asText(file["filename"]) ?? asText(file["name"]);
+  const mediaType = asText(file["mediaType"]) ?? asText(file["mimeType"]);
+  const about = { ...(name !== undefined && { name }), ...(mediaType !== undefined && { mediaType }) };
+  const url = asText(file["url"]) ?? asText(file["uri"]) ?? asText(file["fileWithUri"]);
   if (url !== undefined) return { kind: "file", ...about, url };
   const base64 = file["raw"] ?? file["bytes"] ?? file["fileWithBytes"];
   if (typeof base64 === "string") return { kind: "file", ...about, base64 };
@@ -237,14 +191,6 @@ function readPart(part: JsonObject): Part | undefined {
   // In 0.3 over HTTP the data is one level deeper.
   const isNested = isPlainObject(data) && isPlainObject(data["data"]) && Object.keys(data).length === 1;
   const value = isNested ? data["data"] : data;
-  const isWrapped = isPlainObject(value) && isPlainObject(part["metadata"]) && part["metadata"][WRAPPED] === true;
+  const isWrapped = isPlainObject(value) && asRecord(part["metadata"])[WRAPPED] === true;
   return { kind: "data", data: isWrapped ? value["value"] : value };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

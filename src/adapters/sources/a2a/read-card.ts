@@ -1,5 +1,11 @@
-import { isPlainObject } from "../../../tool/json-schema.ts";
-import type { Requirement, Security, SecurityScheme } from "../credentials/security.ts";
+import { asList, asRecord, asRecords, asText, asTexts, isPlainObject } from "../../../tool/json-schema.ts";
+import {
+  httpScheme,
+  readScheme,
+  type Requirement,
+  type Security,
+  type SecurityScheme,
+} from "../credentials/security.ts";
 import type { AgentInterface, Version } from "./messages.ts";
 import { readToolsExtension, type SkillTool } from "./tools-extension.ts";
 
@@ -26,23 +32,23 @@ export interface Skill {
   readonly tags: readonly string[];
   readonly examples: readonly string[];
   /** Undefined if the skill needs what the whole agent needs. */
-  readonly security?: Security;
+  readonly security: Security | undefined;
   /** How it is called, if it is a tool of another arsenal. */
-  readonly tool?: SkillTool;
+  readonly tool: SkillTool | undefined;
 }
 
 /** Reads an agent card of version 1.0, 0.3 or the draft of 2024; undefined if it is none. */
-export function readCard(card: unknown): Card | undefined {
-  if (!isPlainObject(card) || typeof card["name"] !== "string") return undefined;
-  if (!Array.isArray(card["supportedInterfaces"]) && typeof card["url"] !== "string") return undefined;
-  const capabilities = isPlainObject(card["capabilities"]) ? card["capabilities"] : {};
-  const schemes = isPlainObject(card["securitySchemes"]) ? card["securitySchemes"] : {};
+export function readCard(card: JsonObject): Card | undefined {
+  const { name, url, description, skills, supportedInterfaces } = card;
+  if (typeof name !== "string" || (!Array.isArray(supportedInterfaces) && typeof url !== "string")) return undefined;
+  const capabilities = asRecord(card["capabilities"]);
+  const schemes = asRecord(card["securitySchemes"]);
   const requirements = card["securityRequirements"] ?? card["security"];
   const tools = readToolsExtension(capabilities);
   return {
-    name: card["name"],
-    description: textOf(card["description"]),
-    skills: listOf(card["skills"]).flatMap((skill) => readSkill(skill, schemes, tools) ?? []),
+    name,
+    description: asText(description) ?? "",
+    skills: asRecords(skills).flatMap((skill) => readSkill(skill, schemes, tools) ?? []),
     interfaces: readInterfaces(card),
     streaming: capabilities["streaming"] === true,
     isExtended: (capabilities["extendedAgentCard"] ?? card["supportsAuthenticatedExtendedCard"]) === true,
@@ -50,38 +56,33 @@ export function readCard(card: unknown): Card | undefined {
   };
 }
 
-function readSkill(skill: unknown, schemes: JsonObject, tools: ReadonlyMap<string, SkillTool>): Skill | undefined {
-  if (!isPlainObject(skill)) return undefined;
-  const id = textOf(skill["id"]) || textOf(skill["name"]);
-  if (id === "") return undefined;
-  const requirements = listOf(skill["securityRequirements"] ?? skill["security"]);
-  const tool = tools.get(id);
+function readSkill(skill: JsonObject, schemes: JsonObject, tools: ReadonlyMap<string, SkillTool>): Skill | undefined {
+  const id = asText(skill["id"]) ?? asText(skill["name"]);
+  if (id === undefined) return undefined;
+  const requirements = asList(skill["securityRequirements"] ?? skill["security"]);
   return {
     id,
-    ...(tool === undefined ? {} : { tool }),
-    name: textOf(skill["name"]) || id,
-    description: textOf(skill["description"]),
-    tags: textsOf(skill["tags"]),
-    examples: textsOf(skill["examples"]),
-    ...(requirements.length === 0 ? {} : { security: readSecurity(requirements, schemes) }),
+    tool: tools.get(id),
+    name: asText(skill["name"]) ?? id,
+    description: asText(skill["description"]) ?? "",
+    tags: asTexts(skill["tags"]),
+    examples: asTexts(skill["examples"]),
+    security: requirements.length === 0 ? undefined : readSecurity(requirements, schemes),
   };
 }
 
 function readInterfaces(card: JsonObject): readonly AgentInterface[] {
   if (Array.isArray(card["supportedInterfaces"])) {
-    return card["supportedInterfaces"].flatMap((each) => {
-      if (!isPlainObject(each)) return [];
-      const version = toVersion(each["protocolVersion"] ?? "1.0");
-      return toInterface(each["url"], each["protocolBinding"], version, textOf(each["tenant"]));
-    });
+    return asRecords(card["supportedInterfaces"]).flatMap(({ url, protocolBinding, protocolVersion = "1.0", tenant }) =>
+      toInterface(url, protocolBinding, toVersion(protocolVersion), asText(tenant)),
+    );
   }
   const legacy = LEGACY_MEMBERS.some((member) => member in card);
   const version = legacy ? (toVersion(card["protocolVersion"] ?? "0.3") ?? "0.3") : "draft";
-  const preferred = toInterface(card["url"], card["preferredTransport"] ?? "JSONRPC", version);
-  const others = listOf(card["additionalInterfaces"]).flatMap((each) =>
-    isPlainObject(each) ? toInterface(each["url"], each["transport"], version) : [],
+  const preferred = { url: card["url"], transport: card["preferredTransport"] ?? "JSONRPC" };
+  return [preferred, ...asRecords(card["additionalInterfaces"])].flatMap(({ url, transport }) =>
+    toInterface(url, transport, version),
   );
-  return [...preferred, ...others];
 }
 
 /** Members that the draft of 2024 did not have. */
@@ -97,11 +98,11 @@ function toInterface(
   url: unknown,
   binding: unknown,
   version: Version | undefined,
-  tenant = "",
+  tenant?: string,
 ): readonly AgentInterface[] {
-  const name = typeof binding === "string" ? binding.toUpperCase() : "";
+  const name = String(binding).toUpperCase();
   if (typeof url !== "string" || version === undefined || (name !== "JSONRPC" && name !== "HTTP+JSON")) return [];
-  return [{ url, binding: name, version, ...(tenant === "" ? {} : { tenant }) }];
+  return [{ url, binding: name, version, ...(tenant !== undefined && { tenant }) }];
 }
 
 /** 0.2 is near enough to 0.3; undefined for a version that nobody knows yet. */
@@ -113,15 +114,13 @@ function toVersion(written: unknown): Version | undefined {
 
 /** `{ schemes: { key: { list: [] } } }` in 1.0, `{ key: [] }` before. */
 function readSecurity(requirements: unknown, schemes: JsonObject): Security {
-  return listOf(requirements)
-    .filter(isPlainObject)
-    .map((set) =>
-      Object.entries(isPlainObject(set["schemes"]) ? set["schemes"] : set).map(([name, scopes]): Requirement => ({
-        name,
-        scheme: readScheme(Object.hasOwn(schemes, name) ? schemes[name] : undefined),
-        scopes: textsOf(isPlainObject(scopes) ? scopes["list"] : scopes),
-      })),
-    );
+  return asRecords(requirements).map((set) =>
+    Object.entries(isPlainObject(set["schemes"]) ? set["schemes"] : set).map(([name, scopes]): Requirement => ({
+      name,
+      scheme: toScheme(Object.hasOwn(schemes, name) ? schemes[name] : undefined),
+      scopes: asTexts(isPlainObject(scopes) ? scopes["list"] : scopes),
+    })),
+  );
 }
 
 /** The members that hold a scheme in 1.0, and what each is called before. */
@@ -131,65 +130,27 @@ const SCHEME_MEMBERS = {
   oauth2SecurityScheme: "oauth2",
   openIdConnectSecurityScheme: "openIdConnect",
   mtlsSecurityScheme: "mutualTLS",
-} as const;
+};
 
-function readScheme(written: unknown): SecurityScheme {
+function toScheme(written: unknown): SecurityScheme {
   if (!isPlainObject(written)) return { type: "unsupported", what: "a scheme that the card does not describe" };
   const given = unwrapped(written, "scheme");
-  const [member, called] = Object.entries(SCHEME_MEMBERS).find(([name]) => isPlainObject(given[name])) ?? [];
-  const inner = member === undefined ? given : (given[member] as JsonObject);
-  const type = called ?? textOf(given["type"]);
-  switch (type) {
-    case "apiKey": {
-      const place = inner["location"] ?? inner["in"];
-      const { name } = inner;
-      if (typeof name === "string" && (place === "header" || place === "query" || place === "cookie"))
-        return { type, in: place, name };
-      return { type: "unsupported", what: "a key in an unknown place" };
-    }
-    case "http": {
-      const scheme = textOf(inner["scheme"]).toLowerCase();
-      return scheme === "basic" || scheme === "bearer" ? { type: scheme } : { type: "unsupported", what: scheme };
-    }
-    case "oauth2": {
-      const flow = isPlainObject(inner["flows"]) ? unwrapped(inner["flows"], "flow")["clientCredentials"] : undefined;
-      const tokenUrl = isPlainObject(flow) ? flow["tokenUrl"] : undefined;
-      return { type, ...(typeof tokenUrl === "string" ? { tokenUrl } : {}) };
-    }
-    case "openIdConnect":
-      return { type: "oauth2" };
-    case "mutualTLS":
-      return { type };
-    default:
-      return { type: "unsupported", what: type || "an unknown scheme" };
-  }
+  const [member, type] = Object.entries(SCHEME_MEMBERS).find(([name]) => isPlainObject(given[name])) ?? [];
+  if (member === undefined) return readScheme(given);
+  const inner = asRecord(given[member]);
+  const flows = unwrapped(asRecord(inner["flows"]), "flow");
+  return readScheme({ ...inner, type, in: inner["location"] ?? inner["in"], flows });
 }
 
 /** Agents on the JavaScript SDK 1.3 write `{ scheme: { $case: "oauth2SecurityScheme", value } }` for `{ oauth2SecurityScheme: value }`. */
 function unwrapped(written: JsonObject, member: string): JsonObject {
-  const inner = written[member];
-  return isPlainObject(inner) && typeof inner["$case"] === "string" ? { [inner["$case"]]: inner["value"] } : written;
+  const { $case, value } = asRecord(written[member]);
+  return typeof $case === "string" ? { [$case]: value } : written;
 }
 
 /** `authentication: { schemes: ["Bearer"] }` */
 function draftSecurity({ authentication }: JsonObject): Security {
-  if (!isPlainObject(authentication)) return [];
-  return textsOf(authentication["schemes"]).map((written): readonly Requirement[] => {
-    const name = written.toLowerCase();
-    const scheme: SecurityScheme =
-      name === "basic" || name === "bearer" ? { type: name } : { type: "unsupported", what: written };
-    return [{ name, scheme, scopes: [] }];
-  });
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function textsOf(value: unknown): readonly string[] {
-  return listOf(value).filter((each) => typeof each === "string");
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return asTexts(asRecord(authentication)["schemes"]).map((written) => [
+    { name: written.toLowerCase(), scheme: httpScheme(written), scopes: [] },
+  ]);
 }

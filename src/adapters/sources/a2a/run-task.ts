@@ -1,32 +1,12 @@
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
-import type { Clock } from "../../../observe/clock.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Handler, HandlerContext } from "../../../tool/handler.ts";
+import { asRecord } from "../../../tool/json-schema.ts";
+import { pause } from "../../retry-after.ts";
 import type { Security } from "../credentials/security.ts";
-import { type AgentParts, converse, isUnknownOperation, type Request, type RequestOptions } from "./connection.ts";
-import type { AgentInterface, Outgoing, Update } from "./messages.ts";
+import { type Agent, converse, isUnknownOperation, type Request, type RequestOptions } from "./connection.ts";
+import type { Outgoing, Update } from "./messages.ts";
 import { toToolResult } from "./tools-extension.ts";
 import { applyUpdate, type FollowedTask, isSettled, textOf, toAnswer } from "./task-result.ts";
-
-/** One agent, as its card and the settings say. */
-export interface Agent extends AgentParts {
-  /** How it is called. Changes once if it turns out to speak a later version than its card seemed to say. */
-  via: AgentInterface;
-  readonly streaming: boolean;
-  readonly clock: Clock;
-  /** Fires when the agent is to be left: what runs there is cancelled. */
-  readonly closing: AbortSignal;
-  /** Keeps what leaving the agent waits for: a call keeps running after its caller left, until its task is cancelled. */
-  readonly inBackground: (work: Promise<void>) => void;
-}
-
-/** What a tool of an agent stands for. */
-export interface AgentTool {
-  /** The id of the skill; undefined for the agent as a whole. */
-  readonly skill?: string;
-  readonly security: Security;
-  /** True if the skill is a tool of another arsenal: the arguments are the tool's own, and so is the result. */
-  readonly isTool?: boolean;
-}
 
 /** The first wait before a task is looked at again; each is half as long again, up to `MAX_WAIT_MS`. */
 const FIRST_WAIT_MS = 500;
@@ -39,7 +19,20 @@ const CANCEL_MS = 5000;
 const MAX_REPORTS = 1000;
 
 /** Sends a message to an agent and follows the task to its end. A message is never sent twice. */
-export function createAgentHandler({ skill, security, isTool = false }: AgentTool, agent: Agent): Handler {
+export function createAgentHandler(
+  agent: Agent,
+  {
+    skill,
+    security,
+    isTool,
+  }: {
+    /** The id of the skill; undefined for the agent as a whole. */
+    readonly skill: string | undefined;
+    readonly security: Security;
+    /** True if the skill is a tool of another arsenal: the arguments are the tool's own, and so is the result. */
+    readonly isTool: boolean;
+  },
+): Handler {
   return async (args, context) => {
     const messageId = crypto.randomUUID();
     const sent: Outgoing = isTool
@@ -65,14 +58,11 @@ export function createAgentHandler({ skill, security, isTool = false }: AgentToo
   };
 }
 
-function readArguments(args: Readonly<Record<string, unknown>>): Omit<Outgoing, "messageId" | "skill"> {
-  const { message, ...others } = args as {
-    readonly message: string;
-    readonly data?: Readonly<Record<string, unknown>>;
-    readonly taskId?: string;
-    readonly contextId?: string;
-  };
-  return { text: message, ...others };
+function readArguments({
+  message,
+  ...others
+}: Readonly<Record<string, unknown>>): Omit<Outgoing, "messageId" | "skill"> {
+  return { text: message as string, ...others };
 }
 
 /** One call of an agent: the task that it began and how it is followed. */
@@ -91,8 +81,8 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
 
   function ask(request: Request, options: Partial<RequestOptions> = {}): AsyncGenerator<Update> {
     const { caller, beginRequest } = context;
-    const whose = { ...(caller === undefined ? {} : { caller }), ...(beginRequest && { beginRequest }) };
-    return converse(request, agent.via, agent, { signal, security, ...whose, ...options });
+    const whose = { ...(caller && { caller }), ...(beginRequest && { beginRequest }) };
+    return converse(request, agent, { signal, security, ...whose, ...options });
   }
 
   function take(update: Update): void {
@@ -140,7 +130,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     while (!isSettled(task)) {
       const { taskId } = task;
       if (taskId === undefined) throw lost("ended its answer without a task or a message");
-      await wait(waitMs);
+      await pause(waitMs, clock, { signal });
       waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS);
       try {
         await follow(ask({ kind: "get", taskId }));
@@ -168,24 +158,8 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
     const { taskId, contextId, state } = task;
     const reason = cause instanceof Error ? ` (${cause.message})` : "";
     const fix = "Check with the agent whether it took effect before you call it again.";
-    const shown = taskId === undefined ? "the message" : `the task ${taskId}`;
-    const message = `The agent ${name} took ${shown} and ${why}${reason}. ${fix}`;
-    return new ArsenalError("OUTCOME_UNKNOWN", message, { value: { taskId, contextId, state }, fix, cause });
-  }
-
-  function wait(ms: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const stop = (): void => {
-        cancelTimer();
-        reject(signal.reason);
-      };
-      const cancelTimer = clock.after(ms, () => {
-        signal.removeEventListener("abort", stop);
-        resolve();
-      });
-      signal.addEventListener("abort", stop, { once: true });
-    });
+    const problem = `The agent ${name} took ${taskId === undefined ? "the message" : `the task ${taskId}`} and ${why}${reason}.`;
+    return fixable("OUTCOME_UNKNOWN", problem, fix, { value: { taskId, contextId, state }, cause });
   }
 
   /** Tells the agent that nobody waits for the task any more. Never rejects: the call has ended. */
@@ -210,7 +184,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
 /** Whether only the answer was lost, so that looking at the task again may find it. */
 function isLost(error: unknown): boolean {
   if (!isArsenalError(error)) return false;
-  const { status } = (error.details.value ?? {}) as { readonly status?: unknown };
+  const { status } = asRecord(error.details.value);
   return error.code === "TRANSPORT_FAILED" || (typeof status === "number" && (status === 429 || status >= 500));
 }
 

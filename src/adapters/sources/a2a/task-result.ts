@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Part, TaskState, Update } from "./messages.ts";
 
 /** What is known of a task so far, from all its updates. */
@@ -11,69 +11,29 @@ export interface FollowedTask {
   readonly artifacts: Map<string, readonly Part[]>;
 }
 
-/** What a tool of an agent returns. */
-export interface AgentAnswer {
-  readonly state: TaskState;
-  readonly text: string;
-  readonly data?: readonly unknown[];
-  readonly files?: readonly AgentFile[];
-  /** Pass both to continue the same conversation. */
-  readonly taskId?: string;
-  readonly contextId?: string;
-  /** How to go on, if the agent waits for an answer. */
-  readonly next?: string;
-}
-
-/** A file that an agent made: where it is, or what it holds. */
-export interface AgentFile {
-  readonly name?: string;
-  readonly mediaType?: string;
-  readonly url?: string;
-  readonly bytes?: number;
-  /** Omitted if the files of the answer are larger than 1 MiB together. */
-  readonly base64?: string;
-}
-
-const SETTLED: ReadonlySet<TaskState> = new Set<TaskState>([
-  "completed",
-  "failed",
-  "canceled",
-  "rejected",
-  "input-required",
-  "auth-required",
-]);
+/** States in which an agent still works by itself. */
+const UNSETTLED: ReadonlySet<TaskState> = new Set<TaskState>(["submitted", "working", "unknown"]);
 
 /** Bytes of files that one answer holds, before they are written as base64. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** True once the agent does no more by itself. */
 export function isSettled({ state }: Pick<FollowedTask, "state">): boolean {
-  return SETTLED.has(state);
+  return !UNSETTLED.has(state);
 }
 
 /** Adds an update. */
 export function applyUpdate(task: FollowedTask, update: Update): void {
   task.taskId = update.taskId ?? task.taskId;
   task.contextId = update.contextId ?? task.contextId;
-  switch (update.kind) {
-    case "message":
-      task.state = "completed";
-      task.said = update.parts;
-      return;
-    case "status":
-      task.state = update.state;
-      task.said = update.parts;
-      return;
-    case "task":
-      task.state = update.state;
-      task.said = update.parts;
-      for (const { id, parts } of update.artifacts) task.artifacts.set(id, parts);
-      return;
-    case "artifact": {
-      const { id, parts } = update.artifact;
-      task.artifacts.set(id, update.append ? joined(task.artifacts.get(id) ?? [], parts) : parts);
-    }
+  if (update.kind === "artifact") {
+    const { id, parts } = update.artifact;
+    task.artifacts.set(id, update.append ? joined(task.artifacts.get(id) ?? [], parts) : parts);
+    return;
   }
+  task.said = update.parts;
+  task.state = update.kind === "message" ? "completed" : update.state;
+  if (update.kind === "task") for (const { id, parts } of update.artifacts) task.artifacts.set(id, parts);
 }
 
 /** The pieces of a text that comes in several updates belong together. */
@@ -84,53 +44,50 @@ function joined(before: readonly Part[], after: readonly Part[]): readonly Part[
   return [...before.slice(0, -1), { kind: "text", text: last.text + first.text }, ...rest];
 }
 
-/** The answer of a settled task. Throws EXECUTION_FAILED if the agent failed, or needs what a call cannot give. */
-export function toAnswer(task: FollowedTask, agent: string, tool: string): AgentAnswer {
+/**
+ * The answer of a settled task, with the ids that continue its conversation. Throws EXECUTION_FAILED if the agent failed, or needs what a call
+ * cannot give.
+ */
+export function toAnswer(task: FollowedTask, agent: string, tool: string) {
   const { state, taskId, contextId } = task;
-  const ids = { ...(taskId === undefined ? {} : { taskId }), ...(contextId === undefined ? {} : { contextId }) };
-  const said = textOf(task.said);
-  const because = said === "" ? "it gave no reason" : said;
-  const failed = (what: string, fix?: string): ArsenalError =>
-    new ArsenalError("EXECUTION_FAILED", `The agent ${agent} ${what}${fix === undefined ? "" : ` ${fix}`}`, {
-      value: { state, ...ids },
-      answered: true,
-      ...(fix === undefined ? {} : { fix }),
-    });
-  switch (state) {
-    case "failed":
-      throw failed(`failed: ${because}`);
-    case "rejected":
-      throw failed(`rejected the task: ${because}`);
-    case "canceled":
-      throw failed(`cancelled the task: ${because}`);
-    case "auth-required": {
-      const fix = `Give the agent what it asks for, then call ${tool} again with taskId ${JSON.stringify(taskId)}.`;
-      throw failed(`needs an authorization before it continues: ${because.replace(/\.$/, "")}.`, fix);
-    }
-    default: {
-      const parts = [...[...task.artifacts.values()].flat(), ...task.said];
-      const data = parts.flatMap((part) => (part.kind === "data" ? [part.data] : []));
-      const files = toFiles(parts);
-      const texts = [...task.artifacts.values(), task.said].map(textOf).filter((text) => text !== "");
-      const next = `Call ${tool} again with this taskId and contextId, and the answer as message.`;
-      return {
-        state,
-        text: [...new Set(texts)].join("\n\n"),
-        ...(data.length === 0 ? {} : { data }),
-        ...(files.length === 0 ? {} : { files }),
-        ...ids,
-        ...(state === "input-required" ? { next } : {}),
-      };
-    }
+  const ids = { ...(taskId !== undefined && { taskId }), ...(contextId !== undefined && { contextId }) };
+  const details = { value: { state, ...ids }, answered: true };
+  const because = textOf(task.said) || "it gave no reason";
+  const verb = FAILURES[state];
+  if (verb !== undefined) throw new ArsenalError("EXECUTION_FAILED", `The agent ${agent} ${verb}: ${because}`, details);
+  if (state === "auth-required") {
+    const problem = `The agent ${agent} needs an authorization before it continues: ${because.replace(/\.$/, "")}.`;
+    const fix = `Give the agent what it asks for, then call ${tool} again with taskId ${JSON.stringify(taskId)}.`;
+    throw fixable("EXECUTION_FAILED", problem, fix, details);
   }
+  const made = [...task.artifacts.values(), task.said];
+  const data = made.flat().flatMap((part) => (part.kind === "data" ? [part.data] : []));
+  const files = toFiles(made.flat());
+  const texts = made.map(textOf).filter((text) => text !== "");
+  const next = `Call ${tool} again with this taskId and contextId, and the answer as message.`;
+  return {
+    state,
+    text: [...new Set(texts)].join("\n\n"),
+    ...(data.length > 0 && { data }),
+    ...(files.length > 0 && { files }),
+    ...ids,
+    ...(state === "input-required" && { next }),
+  };
 }
+
+const FAILURES: Partial<Record<TaskState, string>> = {
+  failed: "failed",
+  rejected: "rejected the task",
+  canceled: "cancelled the task",
+};
 
 /** What the text parts say. */
 export function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
 }
 
-function toFiles(parts: readonly Part[]): readonly AgentFile[] {
+/** The files that an agent made: where each is, or what it holds while all of them together are within 1 MiB. */
+function toFiles(parts: readonly Part[]): readonly object[] {
   let left = MAX_FILE_BYTES;
   return parts.flatMap((part) => {
     if (part.kind !== "file") return [];

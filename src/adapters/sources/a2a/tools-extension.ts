@@ -1,6 +1,6 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../../errors/codes.ts";
-import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
 import { type FollowedTask, toAnswer } from "./task-result.ts";
 
 /**
@@ -18,16 +18,12 @@ export interface SkillTool {
 
 /** The tools that the skills of a card are, by the id of the skill. */
 export function readToolsExtension(capabilities: Readonly<Record<string, unknown>>): ReadonlyMap<string, SkillTool> {
-  const { extensions } = capabilities;
-  const extension: unknown = Array.isArray(extensions)
-    ? extensions.find((each: unknown) => isPlainObject(each) && each["uri"] === TOOLS_EXTENSION)
-    : undefined;
-  const params = isPlainObject(extension) ? extension["params"] : undefined;
-  const tools = isPlainObject(params) && isPlainObject(params["tools"]) ? params["tools"] : {};
+  const extension = asRecords(capabilities["extensions"]).find(({ uri }) => uri === TOOLS_EXTENSION);
+  const tools = asRecord(asRecord(extension?.["params"])["tools"]);
   return new Map(
     Object.entries(tools).flatMap(([skill, tool]) => {
-      if (!isPlainObject(tool) || !isPlainObject(tool["parameters"])) return [];
-      const { parameters, annotations } = tool;
+      const { parameters, annotations } = asRecord(tool);
+      if (!isPlainObject(parameters)) return [];
       return [[skill, { parameters, ...(isPlainObject(annotations) && { annotations }) }] as const];
     }),
   );
@@ -46,8 +42,8 @@ const SHARED_CODES: ReadonlySet<unknown> = new Set<ErrorCode>([
 
 /** What a tool of another arsenal returned. Throws with the code that the call was refused with there, CONFIRMATION_REQUIRED if it waits. */
 export function toToolResult(task: FollowedTask, agent: string, tool: string): unknown {
-  const refusal = task.said.find((part) => part.kind === "data")?.data;
-  if (task.state === "failed" && isPlainObject(refusal) && SHARED_CODES.has(refusal["code"])) {
+  const refusal = asRecord(task.said.find((part) => part.kind === "data")?.data);
+  if (task.state === "failed" && SHARED_CODES.has(refusal["code"])) {
     const { code, message, fix, retryAfterMs } = refusal;
     throw new ArsenalError(code as ErrorCode, `The agent ${agent} refused: ${String(message)}`, {
       answered: true,
@@ -55,8 +51,7 @@ export function toToolResult(task: FollowedTask, agent: string, tool: string): u
       ...(typeof retryAfterMs === "number" && { retryAfterMs }),
     });
   }
-  if (task.state === "input-required" && isPlainObject(refusal) && refusal["status"] === "pending_confirmation")
-    throw waits(refusal, agent);
+  if (task.state === "input-required" && refusal["status"] === "pending_confirmation") throw waits(refusal, agent);
   const answer = toAnswer(task, agent, tool);
   const [only, ...others] = [...task.artifacts.values()].flat();
   if (only === undefined || others.length > 0 || only.kind === "file") return answer;
@@ -68,10 +63,10 @@ function waits(
   { message, fix: theirs, confirmationId }: Readonly<Record<string, unknown>>,
   agent: string,
 ): ArsenalError {
-  const fix = `Approve ${confirmationId === undefined ? "it" : String(confirmationId)} at the agent ${agent}, then make the same call again.`;
   const said = String(message);
   // How the other arsenal's own callers go on is of no use here.
   const why = typeof theirs === "string" && said.endsWith(` ${theirs}`) ? said.slice(0, -theirs.length - 1) : said;
-  const details = { fix, answered: true, ...(confirmationId !== undefined && { value: { confirmationId } }) };
-  return new ArsenalError("CONFIRMATION_REQUIRED", `The agent ${agent} needs an approval: ${why} ${fix}`, details);
+  const fix = `Approve ${confirmationId === undefined ? "it" : String(confirmationId)} at the agent ${agent}, then make the same call again.`;
+  const details = { answered: true, ...(confirmationId !== undefined && { value: { confirmationId } }) };
+  return fixable("CONFIRMATION_REQUIRED", `The agent ${agent} needs an approval: ${why}`, fix, details);
 }

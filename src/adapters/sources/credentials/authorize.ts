@@ -1,12 +1,12 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { fillMembers } from "../../../guard/secrets/fill-members.ts";
 import type { Secrets, SecretUse } from "../../../guard/secrets/secrets.ts";
-import type { Caller } from "../../../tool/handler.ts";
+import type { Caller, EndedRequest } from "../../../tool/handler.ts";
 import type { ClientTokens } from "./client-tokens.ts";
 import { encodeStrictly } from "../openapi/call/write-parameter.ts";
 import type { Located } from "../openapi/read/servers.ts";
 import type { Requirement, Security } from "./security.ts";
-import type { BasicCredential, ClientCredential, Credential, CredentialSettings } from "./settings.ts";
+import type { ClientCredential, Credential, CredentialSettings } from "./settings.ts";
 
 /** What a request carries so that its server knows the caller. */
 export interface Authorization {
@@ -27,18 +27,16 @@ export interface AuthorizeOptions {
 /** Finds what one request needs. */
 export type Authorize = (security: Security, operation: string, options: AuthorizeOptions) => Promise<Authorization>;
 
-/** What authorizing needs. */
-export interface AuthorizeParts {
+/** Creates what finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
+export function createAuthorize(parts: {
   readonly settings: CredentialSettings;
   readonly secrets: Secrets;
   readonly tokens: ClientTokens;
   /** The whole address of a token endpoint, and whether the operator vouches for it; undefined if it is not whole. */
   readonly locate: (url: string) => Located | undefined;
-}
-
-/** Creates what finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
-export function createAuthorize({ settings, secrets, tokens, locate }: AuthorizeParts): Authorize {
-  const credentials: Readonly<Record<string, Credential>> = settings.credentials ?? {};
+}): Authorize {
+  const { settings, secrets, tokens, locate } = parts;
+  const { credentials = {} } = settings;
   const credentialOf = (name: string): Credential | undefined =>
     Object.hasOwn(credentials, name) ? credentials[name] : undefined;
   const canSatisfy = ({ name, scheme }: Requirement): boolean =>
@@ -53,57 +51,55 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
     signal,
   });
 
-  async function satisfy(requirement: Requirement, draft: Authorization, options: AuthorizeOptions): Promise<void> {
-    const { name, scheme, scopes } = requirement;
+  async function satisfy({ name, scheme, scopes }: Requirement, draft: Authorization, options: AuthorizeOptions) {
     const credential = credentialOf(name);
     const field = `credentials.${name}`;
     if (credential === undefined || scheme.type === "mutualTLS") return;
     if (scheme.type === "basic") {
-      const { username, password } = asBasic(credential, field);
+      if (typeof credential !== "object" || !("username" in credential))
+        throw misconfigured(field, `${field} is for HTTP Basic: it needs a username and a password`);
+      const { username, password } = credential;
       const user = await secrets.fill(username, useOf(`${field}.username`, options));
       const word = password === undefined ? "" : await secrets.resolve(password, useOf(`${field}.password`, options));
       const encoded = Buffer.from(`${user}:${word}`).toString("base64");
       secrets.redactor.add(encoded);
       draft.headers["authorization"] = `Basic ${encoded}`;
-      return;
-    }
-    if (isClient(credential)) {
-      if (scheme.type !== "oauth2") throw misconfigured(field, `${field} has a clientId, but ${name} is no OAuth 2`);
+    } else if (typeof credential === "object" && "clientId" in credential) {
+      if (scheme.type !== "oauth2") throw misconfigured(field, `${field} has a clientId, but ${name} is not OAuth 2`);
       const token = await getToken(credential, { name, tokenUrl: scheme.tokenUrl, scopes }, options);
       secrets.redactor.add(token);
       draft.token = token;
       draft.headers["authorization"] = `Bearer ${token}`;
-      return;
-    }
-    if (typeof credential === "object")
+    } else if (typeof credential === "object")
       throw misconfigured(field, `${field} has a username, but ${name} is not HTTP Basic`);
-    const secret = await secrets.resolve(credential, useOf(field, options));
-    if (scheme.type !== "apiKey") draft.headers["authorization"] = `Bearer ${secret}`;
-    else if (scheme.in === "header") draft.headers[scheme.name.toLowerCase()] = secret;
     else {
-      const pair = `${encodeStrictly(scheme.name)}=${encodeStrictly(secret)}`;
-      draft[scheme.in === "query" ? "query" : "cookies"].push(pair);
+      const secret = await secrets.resolve(credential, useOf(field, options));
+      if (scheme.type !== "apiKey") draft.headers["authorization"] = `Bearer ${secret}`;
+      else if (scheme.in === "header") draft.headers[scheme.name.toLowerCase()] = secret;
+      else
+        draft[scheme.in === "query" ? "query" : "cookies"].push(
+          `${encodeStrictly(scheme.name)}=${encodeStrictly(secret)}`,
+        );
     }
   }
 
   async function getToken(
-    credential: ClientCredential,
+    { clientId, clientSecret, ...credential }: ClientCredential,
     scheme: { readonly name: string; readonly tokenUrl: string | undefined; readonly scopes: readonly string[] },
     options: AuthorizeOptions,
   ): Promise<string> {
     const field = `credentials.${scheme.name}`;
-    const { clientId, clientSecret, scopes = scheme.scopes, sendIn = "header" } = credential;
     const tokenUrl = credential.tokenUrl ?? scheme.tokenUrl;
     if (tokenUrl === undefined)
       throw misconfigured(`${field}.tokenUrl`, `The document names no tokenUrl for ${scheme.name}`);
     const found = credential.tokenUrl === undefined ? locate(tokenUrl) : { url: tokenUrl, trusted: true };
-    if (found === undefined) throw misconfigured(`${field}.tokenUrl`, `${tokenUrl} is no whole address`);
+    if (found === undefined) throw misconfigured(`${field}.tokenUrl`, `${tokenUrl} is not a whole address`);
     const request = {
       scheme: scheme.name,
       tokenUrl: found.url,
       trusted: found.trusted,
-      scopes,
-      sendIn,
+      scopes: credential.scopes ?? scheme.scopes,
+      sendIn: credential.sendIn ?? "header",
       clientId: await secrets.fill(clientId, useOf(`${field}.clientId`, options)),
       clientSecret: await secrets.resolve(clientSecret, useOf(`${field}.clientSecret`, options)),
     };
@@ -123,21 +119,39 @@ export function createAuthorize({ settings, secrets, tokens, locate }: Authorize
   };
 }
 
-function isClient(credential: Credential): credential is ClientCredential {
-  return typeof credential === "object" && "clientId" in credential;
+/** Puts credentials into a request: last, so that no argument can take the place of one. */
+export function authorized(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  authorization: Authorization,
+  ownCookies: readonly string[] = [],
+) {
+  const { headers: secret, query } = authorization;
+  const cookies = [...ownCookies, ...authorization.cookies, secret["cookie"]].filter((each) => each !== undefined);
+  return {
+    url: query.length === 0 ? url : `${url}${url.includes("?") ? "&" : "?"}${query.join("&")}`,
+    headers: {
+      "user-agent": "toolarsenal",
+      ...headers,
+      ...secret,
+      ...(cookies.length > 0 && { cookie: cookies.join("; ") }),
+    },
+    secretHeaders: Object.keys(secret),
+  };
 }
 
-function asBasic(credential: Credential, field: string): BasicCredential {
-  if (typeof credential === "object" && "username" in credential) return credential;
-  throw misconfigured(field, `${field} is for HTTP Basic: it needs a username and a password`);
+/** Where a request goes, for traces. */
+export function placeOf(url: string): Pick<EndedRequest, "transport" | "address" | "port"> {
+  const { hostname, port, protocol } = new URL(url);
+  return { transport: "http", address: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
 }
 
 function lacksCredentials(security: Security, operation: string): ArsenalError {
   const ways = security.map((set) => set.map(({ name, scheme }) => `${name} (${describe(scheme)})`).join(" and "));
   const usable = security.flat().find(({ scheme }) => scheme.type !== "unsupported");
   const fix = usable === undefined ? "Set headers." : `Set ${settingOf(usable)}.`;
-  const message = `${operation} needs credentials: ${ways.join(", or ")}. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "credentials", fix, beforeSend: true });
+  const problem = `${operation} needs credentials: ${ways.join(", or ")}.`;
+  return fixable("CONFIG_INVALID", problem, fix, { field: "credentials", beforeSend: true });
 }
 
 function settingOf({ name, scheme }: Requirement): string {
@@ -152,6 +166,5 @@ function describe(scheme: Requirement["scheme"]): string {
 }
 
 function misconfigured(field: string, problem: string): ArsenalError {
-  const fix = `Fix ${field}.`;
-  return new ArsenalError("CONFIG_INVALID", `${problem}. ${fix}`, { field, fix, beforeSend: true });
+  return fixable("CONFIG_INVALID", `${problem}.`, `Fix ${field}.`, { field, beforeSend: true });
 }

@@ -1,5 +1,5 @@
 import { text } from "node:stream/consumers";
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { outsideCalls } from "../../../guard/egress/domain-bound.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { Clock } from "../../../observe/clock.ts";
@@ -20,11 +20,7 @@ export interface TokenRequest {
 }
 
 /** Tokens by OAuth 2 client credentials, kept until they expire. */
-export interface ClientTokens {
-  get(request: TokenRequest, signal: AbortSignal): Promise<string>;
-  /** Forgets a token that a server refused. */
-  forget(token: string): void;
-}
+export type ClientTokens = ReturnType<typeof createClientTokens>;
 
 /** A token is not used in its last seconds: it may expire on the way. */
 const MARGIN_MS = 10_000;
@@ -38,12 +34,12 @@ interface Kept {
 }
 
 /** Creates an empty store of tokens. */
-export function createClientTokens(egress: Egress, clock: Clock): ClientTokens {
+export function createClientTokens(egress: Egress, clock: Clock) {
   const kept = new Map<string, Kept>();
   const asked = new Map<string, Promise<Kept>>();
 
   return {
-    async get(request, signal) {
+    async get(request: TokenRequest, signal: AbortSignal): Promise<string> {
       const key = JSON.stringify([request.tokenUrl, request.clientId, request.clientSecret, request.scopes]);
       const known = kept.get(key);
       if (known !== undefined && known.until > clock.now()) return known.token;
@@ -62,7 +58,8 @@ export function createClientTokens(egress: Egress, clock: Clock): ClientTokens {
       kept.set(key, fresh);
       return fresh.token;
     },
-    forget(token) {
+    /** Forgets a token that a server refused. */
+    forget(token: string): void {
       for (const [key, each] of kept) if (each.token === token) kept.delete(key);
     },
   };
@@ -76,11 +73,11 @@ async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: 
     ...(sendIn === "body" ? { client_id: clientId, client_secret: clientSecret } : {}),
   };
   const basic = Buffer.from(`${encodeForForm(clientId)}:${encodeForForm(clientSecret)}`).toString("base64");
-  const failed = (why: string, cause?: unknown): ArsenalError => {
-    const fix = `Check credentials.${scheme}.`;
-    const message = `No token for ${scheme}: ${why}. ${fix}`;
-    return new ArsenalError("TRANSPORT_FAILED", message, { fix, beforeSend: true, cause });
-  };
+  const failed = (why: string, cause?: unknown): ArsenalError =>
+    fixable("TRANSPORT_FAILED", `No token for ${scheme}: ${why}.`, `Check credentials.${scheme}.`, {
+      beforeSend: true,
+      cause,
+    });
   const answer = await egress
     .request(tokenUrl, {
       method: "POST",

@@ -1,3 +1,5 @@
+import { asRecord } from "../../../tool/json-schema.ts";
+
 /** One way in which a server recognises its callers. */
 export type SecurityScheme =
   | { readonly type: "apiKey"; readonly in: "header" | "query" | "cookie"; readonly name: string }
@@ -17,3 +19,32 @@ export interface Requirement {
 
 /** Sets of requirements, each of which is enough. Empty if a request needs none; contains an empty set if credentials are optional. */
 export type Security = readonly (readonly Requirement[])[];
+
+/** Reads a security scheme as OpenAPI writes it. */
+export function readScheme(written: Readonly<Record<string, unknown>>): SecurityScheme {
+  const { type, in: place, name, scheme, flows } = written;
+  switch (type) {
+    case "apiKey":
+      if (typeof name === "string" && (place === "header" || place === "query" || place === "cookie"))
+        return { type, in: place, name };
+      return { type: "unsupported", what: "a key in an unknown place" };
+    case "http":
+      return httpScheme(String(scheme));
+    case "oauth2": {
+      const { tokenUrl } = asRecord(asRecord(flows)["clientCredentials"]);
+      return { type, ...(typeof tokenUrl === "string" && { tokenUrl }) };
+    }
+    case "openIdConnect":
+      return { type: "oauth2" };
+    case "mutualTLS":
+      return { type };
+    default:
+      return { type: "unsupported", what: typeof type === "string" ? type : "an unknown scheme" };
+  }
+}
+
+/** A scheme by its word in the `authorization` header. */
+export function httpScheme(written: string): SecurityScheme {
+  const type = written.toLowerCase();
+  return type === "basic" || type === "bearer" ? { type } : { type: "unsupported", what: `HTTP ${written}` };
+}
