@@ -1,15 +1,8 @@
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET } from "./openai/openai.ts";
-import {
-  asRecord,
-  asRecords,
-  type CallAssembly,
-  type Completed,
-  createPieceStream,
-  toReadCall,
-} from "./parts/read-call.ts";
+import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, isPureData, type ResultPart, textOf } from "./parts/result-content.ts";

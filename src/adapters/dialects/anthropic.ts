@@ -1,14 +1,8 @@
+import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { ALL_BELOW_ROOT, PLAIN_FEATURES } from "../../transcode/features.ts";
-import {
-  asRecord,
-  asRecords,
-  type CallAssembly,
-  type Completed,
-  createPieceStream,
-  toReadCall,
-} from "./parts/read-call.ts";
+import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema, STRICT_FORMATS } from "./parts/definitions.ts";
 import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
 

@@ -1,14 +1,8 @@
+import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import { Buffer } from "node:buffer";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ANTHROPIC_STRICT_TARGET, ANTHROPIC_TARGET } from "./anthropic.ts";
-import {
-  asRecord,
-  asRecords,
-  type CallAssembly,
-  type Completed,
-  createPieceStream,
-  toReadCall,
-} from "./parts/read-call.ts";
+import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "./parts/read-call.ts";
 import { definitions } from "./parts/definitions.ts";
 import { contentOf, isPureData, type MediaPart, type ResultPart, unshown } from "./parts/result-content.ts";
 

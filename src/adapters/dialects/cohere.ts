@@ -1,7 +1,8 @@
+import { asRecord } from "../../tool/json-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../transcode/features.ts";
-import { asRecord, type CallAssembly, type Completed, createPieceStream } from "./parts/read-call.ts";
+import { type CallAssembly, type Completed, createPieceStream } from "./parts/read-call.ts";
 import { chatDialect, either, toWireSpelling } from "./parts/chat-calls.ts";
 import type { ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";

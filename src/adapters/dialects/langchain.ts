@@ -1,13 +1,7 @@
+import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import {
-  asRecord,
-  asRecords,
-  type CallAssembly,
-  type Completed,
-  createPieceStream,
-  toReadCall,
-} from "./parts/read-call.ts";
+import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, type ResultPart, textOf } from "./parts/result-content.ts";

@@ -1,11 +1,11 @@
 import { withoutForeignReferences } from "../../tool/schema/foreign-references.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ConvertedSchema } from "../../transcode/convert-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { asRecord, asRecords, createMessageStream, type RawCall, toReadCall } from "./parts/read-call.ts";
+import { createMessageStream, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, type MediaPart, type ResultPart } from "./parts/result-content.ts";
 

@@ -1,7 +1,8 @@
+import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../transcode/features.ts";
-import { asRecord, asRecords, createMessageStream, type RawCall } from "./parts/read-call.ts";
+import { createMessageStream, type RawCall } from "./parts/read-call.ts";
 import { chatDialect } from "./parts/chat-calls.ts";
 import type { ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";

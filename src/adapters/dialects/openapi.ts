@@ -1,8 +1,8 @@
 import { toWire } from "../../errors/to-wire.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { asRecord, asRecords, createMessageStream, type RawCall, toReadCall } from "./parts/read-call.ts";
+import { createMessageStream, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, isPureData, textOf } from "./parts/result-content.ts";
 

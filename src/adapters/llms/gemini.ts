@@ -1,7 +1,7 @@
+import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { Llm } from "../../agent/llm.port.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { geminiDialect, type GeminiResults, type GeminiTool } from "../dialects/gemini/gemini.ts";
-import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
 import {
   type AnswerCollector,

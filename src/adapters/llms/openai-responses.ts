@@ -1,10 +1,10 @@
+import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { Llm } from "../../agent/llm.port.ts";
 import {
   openaiResponsesDialect,
   type ResponsesTool,
   type ResponsesToolOutput,
 } from "../dialects/openai/openai-responses.ts";
-import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
 import { openaiPlace } from "./openai.ts";
 import {

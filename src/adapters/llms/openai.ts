@@ -1,8 +1,7 @@
 import type { Llm } from "../../agent/llm.port.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { ReadCall } from "../../transcode/dialect.port.ts";
 import { openaiDialect, type OpenAiTool, type OpenAiToolMessage } from "../dialects/openai/openai.ts";
-import { asRecord, asRecords } from "../dialects/parts/read-call.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
 import {
   type AnswerCollector,

@@ -1,9 +1,8 @@
 import type { Llm, LlmRequest, LlmTurn, TokenUsage } from "../../agent/llm.port.ts";
 import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import { convertSet } from "../../transcode/convert-set.ts";
 import type { StreamingDialect } from "../../transcode/dialect.port.ts";
-import { asRecords } from "../dialects/parts/read-call.ts";
 import { createModelApi, type Diagnosis, endpoint, type ModelApi, type ModelApiSurroundings } from "../model-api.ts";
 import { neededSetting } from "../needed-setting.ts";
 import { type SentTurn, toTurns } from "./sent-turns.ts";

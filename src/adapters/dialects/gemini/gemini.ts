@@ -2,9 +2,9 @@ import type { CallStream, StreamingDialect } from "../../../transcode/dialect.po
 import type { SchemaTarget } from "../../../transcode/convert-schema.ts";
 import { PLAIN_FEATURES } from "../../../transcode/features.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
-import { asRecord, asRecords, createCallAssembly, toReadCall } from "../parts/read-call.ts";
+import { createCallAssembly, toReadCall } from "../parts/read-call.ts";
 import { contentOf, textOf } from "../parts/result-content.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject } from "../../../tool/json-schema.ts";
 
 /** A function declaration as the Gemini API takes it. */
 export type GeminiTool = { name: string; description: string; parametersJsonSchema: ObjectSchema };

@@ -1,13 +1,7 @@
+import { asRecord, asRecords } from "../../../tool/json-schema.ts";
 import type { StreamingDialect } from "../../../transcode/dialect.port.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
-import {
-  asRecord,
-  asRecords,
-  type CallAssembly,
-  type Completed,
-  createPieceStream,
-  toReadCall,
-} from "../parts/read-call.ts";
+import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "../parts/read-call.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
 import { contentOf, type ResultPart, textOf, unshown } from "../parts/result-content.ts";
 

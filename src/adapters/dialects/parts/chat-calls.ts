@@ -1,6 +1,6 @@
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject } from "../../../tool/json-schema.ts";
 import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
-import { asRecord, asRecords, createCallAssembly, type RawCall, toReadCall } from "./read-call.ts";
+import { createCallAssembly, type RawCall, toReadCall } from "./read-call.ts";
 import { type DefinitionShape, definitions, type ObjectSchema } from "./definitions.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,18 +1,7 @@
-import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
 import { type RawCall, toReadCall } from "../../../transcode/to-read-call.ts";
 
 export { type RawCall, toReadCall };
-
-/** The value if it is an object, otherwise an empty one: what a provider sends is never trusted to have its documented shape. */
-export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return isPlainObject(value) ? value : {};
-}
-
-/** The objects of a list; none if it is not a list. */
-export function asRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) ? value.filter(isPlainObject) : [];
-}
 
 export type CallAssembly = ReturnType<typeof createCallAssembly>;
 
