@@ -2,22 +2,23 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { AuditAdministration } from "../../administration.ts";
 import { type Operation, operationsOf, type RestContext } from "../operation.ts";
+import { flag, integer, list, number, object, openObject, text } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Audit", role: "operator" });
 
-const text = (description: string) => ({ type: "string", minLength: 1, maxLength: 1_024, description }) as const;
+const short = (description: string) => ({ ...text(description), minLength: 1, maxLength: 1_024 }) as const;
 
-const HEAD = {
-  type: "object",
-  description: "An end of the log: what was checked, or what you kept from an earlier check.",
-  properties: {
-    seq: { type: "integer", minimum: 0, description: "The sequence number of the last record." },
-    hash: { type: "string", pattern: "^[0-9a-f]{64}$", description: "SHA-256 of everything up to it." },
-  },
-  required: ["seq", "hash"],
-  additionalProperties: false,
-} as const;
+const HEAD = object("An end of the log: what was checked, or what you kept from an earlier check.", ["seq", "hash"], {
+  seq: { ...integer("The sequence number of the last record."), minimum: 0 },
+  hash: { ...text("SHA-256 of everything up to it."), pattern: "^[0-9a-f]{64}$" },
+});
+
+const RECORD = openObject("", ["seq", "at", "kind"], {
+  seq: integer("Its place in the log."),
+  at: number("Milliseconds since the epoch."),
+  kind: text("What it records."),
+});
 
 /** Reading and checking the audit log. */
 export const auditOperations: readonly Operation[] = [
@@ -25,43 +26,25 @@ export const auditOperations: readonly Operation[] = [
     summary: "Read the audit log, newest records first",
     description:
       "All filters hold. A page may hold fewer records than asked for, or none, and still have a `next`: a bounded part of the log is read for each page. An operator who belongs to a tenant sees the calls of that tenant.",
-    query: {
-      type: "object",
-      properties: {
-        kind: text("`call`, `approval`, `pin-accepted`, `operator-action`, `scan-failed`, `gap`, `checkpoint`, …"),
-        tool: text("A tool's id, or what else an operator changed."),
-        action: text("What an operator did: `addMcpServer`, `deleteTool`, …"),
-        principal: text("The id of who called, asked, answered, accepted or changed something."),
-        trace: text("A trace id."),
-        status: text("How a call or an operator's action ended, or what became of an approval."),
-        from: text("Not before this time: 2026-05-04T12:00:00Z."),
-        to: text("Before this time."),
-        limit: { type: "integer", minimum: 1, maximum: 1_000, description: "Records on a page. Default 50." },
-        cursor: text("`next` of the page before."),
-      },
-    },
+    query: object("", [], {
+      kind: short("`call`, `approval`, `pin-accepted`, `operator-action`, `scan-failed`, `gap`, `checkpoint`, …"),
+      tool: short("A tool's id, or what else an operator changed."),
+      action: short("What an operator did: `addMcpServer`, `deleteTool`, …"),
+      principal: short("The id of who called, asked, answered, accepted or changed something."),
+      trace: short("A trace id."),
+      status: short("How a call or an operator's action ended, or what became of an approval."),
+      from: short("Not before this time: 2026-05-04T12:00:00Z."),
+      to: short("Before this time."),
+      limit: { type: "integer", minimum: 1, maximum: 1_000, description: "Records on a page. Default 50." },
+      cursor: short("`next` of the page before."),
+    }),
     answers: {
       200: {
         description: "One page.",
-        schema: {
-          type: "object",
-          properties: {
-            records: {
-              type: "array",
-              items: {
-                type: "object",
-                properties: {
-                  seq: { type: "integer", description: "Its place in the log." },
-                  at: { type: "number", description: "Milliseconds since the epoch." },
-                  kind: { type: "string", description: "What it records." },
-                },
-                required: ["seq", "at", "kind"],
-              },
-            },
-            next: { type: "string", description: "The cursor of the next page. Omitted on the last." },
-          },
-          required: ["records"],
-        },
+        schema: openObject("", ["records"], {
+          records: list(RECORD, ""),
+          next: text("The cursor of the next page. Omitted on the last."),
+        }),
       },
     },
     problems: ["CONFIG_INVALID"],
@@ -89,22 +72,18 @@ export const auditOperations: readonly Operation[] = [
   }),
   operation("verifyAudit", "POST /audit/verify", {
     summary: "Check that no record was changed or removed",
-    body: { type: "object", properties: { head: HEAD }, additionalProperties: false },
+    body: object("", [], { head: HEAD }),
     answers: {
       200: {
         description: "Whether the log is whole. Keep `head` elsewhere, and send it the next time.",
-        schema: {
-          type: "object",
-          properties: {
-            ok: { type: "boolean", description: "Whether every record is as it was written." },
-            records: { type: "integer", description: "How many there are." },
-            head: HEAD,
-            signedUpTo: { type: "integer", description: "The last record that a checked signature covers." },
-            seq: { type: "integer", description: "The first record that is not as it was written." },
-            reason: { type: "string", description: "What is wrong with it." },
-          },
-          required: ["ok"],
-        },
+        schema: openObject("", ["ok"], {
+          ok: flag("Whether every record is as it was written."),
+          records: integer("How many there are."),
+          head: HEAD,
+          signedUpTo: integer("The last record that a checked signature covers."),
+          seq: integer("The first record that is not as it was written."),
+          reason: text("What is wrong with it."),
+        }),
       },
     },
     problems: ["CONFIG_INVALID"],

@@ -1,38 +1,47 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import type { PolicyRule } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES } from "../../../tool/tool.ts";
 import { type Operation, operationsOf } from "../operation.ts";
+import { anyObject, flag, list, object, openObject, text, texts } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Policy", role: "operator" });
 
-const names = (description: string) => ({ type: "array", description, items: { type: "string" } }) as const;
+const STEP = openObject("", ["rule", "matched"], {
+  rule: { type: "string" },
+  matched: { type: "boolean" },
+  why: text("What did not hold, or what it matched."),
+});
 
-const STEP = {
-  type: "object",
-  properties: {
-    rule: { type: "string" },
-    matched: { type: "boolean" },
-    why: { type: "string", description: "What did not hold, or what it matched." },
-  },
-  required: ["rule", "matched"],
-} as const;
+const RULE = openObject("", ["rule", "effect", "conditions"], {
+  rule: { type: "string" },
+  effect: { enum: ["allow", "deny", "confirm"] },
+  conditions: texts("What a call must meet. Empty for a rule about every call."),
+  tenants: texts("The tenants whose calls it is about. Absent if it is about every tenant's."),
+  obligations: texts("What then holds for the call."),
+  reason: text("The reason that a caller reads."),
+});
 
-const texts = { type: "array", items: { type: "string" } } as const;
+const CASE = object("", ["tool", "expect"], {
+  name: text("What the case is about."),
+  tool: { description: "A tool's id, or { id, risk, … }.", type: ["string", "object"] },
+  principal: { description: "A caller's id, or { id, roles, … }.", type: ["string", "object"] },
+  args: anyObject("The arguments."),
+  toolset: text("The toolset that the caller looks through."),
+  now: text("When the call is made: 2026-05-04T12:00:00Z."),
+  expect: { enum: ["allow", "deny", "require_approval", "hidden"], description: "What must come of it." },
+  rule: text("The rule that must decide."),
+});
 
-const RULE = {
-  type: "object",
-  properties: {
-    rule: { type: "string" },
-    effect: { enum: ["allow", "deny", "confirm"] },
-    conditions: { ...texts, description: "What a call must meet. Empty for a rule about every call." },
-    tenants: { ...texts, description: "The tenants whose calls it is about. Absent if it is about every tenant's." },
-    obligations: { ...texts, description: "What then holds for the call." },
-    reason: { type: "string", description: "The reason that a caller reads." },
-  },
-  required: ["rule", "effect", "conditions"],
-} as const;
+const TESTED = openObject("", ["ok", "name", "expected", "actual", "reason"], {
+  ok: { type: "boolean" },
+  name: { type: "string" },
+  expected: { type: "string" },
+  actual: { type: "string" },
+  rule: { type: "string" },
+  reason: { type: "string" },
+});
 
 /** Listing, asking, testing and reloading the policy. Nothing is run or counted, and nobody is asked for an approval. */
 export const policyOperations: readonly Operation[] = [
@@ -42,7 +51,7 @@ export const policyOperations: readonly Operation[] = [
       200: {
         description:
           "The rules, without those about other tenants than the operator's own. Absent if the policy cannot list them.",
-        schema: { type: "object", properties: { rules: { type: "array", items: RULE } } },
+        schema: openObject("", [], { rules: list(RULE, "") }),
       },
     },
     async run({ principal: { tenant } }, context) {
@@ -54,33 +63,18 @@ export const policyOperations: readonly Operation[] = [
   }),
   operation("explainPolicy", "POST /policy/explain", {
     summary: "Say whether a call would be allowed, and why, without making it",
-    body: {
-      type: "object",
-      properties: {
-        toolName: { type: "string", description: "The tool's id or name.", minLength: 1, maxLength: 512 },
-        arguments: { type: "object", description: "The arguments of the call. Default none." },
-        toolset: { type: "string", description: "The toolset that the caller looks through." },
-        principal: {
-          type: "object",
-          description: "Who would call. It has no roles, scopes or capabilities unless they are named.",
-          properties: {
-            id: { type: "string", description: "The caller's id.", minLength: 1 },
-            tenant: { type: "string", description: "The caller's tenant." },
-            roles: names("The caller's roles."),
-            scopes: names("The caller's scopes; * stands for all."),
-            capabilities: {
-              type: "array",
-              description: "The caller's capabilities.",
-              items: { enum: CAPABILITIES },
-            },
-          },
-          required: ["id"],
-          additionalProperties: false,
-        },
-      },
-      required: ["toolName", "principal"],
-      additionalProperties: false,
-    },
+    body: object("", ["toolName", "principal"], {
+      toolName: { ...text("The tool's id or name."), minLength: 1, maxLength: 512 },
+      arguments: anyObject("The arguments of the call. Default none."),
+      toolset: text("The toolset that the caller looks through."),
+      principal: object("Who would call. It has no roles, scopes or capabilities unless they are named.", ["id"], {
+        id: { ...text("The caller's id."), minLength: 1 },
+        tenant: text("The caller's tenant."),
+        roles: texts("The caller's roles."),
+        scopes: texts("The caller's scopes; * stands for all."),
+        capabilities: list({ enum: CAPABILITIES }, "The caller's capabilities."),
+      }),
+    }),
     examples: {
       invoice: {
         toolName: "billing.get_invoice",
@@ -91,19 +85,15 @@ export const policyOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "What would become of the call.",
-        schema: {
-          type: "object",
-          properties: {
-            toolId: { type: "string" },
-            visible: { type: "boolean", description: "Whether the caller may know of the tool." },
-            effect: { enum: ["allow", "deny", "confirm"], description: "`confirm`: a person must approve it." },
-            rule: { type: "string", description: "The rule that decides." },
-            reason: { type: "string" },
-            steps: { type: "array", description: "Every rule, in order.", items: STEP },
-            explains: { type: "boolean", description: "Whether the policy can tell how each of its rules stands." },
-          },
-          required: ["toolId", "visible", "effect", "explains"],
-        },
+        schema: openObject("", ["toolId", "visible", "effect", "explains"], {
+          toolId: { type: "string" },
+          visible: flag("Whether the caller may know of the tool."),
+          effect: { enum: ["allow", "deny", "confirm"], description: "`confirm`: a person must approve it." },
+          rule: text("The rule that decides."),
+          reason: { type: "string" },
+          steps: list(STEP, "Every rule, in order."),
+          explains: flag("Whether the policy can tell how each of its rules stands."),
+        }),
       },
     },
     problems: ["TOOL_NOT_FOUND"],
@@ -116,61 +106,19 @@ export const policyOperations: readonly Operation[] = [
   }),
   operation("testPolicy", "POST /policy/test", {
     summary: "Check the policy in force, or a draft, against a table of cases",
-    body: {
-      type: "object",
-      properties: {
-        cases: {
-          type: "array",
-          description: "As `toolarsenal policy test` takes them: { tool, principal, args, expect, … }.",
-          minItems: 1,
-          maxItems: 10_000,
-          items: {
-            type: "object",
-            properties: {
-              name: { type: "string", description: "What the case is about." },
-              tool: { description: "A tool's id, or { id, risk, … }.", type: ["string", "object"] },
-              principal: { description: "A caller's id, or { id, roles, … }.", type: ["string", "object"] },
-              args: { type: "object", description: "The arguments." },
-              toolset: { type: "string", description: "The toolset that the caller looks through." },
-              now: { type: "string", description: "When the call is made: 2026-05-04T12:00:00Z." },
-              expect: { enum: ["allow", "deny", "require_approval", "hidden"], description: "What must come of it." },
-              rule: { type: "string", description: "The rule that must decide." },
-            },
-            required: ["tool", "expect"],
-            additionalProperties: false,
-          },
-        },
-        policy: { type: "string", description: "A document of rules, as YAML or JSON. Default: the policy in force." },
+    body: object("", ["cases"], {
+      cases: {
+        ...list(CASE, "As `toolarsenal policy test` takes them: { tool, principal, args, expect, … }."),
+        minItems: 1,
+        maxItems: 10_000,
       },
-      required: ["cases"],
-      additionalProperties: false,
-    },
+      policy: text("A document of rules, as YAML or JSON. Default: the policy in force."),
+    }),
     examples: { one: { cases: [{ tool: "billing.refund_user", principal: "ada", expect: "require_approval" }] } },
     answers: {
       200: {
         description: "How each case came out.",
-        schema: {
-          type: "object",
-          properties: {
-            failed: { type: "integer" },
-            cases: {
-              type: "array",
-              items: {
-                type: "object",
-                properties: {
-                  ok: { type: "boolean" },
-                  name: { type: "string" },
-                  expected: { type: "string" },
-                  actual: { type: "string" },
-                  rule: { type: "string" },
-                  reason: { type: "string" },
-                },
-                required: ["ok", "name", "expected", "actual", "reason"],
-              },
-            },
-          },
-          required: ["failed", "cases"],
-        },
+        schema: openObject("", ["failed", "cases"], { failed: { type: "integer" }, cases: list(TESTED, "") }),
       },
     },
     async run({ body: { cases, policy } }, context) {
@@ -192,6 +140,6 @@ export const policyOperations: readonly Operation[] = [
 /** An operator who belongs to a tenant asks about that tenant's callers. */
 function refuseTenant({ tenant }: Principal, by: Principal): void {
   if (by.tenant === undefined || tenant === undefined || tenant === by.tenant) return;
-  const fix = `Ask about callers of the tenant "${by.tenant}".`;
-  throw new ArsenalError("PERMISSION_DENIED", `"${by.id}" belongs to another tenant than the caller. ${fix}`, { fix });
+  const problem = `"${by.id}" belongs to another tenant than the caller.`;
+  throw fixable("PERMISSION_DENIED", problem, `Ask about callers of the tenant "${by.tenant}".`);
 }
