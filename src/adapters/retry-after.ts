@@ -1,4 +1,3 @@
-import { untilAborted } from "../catalog/dense/until-aborted.ts";
 import type { Clock } from "../observe/clock.ts";
 
 /** How long a server asks to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */
@@ -11,16 +10,3 @@ export function askedPause(headers: Readonly<Record<string, string>>, clock: Clo
 }
 
 const NUMBER = /^\s*\d+(?:\.\d+)?\s*$/;
-
-/** Waits, and rejects when the signal fires. A wait in the background does not keep the process alive. */
-export async function pause(
-  ms: number,
-  clock: Clock,
-  { signal, background = false }: { readonly signal?: AbortSignal | undefined; readonly background?: boolean } = {},
-): Promise<void> {
-  signal?.throwIfAborted();
-  if (ms <= 0) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.after(ms, resolve, { background });
-  await untilAborted(promise, signal).finally(cancel);
-}

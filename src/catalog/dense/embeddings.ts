@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { showValue } from "../../errors/show-value.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -7,54 +7,15 @@ import type { CatalogEngine, ToolVectors } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
 import { exampleTexts, toolTexts } from "../tool-text.ts";
 
-/**
- * Embeds tools and requests with one embedder and keeps the tools' vectors in the engine. A failing embedder loses nothing: the tools concerned
- * are found by other means until an embedding succeeds, and so are answers to requests. Each failure is an `embedder-failed` event.
- */
-export interface Embeddings {
-  /** False from a request that could not be embedded until one can. */
-  readonly answering: boolean;
-  /** Tools without a vector of their present text, as far as this process knows: ids and content hashes. */
-  readonly missing: ReadonlyMap<string, string>;
-  /** Embeds tools and keeps their vectors. Resolves to false if some of them failed; rejects only when the signal fires. */
-  embed(tools: readonly Tool[], options?: EmbedToolsOptions): Promise<boolean>;
-  /** Tries tools that are missing a vector again, one by one: a text that no model takes must not hold back the others. */
-  retry(tools: readonly Tool[], signal?: AbortSignal): Promise<void>;
-  /** Takes what the embedder has at hand. Resolves to the tools it has nothing for; never rejects. */
-  recall(tools: readonly Tool[]): Promise<readonly Tool[]>;
-  /** Notes tools that will be embedded later. */
-  expect(tools: readonly Pick<Tool, "id" | "contentHash">[]): void;
-  forget(ids: readonly string[]): void;
-  /** The vectors of the texts of one request, in order, and how long they took together. Rejects if the embedder fails. */
-  queries(texts: readonly string[], signal?: AbortSignal): Promise<EmbeddedQueries>;
-  /** Notes that requests cannot be answered, and reports it if that is news. */
-  failed(what: string, error: unknown): void;
-  /** Notes that a request was answered. */
-  worked(): void;
-}
-
-export interface EmbedToolsOptions {
-  readonly signal?: AbortSignal;
+interface EmbedToolsOptions {
+  readonly signal?: AbortSignal | undefined;
   /** True if nobody waits for it. */
   readonly background?: boolean;
 }
 
-/** The texts of a request as the embedder sees them. */
-export interface EmbeddedQueries {
-  readonly vectors: readonly Float32Array[];
-  readonly tookMs: number;
-}
-
-export interface EmbeddingsParts {
-  readonly embedder: Embedder;
-  readonly engine: Pick<CatalogEngine, "putVectors">;
-  /** What answers while this embedder does not, for messages. */
-  readonly otherwise: string;
-  readonly emit: Emit;
-  readonly clock: Clock;
-}
-
 const BATCH = 64;
+/** Smaller, because requests wait behind a batch. */
+const BACKGROUND_BATCH = 16;
 /** After so many failed batches in a row the embedder is taken to be away, and the rest is not tried. */
 const FAILURES_IN_A_ROW = 2;
 
@@ -63,13 +24,32 @@ export function vectorsName({ model, dimension }: Embedder): string {
   return `${model}/${dimension}`;
 }
 
-export function createEmbeddings({ embedder, engine, otherwise, emit, clock }: EmbeddingsParts): Embeddings {
+export type Embeddings = ReturnType<typeof createEmbeddings>;
+
+/**
+ * Embeds tools and requests with one embedder and keeps the tools' vectors in the engine. A failing embedder loses nothing: the tools concerned
+ * are found by other means until an embedding succeeds, and so are answers to requests. Each failure is an `embedder-failed` event.
+ */
+export function createEmbeddings({
+  embedder,
+  engine,
+  otherwise,
+  emit,
+  clock,
+}: {
+  readonly embedder: Embedder;
+  readonly engine: Pick<CatalogEngine, "putVectors">;
+  /** What answers while this embedder does not, for messages. */
+  readonly otherwise: string;
+  readonly emit: Emit;
+  readonly clock: Clock;
+}) {
+  /** Tools without a vector of their present text, as far as this process knows: ids and content hashes. */
   const missing = new Map<string, string>();
   let answering = true;
 
   function tell(tools: number, what: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : showValue(error);
-    emit("embedder-failed", { model: embedder.model, tools, message: `${what}: ${reason}` });
+    emit("embedder-failed", { model: embedder.model, tools, message: `${what}: ${messageOf(error)}` });
   }
 
   async function keep(embedded: readonly ToolVectors[], signal?: AbortSignal): Promise<void> {
@@ -107,7 +87,8 @@ export function createEmbeddings({ embedder, engine, otherwise, emit, clock }: E
     tell(ids.length, `${what}; the embedder ${embedder.model} failed`, error);
   }
 
-  function expect(tools: readonly Pick<Tool, "id" | "contentHash">[]): void {
+  /** Notes tools that will be embedded later. */
+  function expect(tools: readonly Tool[]): void {
     for (const { id, contentHash } of tools) {
       // To the end of the line: the next retry begins with those it has not just failed on.
       missing.delete(id);
@@ -118,7 +99,6 @@ export function createEmbeddings({ embedder, engine, otherwise, emit, clock }: E
   async function embedAll(tools: readonly Tool[], size: number, options: EmbedToolsOptions): Promise<boolean> {
     const { signal } = options;
     let failures = 0;
-    let failed = false;
     for (let start = 0; start < tools.length;) {
       // An embedder that works on this thread would otherwise leave no turn to anybody.
       if (start > 0) await nextTurn();
@@ -132,35 +112,35 @@ export function createEmbeddings({ embedder, engine, otherwise, emit, clock }: E
       } catch (error) {
         signal?.throwIfAborted();
         failures++;
-        failed = true;
         leaveOut(batch, error);
       }
     }
-    return !failed;
+    return failures < FAILURES_IN_A_ROW;
   }
 
   return {
+    /** False from a request that could not be embedded until one can. */
     get answering() {
       return answering;
     },
-    missing,
-    failed(what, error) {
+    missing: missing as ReadonlyMap<string, string>,
+    /** Notes that requests cannot be answered, and reports it if that is news. */
+    failed(what: string, error: unknown) {
       if (answering) tell(0, what, error);
       answering = false;
     },
-    worked() {
-      answering = true;
-    },
     expect,
-    forget(ids) {
+    forget(ids: readonly string[]) {
       for (const id of ids) missing.delete(id);
     },
-    embed: (tools, options = {}) => embedAll(tools, BATCH, options),
-    async retry(tools, signal) {
-      await embedAll(tools, 1, signal ? { signal } : {});
-    },
+    /** Embeds tools and keeps their vectors. Resolves to false if the embedder seems to be away; rejects only when the signal fires. */
+    embed: (tools: readonly Tool[], options: EmbedToolsOptions = {}) =>
+      embedAll(tools, options.background ? BACKGROUND_BATCH : BATCH, options),
+    /** Retries tools that are missing a vector, one by one: a text that no model takes must not hold back the others. */
+    retry: (tools: readonly Tool[], signal?: AbortSignal) => embedAll(tools, 1, { signal }),
 
-    async recall(tools) {
+    /** Takes what the embedder has at hand. Resolves to the tools it has nothing for; never rejects. */
+    async recall(tools: readonly Tool[]): Promise<readonly Tool[]> {
       if (!embedder.recall) return tools;
       const { texts, parts } = planTexts(tools);
       const found = await embedder.recall(texts).catch(() => []);
@@ -176,10 +156,13 @@ export function createEmbeddings({ embedder, engine, otherwise, emit, clock }: E
       }
     },
 
-    async queries(texts, signal) {
+    /** The vectors of the texts of one request, in order, and how long they took together. Rejects if the embedder fails. */
+    async queries(texts: readonly string[], signal?: AbortSignal) {
       const startedAt = clock.now();
       const found = await embedder.embed(texts, { kind: "query", ...(signal ? { signal } : {}) });
-      return { vectors: texts.map((_, index) => checked(found[index])), tookMs: clock.now() - startedAt };
+      const vectors = texts.map((_, index) => checked(found[index]));
+      answering = true;
+      return { vectors, tookMs: clock.now() - startedAt };
     },
   };
 }

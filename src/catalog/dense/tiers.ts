@@ -3,43 +3,15 @@ import type { Emit } from "../../observe/events.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { CatalogEngine, ModelVector } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
-import { type BackgroundIndexing, createBackgroundIndexing } from "./background-indexing.ts";
 import type { Exclusively } from "../exclusively.ts";
-import { createEmbeddings, type EmbeddedQueries, type Embeddings, vectorsName } from "./embeddings.ts";
-import { createSharedIndexing, type SharedIndexing } from "./shared-indexing.ts";
+import { createEmbeddings, type Embeddings, vectorsName } from "./embeddings.ts";
+import { createIndexing, type Indexing, withoutVectors } from "./indexing.ts";
 
 /** One embedder, and what its answers are called. */
 export interface Tier {
   /** Defaults to the embedder's model. */
   readonly name?: string;
   readonly embedder: Embedder;
-}
-
-/**
- * Embedders from the least to the best. The first embeds tools before an upsert returns; the others do it in the background, and answer once they
- * know enough tools.
- */
-export interface Tiers {
-  /** Names what would answer now: a tier, two tiers mixed (`best+lesser`), or `lexical`. */
-  readonly answering: string;
-  /** Ids of tools that the first tier has no vector for. */
-  missing(): Iterable<string>;
-  /** Prepares the tools that the engine has. */
-  open(): Promise<void>;
-  /** Embeds changed tools, and retries those that the first tier is missing. Rejects only when the signal fires. */
-  embed(changed: readonly Tool[], again: readonly Tool[], signal?: AbortSignal): Promise<void>;
-  forget(ids: readonly string[]): void;
-  /** Sees to it that tools which another process put get vectors, whichever process embeds them. */
-  catchUp(): void;
-  /** What the engine keeps the tiers' vectors under, if every tier knows every tool. */
-  complete(): readonly string[] | undefined;
-  /** The vectors of a request's texts, of the tiers that can answer it. Rejects only when the signal fires. */
-  request(texts: readonly string[], options?: RequestOptions): Promise<RequestVectors>;
-  /** Resolves when nothing is left to do in the background, up to the named tier if there is one. See `SettledOptions` for when it gives up. */
-  settled(options: SettledOptions): Promise<Settled>;
-  /** Whether each tier's embedder can answer. */
-  healthCheck(): Promise<readonly boolean[]>;
-  close(): Promise<void>;
 }
 
 export interface SettledOptions {
@@ -85,18 +57,6 @@ function knowsEnough(known: number, population: number): boolean {
 
 const LEAST_SHARE = 0.25;
 const LEAST_TOOLS = 10;
-const PAGE = 1000;
-
-export interface TiersParts {
-  readonly tiers: readonly Tier[];
-  readonly engine: Pick<CatalogEngine, "get" | "putVectors" | "withoutVectors">;
-  /** How many tools the catalog has. */
-  readonly size: () => number;
-  readonly emit: Emit;
-  readonly clock: Clock;
-  /** Given if other processes share the engine. */
-  readonly exclusively?: Exclusively | undefined;
-}
 
 interface Level {
   readonly name: string;
@@ -105,23 +65,41 @@ interface Level {
   /** What answers while this tier does not, for messages. */
   readonly otherwise: string;
   /** Absent in the first, unless the engine is shared. */
-  readonly background?: BackgroundIndexing;
-  /** The same, if the engine is shared. */
-  readonly shared?: SharedIndexing;
+  readonly indexing: Indexing | undefined;
 }
 
-/** The tiers of a catalog; undefined if there is none. */
-export function createTiers({ tiers, engine, size, emit, clock, exclusively }: TiersParts): Tiers | undefined {
+export type Tiers = NonNullable<ReturnType<typeof createTiers>>;
+
+/**
+ * Embedders from the least to the best. The first embeds tools before an upsert returns; the others do it in the background, and answer once they
+ * know enough tools. Undefined if there are none.
+ */
+export function createTiers({
+  tiers,
+  engine,
+  size,
+  emit,
+  clock,
+  exclusively,
+}: {
+  readonly tiers: readonly Tier[];
+  readonly engine: Pick<CatalogEngine, "get" | "putVectors" | "withoutVectors">;
+  /** How many tools the catalog has. */
+  readonly size: () => number;
+  readonly emit: Emit;
+  readonly clock: Clock;
+  /** Given if other processes share the engine. */
+  readonly exclusively?: Exclusively | undefined;
+}) {
   const levels: readonly Level[] = tiers.map(({ name, embedder }, index) => {
     const otherwise = index === 0 ? "words" : "a lesser model";
     const embeddings = createEmbeddings({ embedder, engine, otherwise, emit, clock });
-    const level = { name: name ?? embedder.model, embedder, embeddings, otherwise };
-    const parts = { embedder, embeddings, engine, clock };
-    if (exclusively) {
-      const shared = createSharedIndexing({ ...parts, exclusively, first: index === 0 });
-      return { ...level, shared, background: shared };
-    }
-    return index === 0 ? level : { ...level, background: createBackgroundIndexing(parts) };
+    const isFirst = index === 0;
+    const indexing =
+      exclusively || !isFirst
+        ? createIndexing({ embedder, embeddings, engine, clock, exclusively, first: isFirst })
+        : undefined;
+    return { name: name ?? embedder.model, embedder, embeddings, otherwise, indexing };
   });
   const [first] = levels;
   if (!first) return undefined;
@@ -143,11 +121,9 @@ export function createTiers({ tiers, engine, size, emit, clock, exclusively }: T
     { embedder: { model }, embeddings, otherwise }: Level,
     texts: readonly string[],
     signal: AbortSignal | undefined,
-  ): Promise<EmbeddedQueries | undefined> {
+  ): Promise<Awaited<ReturnType<Embeddings["queries"]>> | undefined> {
     try {
-      const answer = await embeddings.queries(texts, signal);
-      embeddings.worked();
-      return answer;
+      return await embeddings.queries(texts, signal);
     } catch (error) {
       signal?.throwIfAborted();
       embeddings.failed(`Requests are answered by ${otherwise} only until the embedder ${model} works again`, error);
@@ -155,16 +131,8 @@ export function createTiers({ tiers, engine, size, emit, clock, exclusively }: T
     }
   }
 
-  async function* lacking({ embedder }: Level): AsyncIterableIterator<readonly string[]> {
-    for (let after = ""; ;) {
-      const page = await engine.withoutVectors(vectorsName(embedder), { after, limit: PAGE });
-      if (page.length > 0) yield page;
-      if (page.length < PAGE) return;
-      after = page.at(-1) ?? "";
-    }
-  }
-
   return {
+    /** Names what would answer now: a tier, two tiers mixed (`best+lesser`), or `lexical`. */
     get answering() {
       for (const [index, level] of fromBest.entries()) {
         const known = level.embeddings.answering ? coverage(level) : "none";
@@ -173,61 +141,59 @@ export function createTiers({ tiers, engine, size, emit, clock, exclusively }: T
       }
       return "lexical";
     },
+    /** Ids of tools that the first tier has no vector for. */
     missing: () => first.embeddings.missing.keys(),
 
+    /** Prepares the tools that the engine has. */
     async open() {
-      if (first.shared) {
-        for (const { shared } of levels) await shared?.begin();
-        if (size() > 0) for (const { shared } of others) shared?.load();
-        return;
-      }
-      for await (const ids of lacking(first)) {
-        const unknown = await first.embeddings.recall(await engine.get(ids));
-        await first.embeddings.embed(unknown);
-      }
-      for (const level of others) {
-        for await (const ids of lacking(level)) {
-          level.embeddings.expect(await engine.get(ids));
-          level.background?.add(ids);
+      if (first.indexing === undefined) {
+        for await (const ids of withoutVectors(engine, vectorsName(first.embedder))) {
+          const unknown = await first.embeddings.recall(await engine.get(ids));
+          await first.embeddings.embed(unknown);
         }
-        // Requests need the model even if every tool has a vector.
-        if (size() > 0) level.background?.load();
       }
+      for (const { indexing } of levels) await indexing?.begin();
+      // Requests need the model even if every tool has a vector.
+      if (size() > 0) for (const { indexing } of others) indexing?.load();
     },
 
-    async embed(changed, again, signal) {
+    /** Embeds changed tools, and retries those that the first tier is missing. Rejects only when the signal fires. */
+    async embed(changed: readonly Tool[], again: readonly Tool[], signal?: AbortSignal) {
       for (const { embeddings } of others) embeddings.expect(changed);
       try {
-        if (first.shared) {
+        if (first.indexing) {
           first.embeddings.expect(changed);
-          first.shared.add(changed.map(({ id }) => id));
-          await first.shared.wait(signal ? { signal } : {});
+          first.indexing.add();
+          await first.indexing.wait({ signal });
           return;
         }
         await first.embeddings.retry(again, signal);
-        await first.embeddings.embed(changed, signal ? { signal } : {});
+        await first.embeddings.embed(changed, { signal });
       } catch (error) {
         first.embeddings.expect(changed);
         throw error;
       } finally {
-        for (const { background } of others) background?.add(changed.map(({ id }) => id));
+        if (changed.length > 0) for (const { indexing } of others) indexing?.add();
       }
     },
 
-    forget(ids) {
+    forget(ids: readonly string[]) {
       for (const { embeddings } of levels) embeddings.forget(ids);
     },
 
+    /** Sees to it that tools which another process put get vectors, whichever process embeds them. */
     catchUp() {
-      for (const { shared } of levels) shared?.add([]);
+      for (const { indexing } of levels) indexing?.add();
     },
 
+    /** What the engine keeps the tiers' vectors under, if every tier knows every tool. */
     complete() {
       if (levels.some(({ embeddings }) => embeddings.missing.size > 0)) return undefined;
       return levels.map(({ embedder }) => vectorsName(embedder));
     },
 
-    async request(texts, { filtered, signal } = {}) {
+    /** The vectors of a request's texts, of the tiers that can answer it. Rejects only when the signal fires. */
+    async request(texts: readonly string[], { filtered, signal }: RequestOptions): Promise<RequestVectors> {
       const answering: Level[] = [];
       const vectors: ModelVector[] = [];
       let embeddingTimeMs = 0;
@@ -244,19 +210,21 @@ export function createTiers({ tiers, engine, size, emit, clock, exclusively }: T
       return { tiers: answering, vectors, embeddingTimeMs, knowsEnough };
     },
 
-    async settled({ tier, ...options }) {
+    /** Resolves when nothing is left to do in the background, up to the named tier if there is one. See `SettledOptions` for when it gives up. */
+    async settled({ tier, ...options }: SettledOptions): Promise<Settled> {
       let pending = 0;
-      for (const { name, background } of levels) {
-        pending = (await background?.wait(options)) ?? 0;
+      for (const { name, indexing } of levels) {
+        pending = (await indexing?.wait(options)) ?? 0;
         if (name === tier) break;
       }
       return { pending };
     },
 
+    /** Whether each tier's embedder can answer. */
     healthCheck: () => Promise.all(levels.map(({ embedder }) => embedder.healthCheck())),
 
     async close() {
-      await Promise.all(levels.map(({ background }) => background?.close()));
+      await Promise.all(levels.map(({ indexing }) => indexing?.close()));
     },
   };
 }

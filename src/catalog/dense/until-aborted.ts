@@ -1,3 +1,5 @@
+import type { Clock } from "../../observe/clock.ts";
+
 /** Waits for work that others wait for too: the signal ends this wait, not the work. */
 export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return work;
@@ -10,4 +12,17 @@ export async function untilAborted<Result>(work: Promise<Result>, signal: AbortS
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** Waits, and rejects when the signal fires. A wait in the background does not keep the process alive. */
+export async function pause(
+  ms: number,
+  clock: Clock,
+  { signal, background = false }: { readonly signal?: AbortSignal | undefined; readonly background?: boolean } = {},
+): Promise<void> {
+  signal?.throwIfAborted();
+  if (ms <= 0) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve, { background });
+  await untilAborted(promise, signal).finally(cancel);
 }

@@ -4,7 +4,8 @@ import { harmless } from "../../../errors/show-value.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
-import { askedPause, pause } from "../../retry-after.ts";
+import { askedPause } from "../../retry-after.ts";
+import { pause } from "../../../catalog/dense/until-aborted.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import type { Answer, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
 

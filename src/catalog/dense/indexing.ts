@@ -1,0 +1,191 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../observe/clock.ts";
+import type { Tool } from "../../tool/tool.ts";
+import type { CatalogEngine } from "../catalog-engine.port.ts";
+import type { Embedder } from "../embedder.port.ts";
+import type { Exclusively } from "../exclusively.ts";
+import { type Embeddings, vectorsName } from "./embeddings.ts";
+import { pause, untilAborted } from "./until-aborted.ts";
+
+/** A program that ends sooner never pays for a model it has no use for. */
+const DELAY_MS = 150;
+/** How soon to look again while another process embeds. */
+const LOOK_MS = 500;
+const PAGE = 1000;
+/** Tools of this process looked up at once. */
+const TURN = 256;
+/** Tools that failed before and are retried, one by one, in each page. */
+const RETRIED = 64;
+
+export type Indexing = ReturnType<typeof createIndexing>;
+
+/** Embeds in the background the tools that have no vectors of an embedder: what the embedder has at hand first, then the rest. */
+export function createIndexing({
+  embedder,
+  embeddings,
+  engine,
+  clock,
+  exclusively,
+  first,
+}: {
+  readonly embedder: Embedder;
+  readonly embeddings: Embeddings;
+  readonly engine: Pick<CatalogEngine, "get" | "withoutVectors">;
+  readonly clock: Clock;
+  /** Given if other processes share the engine: whichever process has its turn embeds the tools of all. */
+  readonly exclusively?: Exclusively | undefined;
+  /** True if requests wait for the model to be loaded; otherwise it is loaded in the background. */
+  readonly first: boolean;
+}) {
+  const name = vectorsName(embedder);
+  const { missing } = embeddings;
+  /** Tools that this process failed to embed: ids and content hashes. */
+  const failed = new Map<string, string>();
+  const closing = new AbortController();
+  const { signal } = closing;
+  /** How often somebody asked for work. */
+  let asked = 0;
+  let cancelStart: (() => void) | undefined;
+  let running: Promise<void> | undefined;
+
+  /** Pages of ids without vectors. An engine that nobody else writes to need not be asked. */
+  async function* lacking(): AsyncGenerator<readonly string[]> {
+    if (exclusively) return yield* withoutVectors(engine, name, signal);
+    const ids = [...missing.keys()];
+    for (let start = 0; start < ids.length; start += TURN) yield ids.slice(start, start + TURN);
+  }
+
+  /** Brings `missing` up to date with the engine. */
+  async function look(): Promise<void> {
+    const found = new Set<string>();
+    for await (const ids of withoutVectors(engine, name, signal)) {
+      const unknown = ids.filter((id) => !missing.has(id));
+      if (unknown.length > 0) embeddings.expect(await engine.get(unknown));
+      for (const id of ids) found.add(id);
+    }
+    embeddings.forget([...missing.keys()].filter((id) => !found.has(id)));
+  }
+
+  async function recallLacking(held: AbortSignal): Promise<void> {
+    if (!embedder.recall) return;
+    for await (const ids of lacking()) {
+      held.throwIfAborted();
+      await embeddings.recall(await engine.get(ids));
+      await nextTurn();
+    }
+  }
+
+  async function embedLacking(held: AbortSignal): Promise<void> {
+    await recallLacking(held);
+    const hasFailed = ({ id, contentHash }: Tool): boolean => failed.get(id) === contentHash;
+    for await (const ids of lacking()) {
+      held.throwIfAborted();
+      const tools = await engine.get(ids);
+      const fresh = tools.filter((tool) => !hasFailed(tool));
+      const works = await embeddings.embed(fresh, { signal: held, background: !first });
+      if (works) await embeddings.retry(tools.filter(hasFailed).slice(0, RETRIED), held);
+      for (const { id, contentHash } of tools) {
+        if (missing.get(id) === contentHash) failed.set(id, contentHash);
+        else failed.delete(id);
+      }
+      if (!works) return;
+    }
+  }
+
+  async function canEmbed(): Promise<boolean> {
+    if (first) return true;
+    // Loads the model: requests need it even if every tool has a vector. Closing does not wait for it.
+    if (await untilAborted(embedder.healthCheck({ signal, background: true }), signal)) return true;
+    embeddings.failed(`The embedder ${embedder.model} is not used`, new Error("it cannot be loaded"));
+    return false;
+  }
+
+  /** One turn. Returns false if another process has it and there is still something to embed. */
+  async function turn(): Promise<boolean> {
+    if (!exclusively) return embedLacking(signal).then(() => true);
+    const outcome = await exclusively(`embed:${name}`, embedLacking, signal);
+    if (outcome !== "done" || missing.size > 0) await look();
+    return outcome !== "taken" || missing.size === 0;
+  }
+
+  async function work(): Promise<void> {
+    if (!(await canEmbed())) return;
+    for (let done = -1; done !== asked;) {
+      const now = asked;
+      if (await turn()) done = now;
+      else await pause(LOOK_MS, clock, { signal, background: true });
+    }
+  }
+
+  function run(): Promise<void> {
+    cancelStart?.();
+    cancelStart = undefined;
+    running ??= work()
+      .catch(() => {}) // the engine failed, or it is closing; the next one who asks retries
+      .finally(() => (running = undefined));
+    return running;
+  }
+
+  /** Embeds soon what is missing. */
+  function add(): void {
+    asked++;
+    if (signal.aborted || running !== undefined) return;
+    cancelStart ??= clock.after(DELAY_MS, () => void run(), { background: true });
+  }
+
+  return {
+    add,
+    /** Loads the model soon, if that has not been done. */
+    load() {
+      if (embedder.ready === false) add();
+    },
+    /** Takes note of the tools that the engine has. The first tier embeds them at once, unless another process is at it already. */
+    async begin() {
+      if (first) await turn().catch(() => false);
+      else await look().catch(() => {});
+      if (missing.size > 0) add();
+    },
+    /**
+     * Starts without further delay, and resolves when nothing is missing or the embedder has failed. If more than `embedAtMost` tools remain after
+     * recalling what the embedder has at hand, it resolves at once. Resolves to the number of tools still missing.
+     */
+    async wait({
+      signal: given,
+      embedAtMost = Infinity,
+    }: {
+      readonly signal?: AbortSignal | undefined;
+      readonly embedAtMost?: number;
+    }): Promise<number> {
+      if (running === undefined && cancelStart === undefined && missing.size === 0) return 0;
+      const alive = setInterval(() => {}, 1 << 30); // who waits keeps the process alive; the work itself does not
+      try {
+        if (embedAtMost < Infinity) await untilAborted(exclusively ? look() : recallLacking(signal), given);
+        if (missing.size > embedAtMost) return missing.size;
+        await untilAborted(run(), given);
+        return missing.size;
+      } finally {
+        clearInterval(alive);
+      }
+    },
+    /** Stops; resolves when nothing is under way any more. */
+    async close() {
+      closing.abort(new Error("closed"));
+      cancelStart?.();
+      await running;
+    },
+  };
+}
+
+/** The ids of tools that have no vectors of a model, page by page. */
+export async function* withoutVectors(
+  engine: Pick<CatalogEngine, "withoutVectors">,
+  model: string,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly string[]> {
+  for (let after = ""; ;) {
+    const page = await engine.withoutVectors(model, { after, limit: PAGE, ...(signal && { signal }) });
+    if (page.length > 0) yield page;
+    if (page.length < PAGE) return;
+    after = page.at(-1) ?? "";
+  }
+}
