@@ -2,37 +2,14 @@
 export type Outcome = "worked" | "failed" | "passed-over";
 
 /** One principal's part of what is known about a word and a tool, as it was at `at` (milliseconds since the epoch). */
-export interface Share {
+interface Share {
   readonly principal: string;
   readonly up: number;
   readonly down: number;
   readonly at: number;
 }
 
-/** A share with the word's hash and the tool it is about. */
-export interface EvidenceRow extends Share {
-  readonly term: number;
-  readonly toolId: string;
-}
-
-/** How long evidence lasts, and how much of it is kept. */
-export interface EvidenceLimits {
-  readonly halfLifeMs: number;
-  /** Shares kept in all. Where there are more, the least valuable go. */
-  readonly maxShares: number;
-}
-
-/** What the calls of one tenant say about which tool serves which word. */
-export interface Evidence {
-  readonly size: number;
-  add(about: { readonly term: number; readonly toolId: string; readonly principal: string }, outcome: Outcome): void;
-  /** Above 0 where the tool worked for the word, below 0 where it did not, 0 where nothing is known. `now` saves asking the clock for each. */
-  logOdds(term: number, toolId: string, now: number): number;
-  forget(toolId: string): void;
-  /** Everything, in an order that `put` takes back. */
-  rows(): IterableIterator<EvidenceRow>;
-  put(row: EvidenceRow): void;
-}
+export type Evidence = ReturnType<typeof createEvidence>;
 
 /** What one principal can add to a word and tool in each direction, however often it calls. */
 const MOST_OF_ONE_PRINCIPAL = 4;
@@ -46,12 +23,17 @@ const PRINCIPAL_PART = 0.25;
 /** Room is made for many shares at once, because finding the least valuable looks at all. */
 const KEPT_WHEN_FULL = 0.9;
 
-/** Creates the evidence of one tenant: log-odds with a Beta(1, 1) prior for each word and tool, halving with each half-life. */
-export function createEvidence(limits: EvidenceLimits, clock: { now(): number }): Evidence {
-  const { halfLifeMs, maxShares } = limits;
+/**
+ * What the calls of one tenant say about which tool serves which word: log-odds with a Beta(1, 1) prior, halving with each half-life. If there are
+ * more than `maxShares`, the least valuable go.
+ */
+export function createEvidence(
+  { halfLifeMs, maxShares }: { readonly halfLifeMs: number; readonly maxShares: number },
+  clock: { now(): number },
+) {
   /** By word, then by tool; of the shares the one heard longest ago stands first. */
   const words = new Map<number, Map<string, Share[]>>();
-  const held = new Map<string, number>();
+  const sharesOf = new Map<string, number>();
   let size = 0;
 
   /** What is left now of what was there then. A clock that was set back leaves all of it. */
@@ -59,18 +41,18 @@ export function createEvidence(limits: EvidenceLimits, clock: { now(): number })
 
   function count(principal: string, change: 1 | -1): void {
     size += change;
-    const left = (held.get(principal) ?? 0) + change;
-    if (left > 0) held.set(principal, left);
-    else held.delete(principal);
+    const left = (sharesOf.get(principal) ?? 0) + change;
+    if (left > 0) sharesOf.set(principal, left);
+    else sharesOf.delete(principal);
   }
 
   /** Puts a principal's share in place of its earlier one. */
   function set(term: number, toolId: string, share: Share): void {
     let tools = words.get(term);
     if (tools === undefined) words.set(term, (tools = new Map<string, Share[]>()));
-    const others = (tools.get(toolId) ?? []).filter(({ principal }) => principal !== share.principal);
-    const before = tools.get(toolId)?.length ?? 0;
-    if (others.length === before) count(share.principal, 1);
+    const before = tools.get(toolId) ?? [];
+    const others = before.filter(({ principal }) => principal !== share.principal);
+    if (others.length === before.length) count(share.principal, 1);
     const displaced = others.length < MOST_PRINCIPALS ? undefined : others.shift();
     if (displaced !== undefined) count(displaced.principal, -1);
     tools.set(toolId, [...others, share]);
@@ -79,31 +61,25 @@ export function createEvidence(limits: EvidenceLimits, clock: { now(): number })
 
   function makeRoom(principal: string): void {
     const mostOfOne = Math.max(1, Math.floor(maxShares * PRINCIPAL_PART));
-    if ((held.get(principal) ?? 0) > mostOfOne) dropLeast(mostOfOne, principal);
+    if ((sharesOf.get(principal) ?? 0) > mostOfOne) dropLeast(mostOfOne, principal);
     if (size > maxShares) dropLeast(maxShares);
   }
 
   /** Drops the least valuable shares, of all or of one principal, until a tenth of their limit is free. */
   function dropLeast(limit: number, of?: string): void {
     const now = clock.now();
-    const concerned = (share: Share): boolean => of === undefined || share.principal === of;
-    const valueOf = ({ up, down, at }: Share): number => Math.max(up, down) * remaining(at, now);
-    const values = [...words.values()]
-      .flatMap((tools) => [...tools.values()].flat())
-      .filter(concerned)
-      .map(valueOf);
-    let excess = values.length - Math.ceil(limit * KEPT_WHEN_FULL);
-    const most = Float64Array.from(values).sort()[excess - 1] ?? 0;
-    for (const [term, tools] of words) {
-      for (const [toolId, shares] of tools) {
-        for (const share of shares) {
-          if (excess <= 0) return;
-          if (!concerned(share) || valueOf(share) > most) continue;
-          drop(term, toolId, share.principal);
-          excess--;
-        }
-      }
-    }
+    const held = [...words].flatMap(([term, tools]) =>
+      [...tools].flatMap(([toolId, shares]) =>
+        shares
+          .filter(({ principal }) => of === undefined || principal === of)
+          .map(({ principal, up, down, at }) => {
+            return { term, toolId, principal, value: Math.max(up, down) * remaining(at, now) };
+          }),
+      ),
+    );
+    held.sort((a, b) => a.value - b.value);
+    for (const { term, toolId, principal } of held.slice(0, held.length - Math.ceil(limit * KEPT_WHEN_FULL)))
+      drop(term, toolId, principal);
   }
 
   function drop(term: number, toolId: string, principal: string): void {
@@ -115,17 +91,11 @@ export function createEvidence(limits: EvidenceLimits, clock: { now(): number })
     if (tools?.size === 0) words.delete(term);
   }
 
-  function* rows(): IterableIterator<EvidenceRow> {
-    for (const [term, tools] of words) {
-      for (const [toolId, shares] of tools) for (const share of shares) yield { term, toolId, ...share };
-    }
-  }
-
   return {
-    get size() {
-      return size;
-    },
-    add({ term, toolId, principal }, outcome) {
+    /** Shares held in all, or by one principal. */
+    sharesOf: (principal?: string): number => (principal === undefined ? size : (sharesOf.get(principal) ?? 0)),
+    add(about: { readonly term: number; readonly toolId: string; readonly principal: string }, outcome: Outcome): void {
+      const { term, toolId, principal } = about;
       const now = clock.now();
       const earlier = words
         .get(term)
@@ -136,7 +106,8 @@ export function createEvidence(limits: EvidenceLimits, clock: { now(): number })
       const down = (earlier?.down ?? 0) * left;
       set(term, toolId, { principal, ...moved(up, down, outcome), at: now });
     },
-    logOdds(term, toolId, now) {
+    /** Above 0 if the tool worked for the word, below 0 if it did not, 0 if nothing is known. `now` saves asking the clock for each. */
+    logOdds(term: number, toolId: string, now: number): number {
       const shares = words.get(term)?.get(toolId);
       if (shares === undefined) return 0;
       let up = 1;
@@ -148,14 +119,10 @@ export function createEvidence(limits: EvidenceLimits, clock: { now(): number })
       }
       return Math.log(up / down);
     },
-    forget(toolId) {
-      const known = [...rows()].filter((row) => row.toolId === toolId);
-      for (const { term, principal } of known) drop(term, toolId, principal);
-    },
-    rows,
-    put({ term, toolId, principal, up, down, at }) {
-      const within = (amount: number): number => Math.min(MOST_OF_ONE_PRINCIPAL, Math.max(0, amount));
-      set(term, toolId, { principal, up: within(up), down: within(down), at: Math.min(at, clock.now()) });
+    forget(toolId: string): void {
+      for (const [term, tools] of words) {
+        for (const { principal } of tools.get(toolId) ?? []) drop(term, toolId, principal);
+      }
     },
   };
 }

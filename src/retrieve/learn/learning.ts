@@ -7,21 +7,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { createUsagePrior, type UsagePriorParts, type UsagePriorSettings } from "./usage-prior.ts";
 
 /** Learning from use, as the path of an arsenal meets it: principals, retrievals and calls. */
-export interface Learning {
-  /** How well tools served requests like this text in the principal's tenant. */
-  priors(text: string, principal: Principal | undefined): (toolId: string) => number;
-  /** Remembers what was returned for the text, best first. */
-  noteRetrieval(
-    text: string,
-    returned: {
-      readonly principal: Principal | undefined;
-      readonly traceId: string;
-      readonly toolIds: readonly string[];
-    },
-  ): void;
-  /** The same engine, from whose calls something is learned. A tool it is told to forget is forgotten here too. */
-  watch(engine: Engine): Engine;
-}
+export type Learning = NonNullable<ReturnType<typeof createLearning>>;
 
 /** What learning works with. */
 export interface LearningParts extends UsagePriorParts {
@@ -31,7 +17,7 @@ export interface LearningParts extends UsagePriorParts {
 }
 
 /** Creates the learning of one arsenal, which knows nothing yet; undefined if it is switched off, so that nothing is done for it then. */
-export function createLearning(parts: LearningParts): Learning | undefined {
+export function createLearning(parts: LearningParts) {
   if (!parts.settings.enabled) return undefined;
   const usage = createUsagePrior(parts);
 
@@ -45,11 +31,15 @@ export function createLearning(parts: LearningParts): Learning | undefined {
   }
 
   return {
-    priors: (text, principal) => usage.priors(keysOf(principal ?? parts.operator).tenant, text),
-    noteRetrieval(text, { principal, traceId, toolIds }) {
-      usage.noteRetrieval({ ...keysOf(principal ?? parts.operator), traceId, query: text, toolIds });
+    /** How well tools served requests like this text in the principal's tenant. */
+    priors: (text: string, principal: Principal = parts.operator) => usage.priors(keysOf(principal).tenant, text),
+    /** Remembers what was returned for the text, best first. */
+    noteRetrieval(query: string, returned: Returned): void {
+      const { principal = parts.operator, traceId, toolIds } = returned;
+      usage.noteRetrieval({ ...keysOf(principal), traceId, query, toolIds });
     },
-    watch: (engine) => ({
+    /** The same engine, from whose calls something is learned. A tool that it forgets is forgotten here too. */
+    watch: (engine: Engine): Engine => ({
       ...engine,
       async execute(call) {
         try {
@@ -73,6 +63,12 @@ export function createLearning(parts: LearningParts): Learning | undefined {
       },
     }),
   };
+}
+
+interface Returned {
+  readonly principal: Principal | undefined;
+  readonly traceId: string;
+  readonly toolIds: readonly string[];
 }
 
 /** Principals without a tenant share one of their own, whose key no named tenant can have. */

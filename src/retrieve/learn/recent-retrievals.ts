@@ -11,17 +11,7 @@ export interface NotedRetrieval {
   readonly called: Set<string>;
 }
 
-/** What one principal retrieved lately, and how many of its calls counted today. */
-export interface RecentRetrievals {
-  add(retrieval: NotedRetrieval): void;
-  /**
-   * The retrieval that a call follows: the one with its trace id, or else the latest before it if that is recent. Undefined if that one
-   * did not return the tool.
-   */
-  before(call: { readonly traceId: string; readonly toolId: string; readonly at: number }): NotedRetrieval | undefined;
-  /** Counts a call of a tool. False where enough of them counted today. */
-  count(toolId: string, now: number): boolean;
-}
+export type RecentRetrievals = ReturnType<typeof createRecentRetrievals>;
 
 /** A later call probably belongs to another task. */
 const FOLLOWS_WITHIN_MS = 10 * 60_000;
@@ -31,18 +21,24 @@ const COUNTED_A_DAY = 10;
 /** Different tools of one principal that count on one day. */
 const TOOLS_A_DAY = 200;
 
-/** Creates the record of one principal. */
-export function createRecentRetrievals(): RecentRetrievals {
+/** What one principal retrieved lately, and how many of its calls counted today. */
+export function createRecentRetrievals() {
   const kept: NotedRetrieval[] = [];
   const counted = new Map<string, number>();
   let day = -1;
 
   return {
-    add(retrieval) {
+    add(retrieval: NotedRetrieval): void {
       kept.push(retrieval);
       if (kept.length > MOST_KEPT) kept.shift();
     },
-    before({ traceId, toolId, at }) {
+    /** The retrieval that a call follows: the one with its trace id, or else the latest before it if recent. Undefined if it did not return the tool. */
+    before(call: {
+      readonly traceId: string;
+      readonly toolId: string;
+      readonly at: number;
+    }): NotedRetrieval | undefined {
+      const { traceId, toolId, at } = call;
       const earlier = kept.filter((retrieval) => retrieval.at <= at);
       const latest = earlier.at(-1);
       const followed =
@@ -50,7 +46,8 @@ export function createRecentRetrievals(): RecentRetrievals {
         (latest !== undefined && at - latest.at <= FOLLOWS_WITHIN_MS ? latest : undefined);
       return followed?.toolIds.includes(toolId) ? followed : undefined;
     },
-    count(toolId, now) {
+    /** Counts a call of a tool. False if enough of them counted today. */
+    count(toolId: string, now: number): boolean {
       const today = Math.floor(now / DAY_MS);
       if (today !== day) {
         day = today;

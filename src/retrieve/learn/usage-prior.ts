@@ -1,10 +1,8 @@
 import type { Clock } from "../../observe/clock.ts";
 import { createEvidence, type Evidence, type Outcome } from "./evidence.ts";
 import { querySignature, type TermsOf } from "./query-signature.ts";
-import { createRecentMap, type RecentMap } from "./recent-map.ts";
 import { createRecentRetrievals, type NotedRetrieval, type RecentRetrievals } from "./recent-retrievals.ts";
 import { NEUTRAL } from "../rank/signals.ts";
-import { fromSnapshot, toTenantSnapshot, type UsageSnapshot } from "./usage-snapshot.ts";
 
 /** How fast use is forgotten, and how much is remembered. */
 export interface UsagePriorSettings {
@@ -16,43 +14,19 @@ export interface UsagePriorSettings {
   readonly maxPairs?: number;
 }
 
-/** Learns from calls which tool serves which words, for each tenant on its own. */
-export interface UsagePrior {
-  /** Remembers what a principal was given, best first, so that its next calls can be understood. */
-  noteRetrieval(retrieval: {
-    readonly tenant: string;
-    readonly principal: string;
-    readonly traceId: string;
-    readonly query: string;
-    readonly toolIds: readonly string[];
-  }): void;
-  /** Learns from a call, if it follows a retrieval of the same principal that returned the tool. */
-  noteCall(call: {
-    readonly tenant: string;
-    readonly principal: string;
-    readonly traceId: string;
-    readonly toolId: string;
-    readonly succeeded: boolean;
-    /** When the call was made, in milliseconds since the epoch. Defaults to now. */
-    readonly at?: number;
-  }): void;
-  /** How well a tool has served requests like this one, in [0, 1]. 0.5 where nothing is known. */
-  prior(tenant: string, query: string, toolId: string): number;
-  /** The same for many tools and one query, whose words are read once. */
-  priors(tenant: string, query: string): (toolId: string) => number;
-  forget(toolId: string): void;
-  /** What was learned, as plain data. Retrievals that no call has followed yet are no part of it. */
-  snapshot(): UsageSnapshot;
-  /** Puts a snapshot in place of what was learned. False if it is none, and then nothing changes. */
-  restore(snapshot: unknown): boolean;
-}
-
 /** What a usage prior works with. */
 export interface UsagePriorParts {
   readonly clock: Pick<Clock, "now">;
   /** How requests are read: the catalog's tokenizer. */
   readonly termsOf: TermsOf;
   readonly settings: UsagePriorSettings;
+}
+
+/** Whose retrieval or call it is. */
+interface Who {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly traceId: string;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -64,34 +38,20 @@ const POPULARITY_PART = 0.15;
 /** Tools above the called one that count as passed over. */
 const MOST_PASSED_OVER = 5;
 
-/** Creates a prior that knows nothing yet. */
-export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts): UsagePrior {
+/** Learns from calls which tool serves which words, for each tenant on its own. */
+export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) {
   const { halfLifeDays, maxTenants = 1_000, maxPairs = 20_000 } = settings;
   // Two maps, so that a tenant that only searches takes no other tenant's place among those that taught something.
-  const learned = createRecentMap<Evidence>(maxTenants);
-  const retrieved = createRecentMap<RecentMap<RecentRetrievals>>(maxTenants);
-
-  const newEvidence = (): Evidence => createEvidence({ halfLifeMs: halfLifeDays * DAY_MS, maxShares: maxPairs }, clock);
-
-  function priors(tenant: string, query: string): (toolId: string) => number {
-    const evidence = learned.peek(tenant);
-    if (evidence === undefined) return () => NEUTRAL;
-    const signature = querySignature(query, termsOf);
-    const now = clock.now();
-    return (toolId) => {
-      let sum = 0;
-      for (const term of signature) sum += evidence.logOdds(term, toolId, now);
-      // The mean over all words of the request: one word in common with an earlier request says little about a long one.
-      const forTheWords = signature.length === 0 ? 0 : sum / signature.length;
-      return 1 / (1 + Math.exp(-forTheWords - POPULARITY_PART * evidence.logOdds(ANY_WORD, toolId, now)));
-    };
-  }
+  const learned = new Map<string, Evidence>();
+  const retrieved = new Map<string, Map<string, RecentRetrievals>>();
 
   return {
-    noteRetrieval({ tenant, principal, traceId, query, toolIds }) {
-      learned.touch(tenant);
-      const principals = ensure(retrieved, tenant, () => createRecentMap<RecentRetrievals>(MOST_PRINCIPALS));
-      ensure(principals, principal, createRecentRetrievals).add({
+    /** Remembers what a principal was given, best first, so that its next calls can be understood. */
+    noteRetrieval(retrieval: Who & { readonly query: string; readonly toolIds: readonly string[] }): void {
+      const { tenant, principal, traceId, query, toolIds } = retrieval;
+      touch(learned, tenant);
+      const principals = ensure(retrieved, tenant, maxTenants, () => new Map<string, RecentRetrievals>());
+      ensure(principals, principal, MOST_PRINCIPALS, createRecentRetrievals).add({
         traceId,
         at: clock.now(),
         signature: querySignature(query, termsOf),
@@ -99,11 +59,16 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts):
         called: new Set(),
       });
     },
-    noteCall({ tenant, principal, traceId, toolId, succeeded, at = clock.now() }) {
-      const recent = retrieved.touch(tenant)?.touch(principal);
+    /** Learns from a call, if it follows a retrieval of the same principal that returned the tool. `at` is when it was made. */
+    noteCall(call: Who & { readonly toolId: string; readonly succeeded: boolean; readonly at?: number }): void {
+      const { tenant, principal, traceId, toolId, succeeded, at = clock.now() } = call;
+      const principals = touch(retrieved, tenant);
+      const recent = principals && touch(principals, principal);
       const retrieval = recent?.before({ traceId, toolId, at });
       if (recent === undefined || retrieval === undefined || !recent.count(toolId, clock.now())) return;
-      const evidence = ensure(learned, tenant, newEvidence);
+      const evidence = ensure(learned, tenant, maxTenants, () =>
+        createEvidence({ halfLifeMs: halfLifeDays * DAY_MS, maxShares: maxPairs }, clock),
+      );
       const learn = (about: string, outcome: Outcome): void => {
         for (const term of retrieval.signature) evidence.add({ term, toolId: about, principal }, outcome);
       };
@@ -112,39 +77,45 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts):
       if (succeeded) for (const passed of passedOver(retrieval, toolId)) learn(passed, "passed-over");
       retrieval.called.add(toolId);
     },
-    prior: (tenant, query, toolId) => priors(tenant, query)(toolId),
-    priors,
-    forget(toolId) {
-      for (const [, evidence] of learned.entries()) evidence.forget(toolId);
+    /** How well each tool has served requests like this one, in [0, 1]. 0.5 if nothing is known. */
+    priors(tenant: string, query: string): (toolId: string) => number {
+      const evidence = learned.get(tenant);
+      if (evidence === undefined) return () => NEUTRAL;
+      const signature = querySignature(query, termsOf);
+      const now = clock.now();
+      return (toolId) => {
+        let sum = 0;
+        for (const term of signature) sum += evidence.logOdds(term, toolId, now);
+        // The mean over all words of the request: one word in common with an earlier request says little about a long one.
+        const forTheWords = signature.length === 0 ? 0 : sum / signature.length;
+        return 1 / (1 + Math.exp(-forTheWords - POPULARITY_PART * evidence.logOdds(ANY_WORD, toolId, now)));
+      };
     },
-    snapshot() {
-      return { version: 1, tenants: [...learned.entries()].map((entry) => toTenantSnapshot(...entry)) };
-    },
-    restore(snapshot) {
-      const tenants = fromSnapshot(snapshot);
-      if (tenants === undefined) return false;
-      learned.clear();
-      for (const { tenant, rows } of tenants) {
-        const evidence = newEvidence();
-        for (const row of rows) evidence.put(row);
-        learned.put(tenant, evidence);
-      }
-      return true;
+    forget(toolId: string): void {
+      for (const evidence of learned.values()) evidence.forget(toolId);
     },
   };
 }
 
-/** The tools just above the called one that nobody called. They are passed over once: a second call after the same retrieval is no second choice. */
+/** The tools just above the called one that nobody called. They are passed over once: a second call after the same retrieval is not a second choice. */
 function passedOver({ toolIds, called }: NotedRetrieval, toolId: string): readonly string[] {
-  if (called.size > 0) return [];
-  const above = toolIds.slice(0, toolIds.indexOf(toolId));
-  return above.slice(-MOST_PASSED_OVER);
+  return called.size > 0 ? [] : toolIds.slice(0, toolIds.indexOf(toolId)).slice(-MOST_PASSED_OVER);
 }
 
-function ensure<Value>(map: RecentMap<Value>, key: string, create: () => Value): Value {
-  const known = map.touch(key);
+/** Reads an entry and marks it as just used, by moving it to the end. */
+function touch<Value>(map: Map<string, Value>, key: string): Value | undefined {
+  const value = map.get(key);
+  if (value !== undefined && map.delete(key)) map.set(key, value);
+  return value;
+}
+
+/** The same, creating the entry if there is none. What was used longest ago makes room for it. */
+function ensure<Value>(map: Map<string, Value>, key: string, limit: number, create: () => Value): Value {
+  const known = touch(map, key);
   if (known !== undefined) return known;
   const created = create();
-  map.put(key, created);
+  map.set(key, created);
+  const [oldest] = map.keys();
+  if (map.size > limit && oldest !== undefined) map.delete(oldest);
   return created;
 }
