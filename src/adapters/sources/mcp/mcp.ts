@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { createRedactor, type Redactor } from "../../../guard/redaction/redactor.ts";
 import type { Emit } from "../../../observe/events.ts";
 import { mapInTurns } from "../../../register/in-turns.ts";
@@ -14,7 +14,7 @@ import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
 /** What the source of a server's tools can be given. @internal */
-export interface McpParts extends UpstreamParts {
+export interface McpParts extends Omit<UpstreamParts, "onStderr" | "onAgain" | "onLog" | "onMessage"> {
   /** Connects at once with no tools, and brings them when the server comes, instead of failing with the first attempt. */
   readonly patient?: boolean;
   /** Emits when the server fails, comes back, or lists something that cannot be used. */
@@ -45,18 +45,10 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
   const upstream = create(settings, {
     ...parts,
     ...(debugProtocol && emit && { onMessage: toMessageEvents(settings.name, emit, parts.secrets?.redactor) }),
-    onStderr(line) {
-      parts.onStderr?.(line);
-      log.add("stderr", line);
-    },
-    onAgain() {
-      parts.onAgain?.();
-      log.add("gateway", "ended when it was asked which MCP version it speaks; connecting again without asking");
-    },
-    onLog(message) {
-      parts.onLog?.(message);
-      addMessage(log, message);
-    },
+    onStderr: (line) => log.add("stderr", line),
+    onAgain: () =>
+      log.add("gateway", "ended when it was asked which MCP version it speaks; connecting again without asking"),
+    onLog: (message) => addMessage(log, message),
     report(problem) {
       parts.report?.(problem);
       const message = `The list of ${problem.listing} of the MCP server "${settings.name}" is not right: ${problem.reason}`;
@@ -101,7 +93,7 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
     guardsEgress: settings.transport.kind !== "stdio",
     upstream,
     log,
-    ...(settings.maxConcurrent === undefined ? {} : { maxConcurrent: settings.maxConcurrent }),
+    maxConcurrent: settings.maxConcurrent,
     timeoutMs: settings.timeoutMs ?? 60_000,
     async connect({ signal }) {
       signal.throwIfAborted();
@@ -144,9 +136,9 @@ function addMessage(log: ServerLog, { params = {} }: RpcNotification): void {
 function refuseAddress({ name, transport }: McpServerSettings): void {
   if (transport.kind === "stdio" || URL.canParse(transport.url)) return;
   const { url: value } = transport;
+  const problem = `The address of the MCP server "${name}" is not a URL: ${value}.`;
   const fix = "Write it out, such as https://tools.example.com/mcp.";
-  const message = `The address of the MCP server "${name}" is not a URL: ${value}. ${fix}`;
-  throw new ArsenalError("CONFIG_INVALID", message, { field: "transport.url", value, fix });
+  throw fixable("CONFIG_INVALID", problem, fix, { field: "transport.url", value });
 }
 
 /** What a message is cut to. More is redacted, so that no secret is cut in two first. */

@@ -43,7 +43,7 @@ export function sendRequest(
   const options = {
     signal,
     onNotification: call.onNotification ?? toProgress(context),
-    headers: trace === undefined ? headers : { ...headers, ...trace },
+    headers: trace ? { ...headers, ...trace } : headers,
   };
   const plain = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
   const params = trace === undefined ? plain : withTrace(plain, trace);

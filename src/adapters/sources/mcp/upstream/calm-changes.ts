@@ -1,12 +1,5 @@
 import type { Clock } from "../../../../observe/clock.ts";
 
-/** Passes changes on, but no more often than the receiver can handle. */
-export interface CalmChanges<Key> {
-  changed(key: Key): void;
-  /** Forgets what was not passed on yet. */
-  close(): void;
-}
-
 /** The shortest and the longest time between two changes of one kind that are passed on. */
 const SHORTEST_MS = 1000;
 const LONGEST_MS = 60_000;
@@ -15,31 +8,28 @@ const LONGEST_MS = 60_000;
  * Passes the first change on at once. Those that come within a second after it are passed on as one, and while they keep coming, that time
  * doubles up to a minute.
  */
-export function createCalmChanges<Key>(clock: Clock, pass: (key: Key) => void): CalmChanges<Key> {
-  const waiting = new Map<Key, { again: boolean; cancel: () => void }>();
+export function createCalmChanges<Key>(clock: Clock, pass: (key: Key) => void) {
+  const waiting = new Map<Key, { again: boolean; readonly cancel: () => void }>();
 
-  function wait(key: Key, ms: number): void {
+  function passAndWait(key: Key, ms: number): void {
     const state = { again: false, cancel: clock.after(ms, end, { background: true }) };
     waiting.set(key, state);
+    pass(key);
 
     function end(): void {
       waiting.delete(key);
-      if (!state.again) return;
-      wait(key, Math.min(2 * ms, LONGEST_MS));
-      pass(key);
+      if (state.again) passAndWait(key, Math.min(2 * ms, LONGEST_MS));
     }
   }
 
   return {
-    changed(key) {
+    changed(key: Key): void {
       const state = waiting.get(key);
-      if (state !== undefined) state.again = true;
-      else {
-        wait(key, SHORTEST_MS);
-        pass(key);
-      }
+      if (state === undefined) passAndWait(key, SHORTEST_MS);
+      else state.again = true;
     },
-    close() {
+    /** Forgets what was not passed on yet. */
+    close(): void {
       for (const { cancel } of waiting.values()) cancel();
       waiting.clear();
     },

@@ -4,66 +4,53 @@ import type { McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { Listing } from "./upstream.ts";
 
-/** Which lists a notification says may have changed. */
-const CHANGED: Readonly<Record<string, readonly Listing[]>> = {
-  "notifications/tools/list_changed": ["tools"],
-  "notifications/prompts/list_changed": ["prompts"],
-  "notifications/resources/list_changed": ["resources", "resourceTemplates"],
+/** The lists of each capability: the server tells of changes of all of them at once. */
+const LISTED: Readonly<Record<string, readonly Listing[]>> = {
+  tools: ["tools"],
+  prompts: ["prompts"],
+  resources: ["resources", "resourceTemplates"],
 };
-
-/** What a modern server is asked to tell, by the capability that says it can. */
-const FILTERS = {
-  tools: "toolsListChanged",
-  prompts: "promptsListChanged",
-  resources: "resourcesListChanged",
-} as const;
-
-/** Receives changes. */
-export interface ChangeListener {
-  readonly listed: (listing: Listing) => void;
-  readonly other: (notification: RpcNotification) => void;
-}
 
 /**
  * Follows what a server says outside requests, while the connection lasts. An old server tells by itself; a modern one is asked to, with a
  * stream that is opened again when it ends.
  */
-export function followChanges(connection: McpConnection, clock: Clock, { listed, other }: ChangeListener): void {
+export function followChanges(
+  connection: McpConnection,
+  clock: Clock,
+  listed: (listing: Listing) => void,
+  other: (notification: RpcNotification) => void,
+): void {
   const take = (notification: RpcNotification): void => {
-    const changed = CHANGED[notification.method];
+    const [, capability = ""] =
+      /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(notification.method) ?? [];
+    const changed = LISTED[capability];
     if (changed === undefined) other(notification);
     else for (const listing of changed) listed(listing);
   };
   connection.onNotification(take);
   if (connection.era === "legacy") return;
 
-  const { capabilities } = connection.server;
-  const filter = Object.fromEntries(
-    Object.entries(FILTERS)
-      .filter(
-        ([capability]) => isPlainObject(capabilities[capability]) && capabilities[capability]["listChanged"] === true,
-      )
-      .map(([, key]) => [key, true]),
-  );
-  if (Object.keys(filter).length === 0) return;
-
+  const tells = (capability: unknown): boolean => isPlainObject(capability) && capability["listChanged"] === true;
+  const told = Object.keys(LISTED).filter((capability) => tells(connection.server.capabilities[capability]));
+  if (told.length === 0) return;
   keepListening(connection, clock, {
-    filter,
+    filter: Object.fromEntries(told.map((capability) => [`${capability}ListChanged`, true])),
     signal: new AbortController().signal,
     onNotification: take,
     acknowledged(again) {
-      if (again) for (const listing of Object.values(CHANGED).flat()) listed(listing);
+      if (again) for (const listing of Object.values(LISTED).flat()) listed(listing);
     },
     refused: () => {},
   });
 }
 
 /** Which changes to listen for, and who receives them. */
-export interface Listening {
+interface Listening {
   /** The notifications that the server is asked for. */
   readonly filter: JsonObject;
   readonly onNotification: (notification: RpcNotification) => void;
-  /** The server tells from here on. `again` where it told before and the stream broke: what happened meanwhile was told to nobody. */
+  /** The server tells from here on. `again` if the stream broke and is back: nobody was told what happened meanwhile. */
   readonly acknowledged: (again: boolean) => void;
   /** The server does not tell, and will not be asked again. */
   readonly refused: (error: RpcError) => void;

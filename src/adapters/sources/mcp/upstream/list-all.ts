@@ -5,8 +5,8 @@ import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { type Listing, LISTINGS } from "./upstream.ts";
 
 /** How a list is read. */
-export interface ListAllOptions {
-  /** Told of the first few things that are left out, and why; then of how many more there are. */
+interface ListAllOptions {
+  /** Called with the first few things that are left out, and why; then with how many more there are. */
   readonly report?: (entry: { readonly name: string; readonly reason: string }) => void;
   /** Why an entry cannot be used, beside being malformed. */
   readonly refuse?: (entry: JsonObject) => string | undefined;

@@ -1,11 +1,11 @@
-import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { fixable } from "../../../../errors/arsenal-error.ts";
 import { isPerCaller, readReference } from "../../../../guard/secrets/reference.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
 
 type Transport = McpServerSettings["transport"];
 
 /** What is wrong with a reference to a secret: where it stands, why it cannot, and what to do. */
-export interface MisplacedSecret {
+interface MisplacedSecret {
   readonly field: string;
   readonly message: string;
   readonly fix: string;
@@ -21,7 +21,7 @@ export function refuseMisplaced({ name, transport }: McpServerSettings): void {
   const found = misplacedSecret(transport);
   if (found === undefined) return;
   const { field, message, fix } = found;
-  throw new ArsenalError("CONFIG_INVALID", `${field} of the MCP server "${name}" ${message}. ${fix}`, { field, fix });
+  throw fixable("CONFIG_INVALID", `${field} of the MCP server "${name}" ${message}.`, fix, { field });
 }
 
 /** True if each caller's requests to a server have credentials of their own. */
@@ -60,9 +60,7 @@ function inAddress(transport: HttpSettings | WebSocketSettings): MisplacedSecret
   };
 }
 
-function hasInside(text: string): boolean {
-  return text.includes("${secret:");
-}
+const hasInside = (text: string): boolean => text.includes("${secret:");
 
 /** Programs take `file:` as an address of their own, and a path tells nothing. */
 function isReference(text: string): boolean {

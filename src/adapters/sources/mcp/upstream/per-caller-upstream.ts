@@ -9,7 +9,7 @@ import type { McpServerSettings } from "../settings.ts";
 interface Own {
   readonly upstream: McpUpstream;
   users: number;
-  cancelIdle: (() => void) | undefined;
+  cancelIdle?: () => void;
 }
 
 /** The connections of a caller who made no request for this long are closed. */
@@ -25,29 +25,24 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
   const owned = new Map<string, Own>();
   let closed = false;
 
-  function ownOf(caller: Caller): { readonly key: string; readonly own: Own } {
-    const key = JSON.stringify([caller.tenant, caller.id]);
-    let own = owned.get(key);
-    if (own === undefined) {
-      own = { upstream: createUpstream(settings, { ...parts, caller }), users: 0, cancelIdle: undefined };
-      owned.set(key, own);
-    }
-    return { key, own };
-  }
-
   async function drop(key: string, own: Own): Promise<void> {
     if (owned.get(key) === own) owned.delete(key);
     await own.upstream.close();
   }
 
   /** Has a caller's upstream for as long as the returned function is not called. */
-  async function take(
-    caller: Caller | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly upstream: McpUpstream; release(): void }> {
-    if (caller === undefined) throw nobody(settings.name);
+  async function take(caller: Caller | undefined, signal: AbortSignal | undefined) {
+    if (caller === undefined) {
+      const message = `The MCP server "${settings.name}" has other credentials for each caller, and this request names none.`;
+      throw new ArsenalError("PERMISSION_DENIED", message, {
+        fix: "Make the request as a principal.",
+        beforeSend: true,
+      });
+    }
     if (closed) throw new ArsenalError("CLOSED", `The MCP server "${settings.name}" was closed.`, { beforeSend: true });
-    const { key, own } = ownOf(caller);
+    const key = JSON.stringify([caller.tenant, caller.id]);
+    const own = owned.get(key) ?? { upstream: createUpstream(settings, { ...parts, caller }), users: 0 };
+    owned.set(key, own);
     own.users++;
     own.cancelIdle?.();
     const release = (): void => {
@@ -63,21 +58,16 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
     }
     const { state } = own.upstream;
     if (state.kind !== "failed") return { upstream: own.upstream, release };
-    // Not tried again by itself: a caller without credentials is no reason to ask the server for ever.
+    // Not retried by itself: for a caller without credentials, the server would be asked forever.
     await drop(key, own);
     throw state.error;
   }
 
   return {
-    name: shared.name,
-    settings,
+    ...shared,
     get state() {
       return shared.state;
     },
-    attempted: shared.attempted,
-    retry: shared.retry,
-    watch: (listener) => shared.watch(listener),
-    list: (listing, options) => shared.list(listing, options),
     async request(method, params, { caller, ...options } = {}) {
       const { upstream, release } = await take(caller, options.signal);
       try {
@@ -109,10 +99,4 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
       await Promise.all([shared.close(), ...all.map(({ upstream }) => upstream.close())]);
     },
   };
-}
-
-/** Whose credentials to use must be known: those of nobody in particular are for listing alone. */
-function nobody(name: string): ArsenalError {
-  const message = `The MCP server "${name}" has other credentials for each caller, and this request names none.`;
-  return new ArsenalError("PERMISSION_DENIED", message, { fix: "Make the request as a principal.", beforeSend: true });
 }

@@ -4,27 +4,18 @@ import { keepListening } from "./follow-changes.ts";
 import type { RpcNotification } from "../../../../mcp/protocol.ts";
 import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
 
-/** Which resources a server tells about, for all who want to know. */
-export interface ResourceSubscriptions {
-  /** Resolves when the server tells of the resource's changes; it does so until the signal fires. */
-  subscribe(uri: string, connection: McpConnection, signal: AbortSignal): Promise<void>;
-  /** Makes every subscription again, on the connection that took the place of the one before. */
-  renew(connection: McpConnection): void;
-}
-
 interface Subscription {
   subscribers: number;
   made: Promise<void>;
-  /** Fires when nobody wants to know any more, or the subscription is made again elsewhere. */
+  /** Fires when the last subscriber left, or the subscription is made again elsewhere. */
   over: AbortController;
 }
 
-/** Subscriptions that tell with `told`. */
-export function createResourceSubscriptions(
-  clock: Clock,
-  told: (notification: RpcNotification) => void,
-): ResourceSubscriptions {
+/** Subscribes to resources of a server, once for all subscribers of each, and passes what the server says to `tell`. */
+export function createResourceSubscriptions(clock: Clock, tell: (notification: RpcNotification) => void) {
   const subscriptions = new Map<string, Subscription>();
+  const tellUpdated = (uri: string): void =>
+    tell({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } });
 
   const make = (uri: string, connection: McpConnection, { signal }: AbortController): Promise<void> => {
     if (connection.era === "legacy") return subscribeLegacy(uri, connection, signal);
@@ -33,20 +24,19 @@ export function createResourceSubscriptions(
       const filter = { resourceSubscriptions: [uri] };
       const acknowledged = (again: boolean): void => {
         resolve();
-        if (again) told({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } });
+        if (again) tellUpdated(uri);
       };
-      keepListening(connection, clock, { filter, signal, onNotification: told, acknowledged, refused: reject });
+      keepListening(connection, clock, { filter, signal, onNotification: tell, acknowledged, refused: reject });
     });
   };
 
-  const leave = (uri: string, subscription: Subscription): void => {
-    if (--subscription.subscribers > 0) return;
+  const forget = (uri: string, subscription: Subscription): void => {
     if (subscriptions.get(uri) === subscription) subscriptions.delete(uri);
-    subscription.over.abort();
   };
 
   return {
-    async subscribe(uri, connection, signal) {
+    /** Resolves when the server tells of the resource's changes; it does so until the signal fires. */
+    async subscribe(uri: string, connection: McpConnection, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       let subscription = subscriptions.get(uri);
       if (subscription === undefined) {
@@ -55,22 +45,28 @@ export function createResourceSubscriptions(
         subscriptions.set(uri, subscription);
       }
       const joined = subscription;
+      const leave = (): void => {
+        if (--joined.subscribers > 0) return;
+        forget(uri, joined);
+        joined.over.abort();
+      };
       joined.subscribers++;
-      signal.addEventListener("abort", () => leave(uri, joined), { once: true });
+      signal.addEventListener("abort", leave, { once: true });
       try {
         await untilAborted(joined.made, signal);
       } catch (error) {
-        if (subscriptions.get(uri) === joined) subscriptions.delete(uri);
+        forget(uri, joined);
         throw error;
       }
     },
-    renew(connection) {
+    /** Makes every subscription again, on the connection that took the place of the one before. */
+    renew(connection: McpConnection): void {
       for (const [uri, subscription] of subscriptions) {
         subscription.over = new AbortController();
         subscription.made = make(uri, connection, subscription.over);
-        // A resource that is gone since is not told about; its subscribers read it and see.
+        // Nobody is told of a resource that is gone since; its subscribers read it and see.
         subscription.made.catch(() => {});
-        told({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } });
+        tellUpdated(uri);
       }
     },
   };

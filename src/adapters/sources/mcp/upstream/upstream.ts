@@ -226,7 +226,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       lists.clear();
       speaksBoth = undefined;
       pool.setPrimary(connection);
-      followChanges(connection, clock, { listed: changes.changed, other });
+      followChanges(connection, clock, changes.changed, other);
       subscriptions.renew(connection);
       tell({ kind: "state", state });
       for (const listing of Object.keys(LISTINGS) as Listing[]) listed(listing);
