@@ -1,5 +1,5 @@
 /** What a reader of lines does with them. */
-export interface LineReaderOptions {
+interface LineReaderOptions {
   /** The longest line that is kept, in bytes without its end. */
   readonly maxBytes: number;
   /** Takes each line, without its end. */
@@ -12,13 +12,6 @@ export interface LineReaderOptions {
   readonly onSkipped?: (tail: Buffer) => void;
 }
 
-/** Splits a stream of bytes into lines. */
-export interface LineReader {
-  push(chunk: Buffer): void;
-  /** Takes what came after the last line end as a line. */
-  end(): void;
-}
-
 /** How much of the beginning and the end of a line that is too long is shown. */
 const GLIMPSE_BYTES = 256;
 
@@ -29,8 +22,7 @@ const CARRIAGE_RETURN = 0x0d;
  * Reads lines of UTF-8 that end in LF or CRLF. Every byte is looked at once and copied a bounded number of times, however the stream is cut
  * into chunks; of a line that is too long only its last bytes are kept.
  */
-export function createLineReader(options: LineReaderOptions): LineReader {
-  const { maxBytes, onLine, onEmptyLine, onTooLong, onSkipped } = options;
+export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong, onSkipped }: LineReaderOptions) {
   /** The beginning of a line whose end has not come. Grows by doubling, so that a line of tiny chunks costs no more than one of large ones. */
   let pending = Buffer.alloc(0);
   let length = 0;
@@ -47,12 +39,9 @@ export function createLineReader(options: LineReaderOptions): LineReader {
     else onEmptyLine?.();
   }
 
-  /** Remembers how a discarded line goes on. */
   function skim(bytes: Buffer): void {
-    if (onSkipped === undefined) return;
     // A copy: a part of a chunk would keep all of it.
-    const last = bytes.length >= GLIMPSE_BYTES ? [bytes] : [tail, bytes];
-    tail = Buffer.from(Buffer.concat(last.map((part) => part.subarray(-GLIMPSE_BYTES))).subarray(-GLIMPSE_BYTES));
+    tail = Buffer.concat([tail, bytes.subarray(-GLIMPSE_BYTES)]).subarray(-GLIMPSE_BYTES);
   }
 
   function endSkipped(): void {
@@ -67,14 +56,10 @@ export function createLineReader(options: LineReaderOptions): LineReader {
     // One byte more than the limit may still turn out to be the CR of a line end.
     if (length + bytes.length > maxBytes + 1) {
       discarding = true;
-      const head = Buffer.concat([
-        pending.subarray(0, Math.min(length, GLIMPSE_BYTES)),
-        bytes.subarray(0, GLIMPSE_BYTES),
-      ]);
+      const known = pending.subarray(0, Math.min(length, GLIMPSE_BYTES));
       release();
-      onTooLong(head.subarray(0, GLIMPSE_BYTES));
-      skim(bytes);
-      return;
+      onTooLong(Buffer.concat([known, bytes.subarray(0, GLIMPSE_BYTES)]).subarray(0, GLIMPSE_BYTES));
+      return skim(bytes);
     }
     if (length + bytes.length > pending.length) {
       const larger = Buffer.allocUnsafeSlow(Math.max(length + bytes.length, 2 * pending.length, 4096));
@@ -97,7 +82,7 @@ export function createLineReader(options: LineReaderOptions): LineReader {
   }
 
   return {
-    push(chunk) {
+    push(chunk: Buffer): void {
       let start = 0;
       for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
         const rest = chunk.subarray(start, end);
@@ -112,7 +97,8 @@ export function createLineReader(options: LineReaderOptions): LineReader {
       }
       keep(chunk.subarray(start));
     },
-    end() {
+    /** Takes what came after the last line end as a line. */
+    end(): void {
       if (!discarding && length > 0) finish();
     },
   };

@@ -7,7 +7,7 @@ import { type ByteBudget, takeTurns } from "./read-body.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
 /** A stream of events: that of one request, or the server's own. */
-export interface EventStream {
+interface EventStream {
   /** The request that it belongs to; absent for the server's own. */
   readonly about?: RequestId;
   /** Leaves the stream. */
@@ -17,7 +17,7 @@ export interface EventStream {
 }
 
 /** What streams need of their transport. */
-export interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
+interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   /** The server, for messages. */
   readonly server: string;
   /** Opens the server's own stream, or again one that broke after an event; undefined if the server has no such thing. */
@@ -30,16 +30,6 @@ export interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
   /** Takes what went wrong outside a request. */
   readonly report: (error: unknown) => void;
-}
-
-/** The streams of one transport. */
-export interface EventStreams {
-  /** Opens the server's own stream, where it has one. */
-  openOwn(): Promise<void>;
-  /** Reads a stream to its end, and goes on with it where it broke off too early and can be resumed. */
-  follow(body: InputStream, stream: EventStream): void;
-  /** Opens no stream any more. */
-  close(): void;
 }
 
 /** Where a stream is resumed, and when. */
@@ -57,7 +47,7 @@ const SHORTEST_MS = 100;
 const LONGEST_MS = 3_600_000;
 
 /** Reads streams of server-sent events, and resumes them. */
-export function createEventStreams(parts: EventStreamParts): EventStreams {
+export function createEventStreams(parts: EventStreamParts) {
   const { server, clock, open, deliver, report, lost, maxMessageBytes, budget } = parts;
   const gate = createFloodGate(clock);
   let closed = false;
@@ -132,12 +122,15 @@ export function createEventStreams(parts: EventStreamParts): EventStreams {
   }
 
   return {
-    async openOwn() {
+    /** Opens the server's own stream, if it has one. */
+    async openOwn(): Promise<void> {
       const body = await open(undefined, undefined);
       if (body !== undefined) read(body, {}, {});
     },
-    follow: (body, stream) => read(body, stream, {}),
-    close: () => void (closed = true),
+    /** Reads a stream to its end, and goes on with it if it broke off too early and can be resumed. */
+    follow: (body: InputStream, stream: EventStream): void => read(body, stream, {}),
+    /** Opens no stream any more. */
+    close: (): void => void (closed = true),
   };
 }
 

@@ -6,14 +6,6 @@ interface Holdable {
   resume(): unknown;
 }
 
-/** Holds a server back that says more than anybody can want to hear, so that reading it leaves time for everything else. */
-export interface FloodGate {
-  /** Counts a message. Answers to requests are many when there are many requests, so they count less. */
-  count(isAnswer: boolean): void;
-  /** Stops reading a stream for a while if too much was counted, and says so. Called after each piece that was read. */
-  hold(stream: Holdable): boolean;
-}
-
 /** What a message costs, in milliseconds of waiting: a thousand messages a second, and fifty thousand answers. */
 const MESSAGE_MS = 1;
 const ANSWER_MS = 0.02;
@@ -24,31 +16,29 @@ const BURST_MS = 100;
 /** The time that a stream has to itself when it is read again, so that many of them take turns. */
 const TURN_MS = 20;
 
-/** A gate for all streams of one connection. */
-export function createFloodGate(clock: Clock): FloodGate {
+/** Holds a server back that says more than anybody can want to hear, on all streams of one connection, so that everything else has time too. */
+export function createFloodGate(clock: Clock) {
   const held = new Set<Holdable>();
   /** When everything that was counted is paid for. */
   let paidAt = 0;
 
   function wait(stream: Holdable): void {
-    const left = Math.max(1, paidAt - clock.now());
-    clock.after(
-      left,
-      () => {
-        if (clock.now() < paidAt) return wait(stream);
-        paidAt = clock.now() + TURN_MS;
-        held.delete(stream);
-        stream.resume();
-      },
-      { background: true },
-    );
+    const again = (): void => {
+      if (clock.now() < paidAt) return wait(stream);
+      paidAt = clock.now() + TURN_MS;
+      held.delete(stream);
+      stream.resume();
+    };
+    clock.after(Math.max(1, paidAt - clock.now()), again, { background: true });
   }
 
   return {
-    count(isAnswer) {
+    /** Counts a message. Answers to requests are many when there are many requests, so they count less. */
+    count(isAnswer: boolean): void {
       paidAt = Math.max(paidAt, clock.now()) + (isAnswer ? ANSWER_MS : MESSAGE_MS);
     },
-    hold(stream) {
+    /** Stops reading a stream for a while if too much was counted, and says so. Called after each piece that was read. */
+    hold(stream: Holdable): boolean {
       if (held.has(stream)) return true;
       if (paidAt - clock.now() <= BURST_MS) return false;
       held.add(stream);

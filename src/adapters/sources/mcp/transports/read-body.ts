@@ -2,22 +2,19 @@ import type { InputStream } from "../../../../tool/streams.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
 /** Bytes of messages that a connection may hold before they are complete, over all that come at the same time. */
-export interface ByteBudget {
-  /** Counts bytes that are held. Returns false if they are too many; the caller must then release what it holds. */
-  hold(bytes: number): boolean;
-  release(bytes: number): void;
-}
+export type ByteBudget = ReturnType<typeof createByteBudget>;
 
 /** A budget of four messages of the longest kind. */
-export function createByteBudget(maxMessageBytes: number): ByteBudget {
+export function createByteBudget(maxMessageBytes: number) {
   const limit = 4 * maxMessageBytes;
   let held = 0;
   return {
-    hold(bytes) {
+    /** Counts bytes that are held. Returns false if they are too many; the caller must then release what it holds. */
+    hold(bytes: number): boolean {
       held += bytes;
       return held <= limit;
     },
-    release: (bytes) => void (held -= bytes),
+    release: (bytes: number): void => void (held -= bytes),
   };
 }
 

@@ -1,7 +1,7 @@
 import { createLineReader } from "../../../../mcp/read-lines.ts";
 
 /** What a reader of server-sent events does with them. */
-export interface EventReaderOptions {
+interface EventReaderOptions {
   /** The longest data of one event, in bytes. */
   readonly maxBytes: number;
   /** Takes the data of each event, and its type: `message` unless the event names another. */
@@ -14,13 +14,8 @@ export interface EventReaderOptions {
   readonly onTooLong: () => void;
 }
 
-/** Splits a stream of bytes into server-sent events. What follows the last complete event is no event. */
-export interface EventReader {
-  push(chunk: Buffer): void;
-}
-
-/** Reads server-sent events. Lines that end in CR alone are told apart once the LF of a later one has come. */
-export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }: EventReaderOptions): EventReader {
+/** Splits a stream of bytes into server-sent events. What follows the last complete event is left out. Lines that end in CR alone are told apart once the LF of a later one has come. */
+export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }: EventReaderOptions) {
   let data: string | undefined;
   let type = "";
   let id: string | undefined;

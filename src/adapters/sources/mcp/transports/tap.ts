@@ -23,22 +23,7 @@ export interface TapListener {
 }
 
 /** A transport shared by the SDK's client, which shakes hands on it, and by us, who use it afterwards. */
-export interface Tap {
-  /** What the SDK's client connects to. */
-  readonly transport: Transport;
-  /** True if each request has a stream of its own, and closing that stream cancels it. */
-  readonly perRequestStream: boolean;
-  /** True where all messages share one pipe or socket. */
-  readonly sharedChannel: boolean;
-  /** The result that the SDK's client got last: the server's own words in the handshake. */
-  readonly handshake: JsonObject | undefined;
-  /** What the transport reported last as wrong with it. */
-  readonly failure: Error | undefined;
-  /** From here on the listener gets what comes. Before, questions stay unanswered and notifications unheard. */
-  listen(listener: TapListener): void;
-  send(message: RpcMessage, options?: TransportSendOptions): Promise<void>;
-  close(): Promise<void>;
-}
+export type Tap = ReturnType<typeof createTap>;
 
 /** What a transport with a stream for each request says beside a message. */
 export interface StreamMessageInfo extends MessageExtraInfo {
@@ -47,25 +32,18 @@ export interface StreamMessageInfo extends MessageExtraInfo {
 }
 
 /** An id for our requests. The SDK's client uses numbers and words of its own, never these. */
-export function toRequestId(count: number): string {
-  return `t${count}`;
-}
+export const toRequestId = (count: number): string => `t${count}`;
 
-function isOurs(id: RequestId | null): id is string {
-  return typeof id === "string" && /^t\d+$/.test(id);
-}
-
-export interface TapOptions {
-  readonly sharedChannel: boolean;
-  /** Sees every message, in both directions, the handshake included. */
-  readonly onMessage?: OnMessage | undefined;
-}
+const isOurs = (id: RequestId | null): boolean => typeof id === "string" && /^t\d+$/.test(id);
 
 /**
  * Taps a transport. `sharedChannel` says that all messages share one pipe or socket; silence of its peer then means an old server, as the
- * SDK decides for the child processes it starts itself.
+ * SDK decides for the child processes it starts itself. `onMessage` sees every message, in both directions, the handshake included.
  */
-export function createTap(inner: Transport, { sharedChannel, onMessage }: TapOptions): Tap {
+export function createTap(
+  inner: Transport,
+  { sharedChannel, onMessage }: { readonly sharedChannel: boolean; readonly onMessage?: OnMessage | undefined },
+) {
   const perRequestStream = inner.hasPerRequestStream === true;
   let listener: TapListener | undefined;
   let handshake: JsonObject | undefined;
@@ -97,11 +75,8 @@ export function createTap(inner: Transport, { sharedChannel, onMessage }: TapOpt
         if (isOurs(given.id)) return listener?.answered(given);
         if ("result" in given) handshake = given.result;
         transport.onmessage?.(message, extra);
-      } else if ("id" in given) {
-        listener?.asked(given);
-      } else {
-        listener?.told(given, extra?.about === undefined ? undefined : String(extra.about));
-      }
+      } else if ("id" in given) listener?.asked(given);
+      else listener?.told(given, extra?.about === undefined ? undefined : String(extra.about));
     },
     onerror(error) {
       failure = error;
@@ -118,20 +93,25 @@ export function createTap(inner: Transport, { sharedChannel, onMessage }: TapOpt
   Object.assign(inner, incoming);
 
   return {
+    /** What the SDK's client connects to. */
     transport,
+    /** True if each request has a stream of its own, and closing that stream cancels it. */
     perRequestStream,
     sharedChannel,
-    get handshake() {
+    /** The result that the SDK's client got last: the server's own words in the handshake. */
+    get handshake(): JsonObject | undefined {
       return handshake;
     },
-    get failure() {
+    /** What the transport reported last as wrong with it. */
+    get failure(): Error | undefined {
       return failure;
     },
-    listen(given) {
+    /** From here on the listener gets what comes. Before, questions stay unanswered and notifications unheard. */
+    listen(given: TapListener): void {
       listener = given;
       if (closed) given.closed();
     },
-    send: (message, options) => send(message as Parameters<Transport["send"]>[0], options),
-    close: () => inner.close(),
+    send: (message: RpcMessage, options?: TransportSendOptions): Promise<void> => send(message as never, options),
+    close: (): Promise<void> => inner.close(),
   };
 }
