@@ -3,6 +3,7 @@ import type { Clock } from "../observe/clock.ts";
 import type { Events } from "../observe/emitter.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
 import { isAtLeast } from "../observe/levels.ts";
+import { createLookout } from "../state/lookout.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 
@@ -166,13 +167,10 @@ export function createEventFeed({
         if (data.lost > 0) add(gap("Another process had more events than it could send.", data.lost));
       }),
     ];
-    let cancelRenewal = renewLater();
-    function renewLater(): () => void {
-      return clock.after(RENEW_MS, () => void (announce(), (cancelRenewal = renewLater())), { background: true });
-    }
+    const renewal = createLookout(clock, RENEW_MS, announce);
     endCollecting = () => {
       for (const end of ends) end();
-      cancelRenewal();
+      renewal.stop();
       endCollecting = undefined;
     };
   }

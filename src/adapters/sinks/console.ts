@@ -1,5 +1,5 @@
 import { choice, type Filled, object } from "../settings.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ArsenalEvent, EventLevel } from "../../observe/events.ts";
 import { eventText, onOneLine } from "../../observe/event-text.ts";
@@ -55,8 +55,10 @@ export function consoleSink(options: ConsoleSinkOptions = {}): Sink {
 function refuseUnknownLevel(field: string, level: EventLevel): void {
   if (EVENT_LEVELS.includes(level)) return;
   const fix = `Write one of ${EVENT_LEVELS.join(", ")}.`;
-  const message = `${field} is ${showValue(level)}, which is not a level. ${fix}`;
-  throw new ArsenalError("CONFIG_INVALID", message, { field, value: level, fix });
+  throw fixable("CONFIG_INVALID", `${field} is ${showValue(level)}, which is not a level.`, fix, {
+    field,
+    value: level,
+  });
 }
 
 /** A reader that went away wants no more lines, which is its right; any other failure is told, and so reported. */

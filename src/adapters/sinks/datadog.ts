@@ -2,11 +2,13 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { Surroundings } from "../surroundings.ts";
 import { type Filled, object, optional, text, texts, whole } from "../settings.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { ArsenalEvent, EventName } from "../../observe/events.ts";
 import type { Labels, MetricRegistry } from "../../observe/metrics/registry.ts";
 import type { Sink } from "../../observe/sink.port.ts";
+import { createLookout } from "../../state/lookout.ts";
 import type { OpenTelemetrySinkOptions } from "./opentelemetry/settings.ts";
 
 export interface DatadogSinkOptions {
@@ -44,15 +46,15 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
   /** The totals that were sent last. */
   const sent = new Map<string, number>();
   let opening: Promise<Socket> | undefined;
-  let cancel = metrics && clock.after(intervalMs, readAgain, { background: true });
   let sending: Promise<void> = Promise.resolve();
+  const readings = metrics && createLookout(clock, intervalMs, sendMetrics);
 
   const line = (name: string, value: number, type: "c" | "d" | "g", labels: Labels): string => {
     const all = [...common, ...Object.entries(labels)].map(([tag, word]) => `${safe(tag)}:${safe(word)}`);
     return `${name}:${value}|${type}${all.length === 0 ? "" : `|#${all.join(",")}`}`;
   };
 
-  async function send(lines: readonly string[]): Promise<void> {
+  async function sendLines(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
     // A name that does not resolve yet may do so later.
     const socket = await (opening ??= connect(host, port).catch((error: unknown) => {
@@ -78,17 +80,10 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
     );
   }
 
-  function readAgain(): void {
-    cancel = clock.after(intervalMs, readAgain, { background: true });
-    void sendMetrics();
-  }
-
   function sendMetrics(): Promise<void> {
+    const send = sending.then(readMetrics).then(sendLines);
     // What could not be sent is lost: UDP promises nothing either.
-    return (sending = sending
-      .then(readMetrics)
-      .then(send)
-      .catch(() => {}));
+    return (sending = send.catch(() => {}));
   }
 
   return {
@@ -96,10 +91,10 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
     wants: (name, level) => TIMED.has(name) || (traces !== undefined && (traces.wants?.(name, level) ?? true)),
     async write(events) {
       await traces?.write(events);
-      await send(events.flatMap((event) => durationLines(event, line)));
+      await sendLines(events.flatMap((event) => durationLines(event, line)));
     },
     async close() {
-      cancel?.();
+      readings?.stop();
       await sendMetrics();
       await traces?.close?.();
       (await opening?.catch(() => {}))?.close();
@@ -176,11 +171,11 @@ export const config = object("Metrics by DogStatsD, and traces and logs by OTLP,
 
 type Settings = Filled<typeof config> & OpenTelemetrySinkOptions;
 
+/** Traces and logs go to the Agent's OTLP port, which `otlp` names; metrics go by DogStatsD alone. */
 function withoutMetrics(options: OpenTelemetrySinkOptions): OpenTelemetrySinkOptions {
   return { ...options, otlp: { ...options.otlp, metrics: false } };
 }
 
-/** Traces and logs go to the Agent's OTLP port, which `otlp` names; metrics go by DogStatsD alone. */
 export async function create({ datadog, ...others }: Settings, surroundings: Surroundings): Promise<Sink> {
   const { openTelemetrySink } = await import("./opentelemetry/opentelemetry.ts");
   const traces = openTelemetrySink(withoutMetrics(others), surroundings);
@@ -208,9 +203,8 @@ export async function check({ datadog, ...others }: Settings, surroundings: Surr
     await Promise.all([refusalOf(socket, surroundings.clock), sendDatagram(socket, "")]);
   } catch (error) {
     const fix = "Start the Datadog Agent with DogStatsD, or correct telemetry.datadog.host and port.";
-    const why = error instanceof Error ? error.message : String(error);
-    const message = `Cannot reach DogStatsD at ${host}:${port}: ${why}. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field: "telemetry.datadog", fix });
+    const problem = `Cannot reach DogStatsD at ${host}:${port}: ${messageOf(error)}.`;
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "telemetry.datadog" });
   } finally {
     socket?.close();
   }

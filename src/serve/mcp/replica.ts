@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import { createLookout } from "../../state/lookout.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
 import { errorBody } from "./plane.ts";
@@ -187,17 +188,10 @@ export async function createReplica(
       const leg = randomUUID();
       const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
       promise.catch(() => undefined);
-      let stopProbing: (() => void) | undefined;
-      const probe = (): void => {
-        stopProbing = clock.after(PROBE_MS, () => void look(), { background: true });
-      };
-      const look = async (): Promise<void> => {
-        // A store that is away says nothing about the other process.
-        const present = await isPresent(to).catch(() => true);
-        if (!waiting.has(leg)) return;
-        if (present) probe();
-        else reject(lost());
-      };
+      // A store that is away says nothing about the other process.
+      const probing = createLookout(clock, PROBE_MS, async () => {
+        if (!(await isPresent(to))) reject(lost());
+      });
       const cancel = (): void => {
         reject(signal.reason);
         tell(to, { leg, cancel: true });
@@ -206,11 +200,10 @@ export async function createReplica(
       signal.addEventListener("abort", cancel, { once: true });
       try {
         await orAway(post(to, { leg, from: id, kind, body }));
-        probe();
         return await promise;
       } finally {
         waiting.delete(leg);
-        stopProbing?.();
+        probing.stop();
         signal.removeEventListener("abort", cancel);
       }
     },

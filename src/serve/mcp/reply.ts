@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { RpcResponse } from "../../mcp/protocol.ts";
 import type { Clock } from "../../observe/clock.ts";
+import { createLookout } from "../../state/lookout.ts";
 import { answerJson } from "../http/answer.ts";
 
 /** One server-sent event. */
@@ -29,17 +30,6 @@ export function openEventStream(
   options: { readonly headers?: OutgoingHttpHeaders; readonly clock: Clock; readonly keepAliveMs: number },
 ): EventStream {
   const { headers, clock, keepAliveMs } = options;
-  let stopKeepAlive: () => void;
-  const keepAlive = (): void => {
-    stopKeepAlive = clock.after(
-      keepAliveMs,
-      () => {
-        write(": keep-alive\n\n");
-        keepAlive();
-      },
-      { background: true },
-    );
-  };
   function write(text: string): void {
     if (response.writableEnded || response.destroyed) return;
     response.write(text);
@@ -54,12 +44,12 @@ export function openEventStream(
     "x-content-type-options": "nosniff",
   });
   response.flushHeaders();
-  keepAlive();
-  response.once("close", () => stopKeepAlive());
+  const keepAlive = createLookout(clock, keepAliveMs, async () => write(": keep-alive\n\n"));
+  response.once("close", keepAlive.stop);
   return {
     write: (event) => write(format(event)),
     end() {
-      stopKeepAlive();
+      keepAlive.stop();
       response.end();
     },
   };

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import type { Signal } from "./otlp.ts";
 import { type PostAnswer, postOtlp } from "./post.ts";
@@ -32,7 +32,7 @@ function emptyExport({ protocol, gzip }: Target): Uint8Array {
 function refused(signal: Signal, target: Target, answer: PostAnswer, hasAccepted: boolean): ArsenalError {
   const { problem = "", status } = answer;
   const failed = (why: string, field: string, fix: string): ArsenalError =>
-    new ArsenalError("CONFIG_INVALID", `Cannot send ${signal}: ${why}. ${fix}`, { field, fix });
+    fixable("CONFIG_INVALID", `Cannot send ${signal}: ${why}.`, fix, { field });
   const { field } = target;
   if (status === undefined) {
     const fix = `Start the collector, or correct ${field}: it needs the collector's HTTP port (4318), not the gRPC one (4317).`;
@@ -47,18 +47,17 @@ function refused(signal: Signal, target: Target, answer: PostAnswer, hasAccepted
     return failed(problem, "telemetry.otlp.protocol", `Set telemetry.otlp.protocol to ${other}.`);
   }
   if (status === 404 || status === 405) {
+    const { href } = target.url;
+    const isWhole = field === signalVariable(signal);
     const own = `telemetry.otlp.${signal}`;
-    if (hasAccepted && field !== signalVariable(signal))
-      return failed(
-        `${target.url.href} does not take ${signal} (status ${status})`,
-        own,
-        `Set ${own} to false, or correct ${field}.`,
-      );
-    const fix =
-      field === signalVariable(signal)
-        ? `Set ${field} to the full address of the collector, which usually ends with /v1/${signal}.`
-        : `Set ${field} to the collector's address without /v1/${signal}.`;
-    return failed(`${target.url.href} does not exist (status ${status})`, field, fix);
+    if (hasAccepted && !isWhole) {
+      const fix = `Set ${own} to false, or correct ${field}.`;
+      return failed(`${href} does not take ${signal} (status ${status})`, own, fix);
+    }
+    const address = isWhole
+      ? `full address of the collector, which usually ends with /v1/${signal}`
+      : `collector's address without /v1/${signal}`;
+    return failed(`${href} does not exist (status ${status})`, field, `Set ${field} to the ${address}.`);
   }
   if (status >= 300 && status < 400)
     return failed(problem, field, `Set ${field} to the collector's final address. Redirects are not followed.`);

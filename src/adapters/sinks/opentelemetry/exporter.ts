@@ -1,7 +1,9 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { messageOf } from "../../../errors/show-value.ts";
 import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
+import { pause } from "../../retry-after.ts";
 import { type PostParts, postOtlp } from "./post.ts";
 
 /** Sends what it is given, in batches, and never makes anybody wait. */
@@ -38,19 +40,19 @@ const compress = promisify(gzip);
 export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item> {
   const { target, batchSize, delayMs, clock, lost } = parts;
   const queue = createBoundedQueue<Item>(parts.queueSize);
-  const closing = new AbortController();
-  /** Ends the wait before a request is repeated. */
-  let hurry: (() => void) | undefined;
+  /** Takes nothing more, and waits no longer before a request is repeated. */
+  const closed = new AbortController();
+  /** Gives up what is under way. */
+  const late = new AbortController();
   let sending: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;
-  let isClosed = false;
   /** What waits has waited long enough. */
   let isDue = false;
   /** Batches lost in a row. */
   let failures = 0;
 
   function add(item: Item): void {
-    if (isClosed) return lost(1, "the exporter was closed");
+    if (closed.signal.aborted) return lost(1, "the exporter was closed");
     if (!queue.push(item)) lost(1, `its queue of ${parts.queueSize} is full`);
     if (queue.size >= batchSize) start();
     else startLater();
@@ -66,17 +68,17 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
     isDue = true;
     sending ??= sendAll().finally(() => {
       sending = undefined;
-      if (queue.size > 0 && !isClosed) startLater();
+      if (queue.size > 0 && !closed.signal.aborted) startLater();
     });
   }
 
   /** What came during a request waits for a full batch again: a request costs far more than the few events it would carry. */
   function isReady(): boolean {
-    return queue.size >= batchSize || (queue.size > 0 && (isDue || isClosed));
+    return queue.size >= batchSize || (queue.size > 0 && (isDue || closed.signal.aborted));
   }
 
   async function sendAll(): Promise<void> {
-    while (isReady() && !closing.signal.aborted) {
+    while (isReady() && !late.signal.aborted) {
       isDue = false;
       const batch = queue.take(batchSize);
       const problem = await send(batch);
@@ -84,7 +86,7 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
       if (problem === undefined) continue;
       lost(batch.length, problem);
       // A collector that takes nothing is not worth encoding for: what comes meanwhile waits, or is dropped.
-      if (!isClosed) await pause(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)));
+      await rest(FIRST_WAIT_MS * 2 ** (failures - 1));
     }
   }
 
@@ -99,34 +101,31 @@ export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item>
       const plain = parts.join(encoded);
       const body = target.gzip ? await compress(plain) : plain;
       for (let attempt = 1; ; attempt++) {
-        const { problem, retryAfterMs } = await postOtlp(body, parts, closing.signal);
+        const { problem, retryAfterMs } = await postOtlp(body, parts, late.signal);
         if (problem === undefined) return undefined;
-        if (retryAfterMs === undefined || attempt >= MAX_ATTEMPTS || isClosed) return problem;
+        if (retryAfterMs === undefined || attempt >= MAX_ATTEMPTS || closed.signal.aborted) return problem;
         const backoff = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + parts.random());
-        await pause(Math.min(LONGEST_WAIT_MS, Math.max(backoff, retryAfterMs)));
+        await rest(Math.max(backoff, retryAfterMs));
       }
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(ms, resolve, { background: true });
-      hurry = () => (cancel(), resolve());
-    });
+  /** Waits, until the exporter is closed at most. */
+  function rest(ms: number): Promise<void> {
+    return pause(Math.min(LONGEST_WAIT_MS, ms), clock, { signal: closed.signal, background: true }).catch(() => {});
   }
 
   return {
     add,
     async close(boundMs) {
-      isClosed = true;
-      hurry?.();
+      closed.abort();
       start();
-      const cancel = clock.after(boundMs, () => closing.abort());
+      const cancel = clock.after(boundMs, () => late.abort());
       await sending;
       cancel();
-      closing.abort();
+      late.abort();
       if (queue.size > 0) lost(queue.size, `the collector at ${target.url.origin} did not take them in time`);
     },
   };

@@ -1,17 +1,12 @@
 import type * as Api from "@opentelemetry/api";
+import { messageOf } from "../../../errors/show-value.ts";
 import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Span } from "./otlp.ts";
 
-/** Hands spans to the tracer provider that the application registered. */
-export interface HostTracer<Item> {
-  add(item: Item): void;
-  close(): Promise<void>;
-}
-
 /**
- * Collects what belongs together for a while, because a span ends after those below it and the application's provider wants them from the top.
- * The provider chooses the ids of the spans.
+ * Hands spans to the tracer provider that the application registered, which chooses their ids. Collects them for a while, because a span ends
+ * after those below it and the provider wants them from the top.
  */
 export function createHostTracer<Item>(parts: {
   readonly toSpans: (item: Item) => readonly Span[];
@@ -20,7 +15,7 @@ export function createHostTracer<Item>(parts: {
   readonly delayMs: number;
   readonly clock: Clock;
   readonly lost: (items: number, why: string) => void;
-}): HostTracer<Item> {
+}) {
   const queue = createBoundedQueue<Item>(parts.queueSize);
   let cancelTimer: (() => void) | undefined;
 
@@ -28,12 +23,8 @@ export function createHostTracer<Item>(parts: {
     cancelTimer = undefined;
     const api = await import("@opentelemetry/api");
     const tracer = api.trace.getTracer("toolarsenal", parts.version);
-    const waiting = new Map(
-      queue
-        .take(queue.size)
-        .flatMap(parts.toSpans)
-        .map((span) => [span.spanId, span]),
-    );
+    const spans = queue.take(queue.size).flatMap(parts.toSpans);
+    const waiting = new Map(spans.map((span) => [span.spanId, span]));
     const made = new Map<string, Api.Context>();
     /** The context that holds a span, which is made if it is one of ours. */
     const contextOf = (span: Span): Api.Context => {
@@ -41,15 +32,9 @@ export function createHostTracer<Item>(parts: {
       if (known !== undefined) return known;
       const above = span.parentSpanId === undefined ? undefined : waiting.get(span.parentSpanId);
       const parent = above === undefined ? remote(api, span) : contextOf(above);
-      const started = tracer.startSpan(
-        span.name,
-        {
-          kind: (span.kind - 1) as Api.SpanKind,
-          startTime: span.startedAt,
-          attributes: span.attributes as Api.Attributes,
-        },
-        parent,
-      );
+      const kind = (span.kind - 1) as Api.SpanKind;
+      const options = { kind, startTime: span.startedAt, attributes: span.attributes as Api.Attributes };
+      const started = tracer.startSpan(span.name, options, parent);
       if (span.status !== undefined) started.setStatus(span.status as Api.SpanStatus);
       started.end(span.endedAt);
       const context = api.trace.setSpan(parent, started);
@@ -59,15 +44,14 @@ export function createHostTracer<Item>(parts: {
     for (const span of waiting.values()) contextOf(span);
   }
 
-  const flushSafely = (): Promise<void> =>
-    flush().catch((error: unknown) => parts.lost(1, error instanceof Error ? error.message : String(error)));
+  const flushSafely = (): Promise<void> => flush().catch((error: unknown) => parts.lost(1, messageOf(error)));
 
   return {
-    add(item) {
+    add(item: Item): void {
       if (!queue.push(item)) parts.lost(1, `its queue of ${parts.queueSize} is full`);
       cancelTimer ??= parts.clock.after(parts.delayMs, () => void flushSafely(), { background: true });
     },
-    async close() {
+    async close(): Promise<void> {
       cancelTimer?.();
       if (queue.size > 0) await flushSafely();
     },

@@ -8,8 +8,8 @@ import { hasHostTracer } from "../../../observe/host-span.ts";
 import { isAtLeast } from "../../../observe/levels.ts";
 import type { MetricRegistry } from "../../../observe/metrics/registry.ts";
 import type { Sink } from "../../../observe/sink.port.ts";
+import { createLookout } from "../../../state/lookout.ts";
 import { clip, withinLimits } from "./attributes.ts";
-import { checkCollector } from "./check.ts";
 import { createExporter, type Exporter } from "./exporter.ts";
 import { createHostTracer } from "./host-tracer.ts";
 import { createJsonWriter } from "./json.ts";
@@ -21,6 +21,7 @@ import { config, type OpenTelemetrySinkOptions, packageVersion, resolveSettings 
 import { isSpanName, isSpanned, toSpans } from "./spans.ts";
 
 export { config, type OpenTelemetrySinkOptions };
+export { checkCollector as check } from "./check.ts";
 
 /** What the sink needs from its surroundings. A program of one's own has no arsenal to take them from. */
 type Around = Partial<Surroundings> & {
@@ -50,7 +51,6 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   // Connections of its own: they are still needed when the rest of the arsenal has closed.
   const egress = around.egress?.fork() ?? createEgress();
   const { spanId } = createTraceIds();
-  const spanSettings = { limits, captureContent, spanId };
   const sender = {
     resource: withinLimits(settings.resource, limits),
     scope: { name: "toolarsenal", version: packageVersion() },
@@ -97,24 +97,19 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   }
 
   const ofEvents = { queueSize, batchSize, delayMs };
-  const spansOf = (event: ArsenalEvent): readonly Span[] => (isSpanned(event) ? toSpans(event, spanSettings) : []);
+  const spansOf = (event: ArsenalEvent): readonly Span[] =>
+    isSpanned(event) ? toSpans(event, { limits, captureContent, spanId }) : [];
   const traces = exporterOf("traces", ofEvents, spansOf);
-  const host = createHostTracer({
-    toSpans: spansOf,
-    version: sender.scope.version,
-    queueSize,
-    delayMs,
-    clock,
-    lost,
-  });
+  const { version } = sender.scope;
+  const host = createHostTracer({ toSpans: spansOf, version, queueSize, delayMs, clock, lost });
   const logs = exporterOf("logs", ofEvents, (event: ArsenalEvent) => [toLogRecord(event, limits)]);
 
   // Metrics are read every now and then. A reading that was not sent in time gives way to the next, which says the same and more.
-  const readings = { queueSize: 1, batchSize: 1, delayMs };
-  const metrics = around.metrics && exporterOf("metrics", readings, (reading: readonly object[]) => reading);
+  const ofReadings = { queueSize: 1, batchSize: 1, delayMs };
+  const metrics = around.metrics && exporterOf("metrics", ofReadings, (reading: readonly object[]) => reading);
   const startedAt = clock.now();
   const counted = metrics && around.metrics?.().then(countDrops, () => undefined);
-  let cancelReading = metrics && clock.after(settings.metricsDelayMs, readAgain, { background: true });
+  const readings = metrics && createLookout(clock, settings.metricsDelayMs, read);
 
   function countDrops(registry: MetricRegistry): MetricRegistry {
     const total = registry.counter("toolarsenal_otlp_dropped_total", "Events that no collector got.", ["signal"]);
@@ -122,11 +117,6 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
       for (const [signal, items] of droppedBySignal) total.set(items, signal);
     });
     return registry;
-  }
-
-  function readAgain(): void {
-    cancelReading = clock.after(settings.metricsDelayMs, readAgain, { background: true });
-    read().catch(() => {});
   }
 
   async function read(): Promise<void> {
@@ -146,7 +136,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
       }
     },
     async close() {
-      cancelReading?.();
+      readings?.stop();
       await read().catch(() => {});
       await host.close();
       await Promise.all([traces?.close(CLOSE_MS), logs?.close(CLOSE_MS), metrics?.close(CLOSE_MS)]);
@@ -170,9 +160,4 @@ function bounded<Event extends ArsenalEvent>(event: Event): Event {
 
 export function create(settings: OpenTelemetrySinkOptions, surroundings: Surroundings): Sink {
   return openTelemetrySink(settings, surroundings);
-}
-
-/** Sends an empty export of each signal, as the sink would. */
-export async function check(settings: OpenTelemetrySinkOptions, surroundings: Surroundings): Promise<string> {
-  return checkCollector(settings, surroundings);
 }

@@ -1,5 +1,5 @@
 import { buffer } from "node:stream/consumers";
-import { harmless } from "../../../errors/show-value.ts";
+import { harmless, messageOf } from "../../../errors/show-value.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import type { Clock } from "../../../observe/clock.ts";
@@ -64,7 +64,7 @@ export async function postOtlp(body: Uint8Array, parts: PostParts, abort?: Abort
     const problem = `the collector at ${target.url.origin} answered with status ${status}${said && `: ${said}`}`;
     return { problem, status, ...(RETRIED.has(status) && { retryAfterMs: askedPause(response.headers, clock) ?? 0 }) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (headers === undefined) return { problem: message, error, retryAfterMs: 0 };
     const why = late.signal.aborted ? `did not answer within ${target.timeoutMs} ms` : `cannot be reached: ${message}`;
     return { problem: `the collector at ${target.url.origin} ${why}`, retryAfterMs: 0 };

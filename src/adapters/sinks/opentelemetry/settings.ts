@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
+import { ownIdentity } from "../../../mcp/client-identity.ts";
+import { decodePercent } from "../../../tool/schema/keywords.ts";
 import { choice, flag, type Given, object, optional, text, texts, whole } from "../../settings.ts";
-import type { AttributeLimits, Attributes } from "./attributes.ts";
+import type { Attributes } from "./attributes.ts";
 import { type Signal, SIGNALS } from "./otlp.ts";
 
 export const config = object("Traces, logs and metrics for an OpenTelemetry collector.", {
@@ -50,27 +51,11 @@ export interface Target {
   readonly timeoutMs: number;
 }
 
-/** Everything that configuration and environment say. */
-export interface ResolvedSettings {
-  /** The signals that are sent. */
-  readonly targets: Partial<Readonly<Record<Signal, Target>>>;
-  readonly resource: Attributes;
-  readonly captureContent: boolean;
-  readonly limits: AttributeLimits;
-  readonly queueSize: number;
-  readonly batchSize: number;
-  readonly delayMs: number;
-  readonly metricsDelayMs: number;
-}
-
-const DEFAULT_ENDPOINT = "http://localhost:4318";
-const DEFAULT_LENGTH = 1024;
-const DEFAULT_COUNT = 64;
-
 /** Joins the configuration with OpenTelemetry's environment variables. The configuration has precedence. Throws CONFIG_INVALID. */
-export function resolveSettings(given: OpenTelemetrySinkOptions, environment: Environment): ResolvedSettings {
+export function resolveSettings(given: OpenTelemetrySinkOptions, environment: Environment) {
   const otlp: Otlp = given.otlp ?? {};
-  const own = { queueSize: 4096, batchSize: 512, delayMs: 5000, metricsDelayMs: 60_000, ...otlp };
+  const { queueSize = 4096, batchSize = 512, delayMs = 5000, metricsDelayMs = 60_000 } = otlp;
+  /** The signals that are sent. */
   const targets: { [Name in Signal]?: Target } = {};
   for (const signal of Object.keys(SIGNALS) as Signal[]) {
     const isOn = otlp[signal] ?? environment[`OTEL_${signal.toUpperCase()}_EXPORTER`]?.trim() !== "none";
@@ -83,13 +68,13 @@ export function resolveSettings(given: OpenTelemetrySinkOptions, environment: En
     resource: resourceOf(given, environment),
     captureContent: given.captureContent ?? content?.trim().toLowerCase() === "true",
     limits: {
-      maxLength: wholeIn(environment, "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT") ?? DEFAULT_LENGTH,
-      maxCount: wholeIn(environment, "OTEL_ATTRIBUTE_COUNT_LIMIT") ?? DEFAULT_COUNT,
+      maxLength: wholeIn(environment, "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT") ?? 1024,
+      maxCount: wholeIn(environment, "OTEL_ATTRIBUTE_COUNT_LIMIT") ?? 64,
     },
-    queueSize: own.queueSize,
-    batchSize: Math.min(own.batchSize, own.queueSize),
-    delayMs: own.delayMs,
-    metricsDelayMs: wholeIn(environment, "OTEL_METRIC_EXPORT_INTERVAL") ?? own.metricsDelayMs,
+    queueSize,
+    batchSize: Math.min(batchSize, queueSize),
+    delayMs,
+    metricsDelayMs: wholeIn(environment, "OTEL_METRIC_EXPORT_INTERVAL") ?? metricsDelayMs,
   };
 }
 
@@ -105,9 +90,9 @@ function targetOf(signal: Signal, given: OpenTelemetrySinkOptions, environment: 
   };
   const protocol = otlp.protocol ?? variable("PROTOCOL")?.value ?? "http/protobuf";
   if (protocol !== "http/protobuf" && protocol !== "http/json") {
+    const problem = `OTEL_EXPORTER_OTLP_PROTOCOL is ${showValue(protocol)}, which is not supported.`;
     const fix = "Write http/protobuf or http/json, and the collector's HTTP port (4318).";
-    const message = `OTEL_EXPORTER_OTLP_PROTOCOL is ${showValue(protocol)}, which is not supported. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field: "OTEL_EXPORTER_OTLP_PROTOCOL", value: protocol, fix });
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "OTEL_EXPORTER_OTLP_PROTOCOL", value: protocol });
   }
   return {
     ...addressOf(signal, given, environment),
@@ -125,13 +110,12 @@ function addressOf(
   environment: Environment,
 ): Pick<Target, "url" | "field"> {
   const configured = given.otlp?.endpoint ?? given.otlpEndpoint;
-  const ownField = signalVariable(signal);
-  const own = configured === undefined ? environment[ownField]?.trim() : undefined;
-  if (own !== undefined && own !== "") return { url: readAddress(own, ownField), field: ownField };
-  const shared = configured === undefined ? environment["OTEL_EXPORTER_OTLP_ENDPOINT"]?.trim() : undefined;
-  const isShared = shared !== undefined && shared !== "";
-  const field = isShared ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "telemetry.otlp.endpoint";
-  const url = readAddress(configured ?? (isShared ? shared : DEFAULT_ENDPOINT), field);
+  const valueOf = (variable: string): string => (configured === undefined ? (environment[variable]?.trim() ?? "") : "");
+  const own = signalVariable(signal);
+  if (valueOf(own) !== "") return { url: readAddress(valueOf(own), own), field: own };
+  const shared = valueOf("OTEL_EXPORTER_OTLP_ENDPOINT");
+  const field = shared === "" ? "telemetry.otlp.endpoint" : "OTEL_EXPORTER_OTLP_ENDPOINT";
+  const url = readAddress(configured ?? (shared || "http://localhost:4318"), field);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/${signal}`;
   return { url, field };
 }
@@ -145,7 +129,7 @@ function readAddress(given: string, field: string): URL {
   const url = URL.parse(given);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;
   const fix = "Write the collector's HTTP address, such as http://localhost:4318.";
-  throw new ArsenalError("CONFIG_INVALID", `${field} is not an http or https address. ${fix}`, { field, fix });
+  throw fixable("CONFIG_INVALID", `${field} is not an http or https address.`, fix, { field });
 }
 
 function resourceOf({ serviceName }: OpenTelemetrySinkOptions, environment: Environment): Attributes {
@@ -157,31 +141,22 @@ function resourceOf({ serviceName }: OpenTelemetrySinkOptions, environment: Envi
     "telemetry.sdk.version": packageVersion(),
     "service.version": packageVersion(),
     ...given,
-    "service.name": serviceName ?? (named === "" ? undefined : named) ?? given["service.name"] ?? "tool_arsenal",
+    "service.name": serviceName ?? (named || (given["service.name"] ?? "tool_arsenal")),
   };
 }
 
 /** The version of this package. */
 export function packageVersion(): string {
-  const manifest = new URL("../../../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version;
+  return String(ownIdentity().info["version"]);
 }
 
 /** `key=value,key=value`, each part percent-encoded. What is not a pair is left out. */
 function pairsIn(list = ""): Readonly<Record<string, string>> {
   const pairs = list.split(",").flatMap((pair) => {
     const at = pair.indexOf("=");
-    return at < 1 ? [] : [[decoded(pair.slice(0, at)), decoded(pair.slice(at + 1))] as const];
+    return at < 1 ? [] : [[pair.slice(0, at), pair.slice(at + 1)].map((part) => decodePercent(part.trim()))];
   });
   return Object.fromEntries(pairs);
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part.trim());
-  } catch {
-    return part.trim();
-  }
 }
 
 function wholeIn(environment: Environment, name: string): number | undefined {
