@@ -161,7 +161,7 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
     for (let call = 0; call < 2; call++) await gateway.arsenal.execute({ toolName: "payments.charge_card" });
     await page.getByText("circuit open", { exact: true }).waitFor();
     await page.getByText(/2 calls, 0 % succeeded/).waitFor();
-    const latest = page.getByRole("img", { name: /Latest calls.*: 2, of which 2 did not succeed/ });
+    const latest = page.getByRole("img", { name: /Latest calls.*: 2, of which 2 failed/ });
     await latest.waitFor();
     expect(await latest.locator("rect.bad").count()).toBe(2);
   });
@@ -201,6 +201,8 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
     const result = page.locator(".result");
     await result.getByText("pending confirmation").waitFor();
     expect(await result.locator(".bad").count()).toBe(0);
+    await page.getByRole("img", { name: /Latest calls.*of which 0 failed/ }).waitFor();
+    expect(await page.locator(".sparkline rect.warn").count()).toBeGreaterThan(0);
     await result.getByRole("link", { name: "Approvals" }).click();
     await page.getByRole("heading", { name: "Approvals" }).waitFor();
   });

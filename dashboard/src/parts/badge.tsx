@@ -23,8 +23,13 @@ const BAD = new Set([
   "unhealthy",
 ]);
 
-/** A word about a state, in the colour of how good it is. */
+/** Returns the colour of a state: good, bad, or in between. */
+export function toneOf(state: string): "good" | "bad" | "warn" {
+  if (GOOD.has(state)) return "good";
+  return BAD.has(state) ? "bad" : "warn";
+}
+
+/** A word about a state, in its colour. */
 export function Badge({ state }: { readonly state: string }) {
-  const tone = GOOD.has(state) ? "good" : BAD.has(state) ? "bad" : "warn";
-  return <span class={`badge ${tone}`}>{state.replaceAll("_", " ")}</span>;
+  return <span class={`badge ${toneOf(state)}`}>{state.replaceAll("_", " ")}</span>;
 }

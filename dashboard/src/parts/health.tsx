@@ -1,5 +1,5 @@
 import type { Health } from "../../../src/client/index.ts";
-import { Badge } from "./badge.tsx";
+import { Badge, toneOf } from "./badge.tsx";
 import type { Call } from "./past-calls.ts";
 import { Time } from "./time.tsx";
 
@@ -54,15 +54,14 @@ function Sparkline({ calls }: { readonly calls: readonly Call[] }) {
   const [first] = shown;
   if (first === undefined) return null;
   const slowest = Math.max(1, ...shown.map(({ latencyMs }) => latencyMs));
-  const failed = shown.filter(({ status }) => status !== "success").length;
-  const label = `Latest calls: ${shown.length}, of which ${failed} did not succeed; the slowest took ${Math.round(slowest)} ms`;
+  const failed = shown.filter(({ status }) => toneOf(status) === "bad").length;
+  const label = `Latest calls: ${shown.length}, of which ${failed} failed; the slowest took ${Math.round(slowest)} ms`;
   return (
     <figure class="sparkline">
       <svg viewBox={`0 0 ${SHOWN_CALLS * 4} 24`} preserveAspectRatio="none" role="img" aria-label={label}>
         {shown.map(({ spanId, status, latencyMs }, index) => {
           const height = Math.max(3, (latencyMs / slowest) * 24);
-          const tone = status === "success" ? "good" : "bad";
-          return <rect key={spanId} class={tone} x={index * 4} y={24 - height} width="3" height={height} />;
+          return <rect key={spanId} class={toneOf(status)} x={index * 4} y={24 - height} width="3" height={height} />;
         })}
       </svg>
       <figcaption class="dim">

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Tool, ToolResult } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
 import { to } from "../router.ts";
+import { toneOf } from "./badge.tsx";
 import { Failure } from "./failure.tsx";
 import { Json } from "./json.tsx";
 import { SchemaForm } from "./schema-form.tsx";
@@ -101,7 +102,7 @@ export function RunTool({
 export function Result({ result }: { readonly result: ToolResult }) {
   const { status, error, latencyMs, attempts, traceId } = result;
   const waits = status === "pending_confirmation";
-  const tone = status === "success" ? "good" : waits ? "warn" : "bad";
+  const tone = toneOf(status);
   return (
     <section class="result">
       <p>
