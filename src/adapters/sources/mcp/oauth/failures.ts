@@ -1,4 +1,5 @@
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../../errors/show-value.ts";
 
 /** The server asks for a person's consent, which nothing that runs unattended can give. */
 export function needsLogin(serverName: string, why: string): ArsenalError {
@@ -21,10 +22,9 @@ export function lacksRights(serverName: string, scope: string | undefined): Arse
  */
 export function toOAuthFailure(error: unknown, serverName: string): ArsenalError {
   if (isArsenalError(error)) return error;
-  const name = error instanceof Error ? error.name : "";
-  const message = plain(error instanceof Error ? error.message : String(error));
+  const message = plain(messageOf(error));
   const authorizationServer = `The authorization server of ${serverName}`;
-  switch (name) {
+  switch (error instanceof Error ? error.name : "") {
     case "IssuerMismatchError":
     case "AuthorizationServerMismatchError":
     case "InsecureTokenEndpointError":

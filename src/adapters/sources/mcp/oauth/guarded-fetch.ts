@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Egress } from "../../../../guard/egress/egress.ts";
 import { parseObject } from "../../parse-object.ts";
 
@@ -7,7 +7,7 @@ import { parseObject } from "../../parse-object.ts";
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** How requests to authorization servers are made. */
-export interface GuardOptions {
+interface GuardOptions {
   readonly signal?: AbortSignal | undefined;
   /** Headers of the MCP server's own settings: sent to its origin, and to no authorization server elsewhere. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,42 +20,63 @@ export interface GuardOptions {
 
 const REQUEST_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
+/** Statuses whose answers have no body. */
+const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 const SECRET_FIELDS = ["refresh_token", "code", "code_verifier", "client_secret", "client_assertion", "access_token"];
 
 /**
- * A `fetch` for the OAuth exchange: every request has a deadline, token requests follow no redirect, and no answer that quotes a secret of
- * ours gets to where it could be logged.
+ * A `fetch` for the OAuth exchange that goes the way of all requests: every request has a deadline, token requests follow no redirect, and no
+ * answer that quotes a secret of ours gets to where it could be logged.
  */
 export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
-  const { serverUrl, issuer } = options;
-  const origin = new URL(serverUrl).origin;
+  const { serverUrl, issuer = serverUrl, headers: own = {}, onOutage } = options;
+  const { origin } = new URL(serverUrl);
   // Addresses that the operator wrote; what lies at another origin was written by others.
-  const trusted = [serverUrl, issuer ?? serverUrl];
-  const fetch = egressFetch(egress, trusted, Object.keys(options.headers ?? {}));
+  const trusted = new Set([origin, URL.parse(issuer)?.origin]);
 
-  return async (url, init = {}) => {
-    const signals = [AbortSignal.timeout(REQUEST_MS), options.signal, init.signal].filter(
-      (signal) => signal instanceof AbortSignal,
-    );
-    const headers = new Headers(new URL(url).origin === origin ? options.headers : undefined);
-    new Headers(init.headers).forEach((value, name) => headers.set(name, value));
-    const request: RequestInit = { ...init, headers, signal: AbortSignal.any(signals) };
-    if (!(init.body instanceof URLSearchParams)) {
-      const answer = await fetch(url, request).catch(toFetchFailure);
-      return init.body === undefined || init.body === null ? withPlainAddresses(answer) : answer;
+  async function send(url: URL, headers: Headers, init: RequestInit): Promise<Response> {
+    const { method, body, redirect, signal } = init;
+    const signals = [AbortSignal.timeout(REQUEST_MS), options.signal, signal].filter((each) => each != null);
+    const isForm = body instanceof URLSearchParams;
+    if (isForm && !headers.has("content-type")) headers.set("content-type", "application/x-www-form-urlencoded");
+    const answer = await egress.request(url, {
+      trusted: trusted.has(url.origin),
+      maxBytes: MAX_BYTES,
+      secretHeaders: Object.keys(own),
+      headers: Object.fromEntries(headers),
+      signal: AbortSignal.any(signals),
+      ...((isForm || redirect === "manual") && { maxRedirects: 0 }),
+      ...(method !== undefined && { method }),
+      ...((isForm || typeof body === "string") && { body: String(body) }),
+    });
+    const { status } = answer;
+    if (isForm && status >= 300 && status < 400 && "location" in answer.headers) {
+      answer.body.destroy();
+      throw new TypeError(`${url.origin} answered with a redirect, which is not followed here`);
     }
+    if (BODILESS.has(status)) answer.body.resume();
+    const content = BODILESS.has(status) ? null : Readable.toWeb(answer.body as Readable);
+    return new Response(content as ReadableStream<Uint8Array> | null, { status, headers: answer.headers });
+  }
 
+  return async (given, init = {}) => {
+    const url = new URL(given);
+    const headers = new Headers(url.origin === origin ? own : undefined);
+    new Headers(init.headers).forEach((value, name) => headers.set(name, value));
     let response: Response;
     try {
-      response = await fetch(url, { ...request, redirect: "error" });
+      response = await send(url, headers, init);
     } catch (cause) {
-      if (!isRefused(cause)) options.onOutage?.("could not be reached");
+      if (init.body instanceof URLSearchParams && !isRefused(cause)) onOutage?.("could not be reached");
       return toFetchFailure(cause);
     }
-    if (response.status >= 500) options.onOutage?.(`answered ${response.status}`);
+    if (init.body === undefined || init.body === null) return withPlainAddresses(response);
+    if (!(init.body instanceof URLSearchParams)) return response;
+    const { status } = response;
+    if (status >= 500) onOutage?.(`answered ${status}`);
     const text = await response.text();
     const answer = response.ok ? tokenAnswer(text) : withoutSecrets(text, secretsOf(init.body, headers));
-    return new Response(answer, { status: response.status, headers: { "content-type": "application/json" } });
+    return new Response(answer, { status, headers: { "content-type": "application/json" } });
   };
 }
 
@@ -68,7 +89,7 @@ function toFetchFailure(error: unknown): never {
   if (isRefused(error)) {
     const fix =
       "If this is the server's authorization server and you trust it, name it as issuer under the server's oauth.";
-    throw new ArsenalError("PERMISSION_DENIED", `${error.message} ${fix}`, { ...error.details, fix });
+    throw fixable("PERMISSION_DENIED", error.message, fix, error.details);
   }
   const isAway = isArsenalError(error) && error.code === "TRANSPORT_FAILED" && error.details.fix === undefined;
   throw isAway ? new TypeError(error.message, { cause: error }) : error;
@@ -82,9 +103,9 @@ async function withPlainAddresses(answer: Response): Promise<Response> {
   for (const server of Array.isArray(named) ? named : []) {
     const { username, password } = URL.parse(String(server)) ?? {};
     if (!username && !password) continue;
+    const problem = "The metadata names an authorization server with a user name or password in its address.";
     const fix = "Ask the operator of the MCP server to fix its metadata.";
-    const message = `The metadata names an authorization server with a user name or password in its address. ${fix}`;
-    throw new ArsenalError("PERMISSION_DENIED", message, { field: "authorization_servers", fix });
+    throw fixable("PERMISSION_DENIED", problem, fix, { field: "authorization_servers" });
   }
   return new Response(text, { status: answer.status, headers: answer.headers });
 }
@@ -110,39 +131,4 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
       cleaned = cleaned.replaceAll(spelling, "[secret]");
   }
   return cleaned;
-}
-
-/** Statuses whose answers have no body. */
-const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
-
-/**
- * A `fetch` that goes the way of all requests, for code of others that knows no other way. Bodies are text or a form. `secretHeaders` names
- * headers that are not for another origin that an answer redirects to.
- */
-function egressFetch(egress: Egress, trusted: readonly string[], secretHeaders: readonly string[]): FetchLike {
-  const origins = new Set(trusted.map((url) => URL.parse(url)?.origin));
-  return async (given, { method, headers: wanted, body, redirect, signal } = {}) => {
-    const url = new URL(given);
-    const headers = new Headers(wanted);
-    const isForm = body instanceof URLSearchParams;
-    if (isForm && !headers.has("content-type")) headers.set("content-type", "application/x-www-form-urlencoded");
-    const answer = await egress.request(url, {
-      trusted: origins.has(url.origin),
-      maxBytes: MAX_BYTES,
-      secretHeaders,
-      headers: Object.fromEntries(headers),
-      ...(redirect === "error" || redirect === "manual" ? { maxRedirects: 0 } : {}),
-      ...(method === undefined ? {} : { method }),
-      ...(isForm || typeof body === "string" ? { body: String(body) } : {}),
-      ...(signal ? { signal } : {}),
-    });
-    const { status } = answer;
-    if (redirect === "error" && status >= 300 && status < 400 && "location" in answer.headers) {
-      answer.body.destroy();
-      throw new TypeError(`${url.origin} answered with a redirect, which is not followed here`);
-    }
-    if (BODILESS.has(status)) answer.body.resume();
-    const content = BODILESS.has(status) ? null : Readable.toWeb(answer.body as Readable);
-    return new Response(content as ReadableStream<Uint8Array> | null, { status, headers: answer.headers });
-  };
 }

@@ -11,20 +11,15 @@ export interface RedirectAnswer {
   reply(message: string, ok: boolean): void;
 }
 
-/** A web server on this machine's loopback that waits for one redirect and answers nothing else. */
-export interface RedirectListener {
-  readonly redirectUri: string;
-  /** Resolves with the redirect that carries our `state`; rejects if one comes that does not. */
-  readonly answer: Promise<RedirectAnswer>;
-  close(): Promise<void>;
-}
-
-/** Listens on `http://127.0.0.1:PORT/callback`: on `port` where it is free, else on any, unless the port is a must. */
+/**
+ * Waits for one redirect to `http://127.0.0.1:PORT/callback`, and answers nothing else: on `port` if it is free, else on any, unless the port
+ * is a must.
+ */
 export async function listenForRedirect(options: {
   readonly state: string;
   readonly port?: number | undefined;
   readonly exactPort?: boolean;
-}): Promise<RedirectListener> {
+}) {
   const { promise: answer, resolve, reject } = Promise.withResolvers<RedirectAnswer>();
   // The waiting request gets the error. Nobody else has to handle it.
   answer.catch(() => undefined);
@@ -58,8 +53,9 @@ export async function listenForRedirect(options: {
 
   return {
     redirectUri: `http://127.0.0.1:${port}/callback`,
+    /** Resolves with the redirect that carries our `state`; rejects if one comes that does not. */
     answer,
-    async close() {
+    async close(): Promise<void> {
       // Pages that were written get out; a connection that a browser opened in advance does not hold the port.
       await Promise.all(pages);
       const closed = new Promise((done) => void server.close(done));

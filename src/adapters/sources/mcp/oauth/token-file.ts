@@ -3,6 +3,7 @@ import { chmod, link, readFile, rename, rm, stat, writeFile } from "node:fs/prom
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../../errors/show-value.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { parseObject } from "../../parse-object.ts";
 import { withFileLock } from "../../../../system/file-lock.ts";
@@ -40,7 +41,7 @@ export function createTokenFile(
   async function load(): Promise<Content | "damaged"> {
     try {
       await closeToOthers();
-      return parse(await readFile(path, "utf8")) ?? "damaged";
+      return parse(await readFile(path, "utf8"));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") return EMPTY;
       throw failure("read", "Make it readable for this user.", cause);
@@ -90,13 +91,8 @@ export function createTokenFile(
   }
 
   function failure(what: string, fix: string, cause: unknown): ArsenalError {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return new ArsenalError("STORE_FAILED", `The token file ${path} cannot be ${what}: ${reason}`, {
-      field: "tokenFile",
-      value: path,
-      fix,
-      cause,
-    });
+    const message = `The token file ${path} cannot be ${what}: ${messageOf(cause)}`;
+    return new ArsenalError("STORE_FAILED", message, { field: "tokenFile", value: path, fix, cause });
   }
 
   return {
@@ -119,9 +115,9 @@ export function createTokenFile(
   };
 }
 
-function parse(text: string): Content | undefined {
+function parse(text: string): Content | "damaged" {
   const content = parseObject(text);
-  return content?.["version"] === 1 && isPlainObject(content["servers"]) ? (content as unknown as Content) : undefined;
+  return content?.["version"] === 1 && isPlainObject(content["servers"]) ? (content as unknown as Content) : "damaged";
 }
 
 /** One server's entry; where somebody edited it into something else, it counts as empty and the others stay. */
