@@ -181,21 +181,21 @@ export interface PolicyAdministration {
 
 /** Which records are meant; all conditions hold. */
 export interface AuditQuery {
-  readonly kind?: string;
+  readonly kind?: string | undefined;
   /** A tool, or what else an operator changed. */
-  readonly toolId?: string;
+  readonly toolId?: string | undefined;
   /** Who called, asked for, answered, accepted or changed something. */
-  readonly principal?: string;
+  readonly principal?: string | undefined;
   /** What an operator did: `addMcpServer`. */
-  readonly action?: string;
-  readonly traceId?: string;
+  readonly action?: string | undefined;
+  readonly traceId?: string | undefined;
   /** How a call or an operator's action ended, or what became of an approval. */
-  readonly status?: string;
+  readonly status?: string | undefined;
   /** Milliseconds since the epoch; not before the first, and before the second. */
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
   /** Only the records of this tenant. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
 }
 
 export interface AuditAdministration {

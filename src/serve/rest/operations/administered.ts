@@ -1,12 +1,10 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Administration } from "../../administration.ts";
 import type { RestContext } from "../operation.ts";
 
 /** What operators may do here. A gateway that serves one toolset cannot be operated through it. */
 export function administrationOf({ administration }: Pick<RestContext, "administration">): Administration {
   if (administration !== undefined) return administration;
-  const fix = "Ask a gateway that serves everything.";
-  throw new ArsenalError("PERMISSION_DENIED", `This gateway serves one toolset only and cannot be operated. ${fix}`, {
-    fix,
-  });
+  const problem = "This gateway serves one toolset only and cannot be operated.";
+  throw fixable("PERMISSION_DENIED", problem, "Ask a gateway that serves everything.");
 }

@@ -1,7 +1,7 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import type { ApprovalAnswer } from "../../../guard/aegis.ts";
 import { type Operation, operationsOf } from "../operation.ts";
-import { anyObject, choice, list, object, text, time } from "../schemas/write.ts";
+import { anyObject, answer, choice, list, object, text, time } from "../schemas/write.ts";
 
 const operation = operationsOf({ tag: "Approvals", role: "approver" });
 
@@ -41,13 +41,10 @@ function answering(verdict: "approve" | "deny", summary: string, description: st
     body: object("Nothing.", [], {}),
     maxBytes: 1_024,
     answers: {
-      200: {
-        description: "It is settled.",
-        schema: object("", ["id", "outcome"], {
-          id: text("Its id."),
-          outcome: choice(["approved", "denied"], "What was answered."),
-        }),
-      },
+      200: answer("It is settled.", ["id", "outcome"], {
+        id: text("Its id."),
+        outcome: choice(["approved", "denied"], "What was answered."),
+      }),
     },
     problems: ["APPROVAL_INVALID"],
     statuses: [404, 409],
@@ -64,12 +61,7 @@ export const approvalOperations: readonly Operation[] = [
   operation("listApprovals", "GET /approvals", {
     summary: "List the calls that you may approve",
     description: "Your own calls and those of other tenants are left out.",
-    answers: {
-      200: {
-        description: "Oldest first.",
-        schema: object("", ["approvals"], { approvals: list(APPROVAL, "Oldest first.") }),
-      },
-    },
+    answers: { 200: answer("Oldest first.", ["approvals"], { approvals: list(APPROVAL, "Oldest first.") }) },
     async run({ principal }, { arsenal }) {
       // People who read the JSON must see hidden characters in the arguments. Programs read the same either way.
       return { body: { approvals: await arsenal.approvals.list({ approver: principal }) }, showsHidden: true };
@@ -83,18 +75,12 @@ export const approvalOperations: readonly Operation[] = [
     statuses: [404],
     async run({ params: { id }, principal }, { arsenal }) {
       const found = await arsenal.approvals.get(id, { approver: principal });
-      return found === undefined ? { refused: noSuchApproval(id), status: 404 } : { body: found, showsHidden: true };
+      if (found !== undefined) return { body: found, showsHidden: true };
+      const problem = "No call that you may approve waits with this id.";
+      const details = { field: "id", value: id };
+      return { refused: fixable("APPROVAL_INVALID", problem, "List the approvals that wait.", details), status: 404 };
     },
   }),
   answering("approve", "Let a call run", "It runs once, when the caller makes it again with the same arguments."),
   answering("deny", "Refuse a call", "Callers may deny their own calls, to withdraw them."),
 ];
-
-function noSuchApproval(id: string): ArsenalError {
-  const fix = "List the approvals that wait.";
-  return new ArsenalError("APPROVAL_INVALID", `No call that you may approve waits with this id. ${fix}`, {
-    field: "id",
-    value: id,
-    fix,
-  });
-}

@@ -1,9 +1,9 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import type { AuditAdministration } from "../../administration.ts";
-import { type Operation, operationsOf, type RestContext } from "../operation.ts";
+import { type Answer, type Operation, operationsOf } from "../operation.ts";
 import { flag, integer, list, number, object, openObject, text } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
+import { fromCursor, toCursor } from "./cursor.ts";
 
 const operation = operationsOf({ tag: "Audit", role: "operator" });
 
@@ -50,24 +50,15 @@ export const auditOperations: readonly Operation[] = [
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ query, principal: { tenant }, signal }, context) {
-      const audit = auditOf(context);
-      if ("refused" in audit) return audit;
-      const { kind, tool, action, principal, trace, status, from, to, limit = 50, cursor } = query;
-      const { records, next } = await audit.query(
-        {
-          ...(kind !== undefined && { kind }),
-          ...(tool !== undefined && { toolId: tool }),
-          ...(action !== undefined && { action }),
-          ...(principal !== undefined && { principal }),
-          ...(trace !== undefined && { traceId: trace }),
-          ...(status !== undefined && { status }),
-          ...(from !== undefined && { from: timeOf("from", from) }),
-          ...(to !== undefined && { to: timeOf("to", to) }),
-          ...(tenant !== undefined && { tenant }),
-        },
-        { limit, before: cursor === undefined ? undefined : placeOf(cursor), signal },
-      );
-      return { body: { records, ...(next !== undefined && { next: cursorOf(next) }) } };
+      const { audit } = administrationOf(context);
+      if (audit === undefined) return noAudit();
+      const [seq] = fromCursor("audit", /^(\d{1,15})$/, query.cursor) ?? [];
+      const before = seq === undefined ? undefined : Number(seq);
+      const { tool: toolId, trace: traceId, limit = 50, cursor: _cursor, ...filter } = query;
+      const [from, to] = [timeOf("from", query.from), timeOf("to", query.to)];
+      const asked = { ...filter, toolId, traceId, from, to, tenant };
+      const { records, next } = await audit.query(asked, { limit, before, signal });
+      return { body: { records, ...(next !== undefined && { next: toCursor("audit", String(next)) }) } };
     },
   }),
   operation("verifyAudit", "POST /audit/verify", {
@@ -89,34 +80,24 @@ export const auditOperations: readonly Operation[] = [
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ body: { head }, signal }, context) {
-      const audit = auditOf(context);
-      return "refused" in audit ? audit : { body: await audit.verify({ head, signal }) };
+      const { audit } = administrationOf(context);
+      return audit === undefined ? noAudit() : { body: await audit.verify({ head, signal }) };
     },
   }),
 ];
 
-function auditOf(context: RestContext): AuditAdministration | { readonly refused: ArsenalError; readonly status: 404 } {
-  const { audit } = administrationOf(context);
-  if (audit !== undefined) return audit;
-  const fix = "Set audit.file, or audit.type.";
-  const message = `This gateway keeps no audit log that can be read. ${fix}`;
-  return { refused: new ArsenalError("CONFIG_INVALID", message, { field: "audit", fix }), status: 404 };
+function noAudit(): Answer {
+  const problem = "This gateway keeps no audit log that can be read.";
+  return {
+    refused: fixable("CONFIG_INVALID", problem, "Set audit.file, or audit.type.", { field: "audit" }),
+    status: 404,
+  };
 }
 
-function timeOf(field: string, value: string): number {
+function timeOf(field: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
   const time = Date.parse(value);
   if (!Number.isNaN(time)) return time;
   const fix = "Write it as 2026-05-04T12:00:00Z.";
-  throw new ArsenalError("INPUT_INVALID", `${field} is not a time: ${showValue(value)}. ${fix}`, { field, value, fix });
-}
-
-function cursorOf(seq: number): string {
-  return Buffer.from(`audit:${seq}`).toString("base64url");
-}
-
-function placeOf(cursor: string): number {
-  const [, seq] = /^audit:(\d{1,15})$/.exec(Buffer.from(cursor, "base64url").toString("latin1")) ?? [];
-  if (seq !== undefined) return Number(seq);
-  const fix = "Send `next` of the page before, unchanged.";
-  throw new ArsenalError("INPUT_INVALID", `The cursor is invalid. ${fix}`, { field: "cursor", value: cursor, fix });
+  throw fixable("INPUT_INVALID", `${field} is not a time: ${showValue(value)}.`, fix, { field, value });
 }

@@ -3,7 +3,7 @@ import { TOOL_SOURCES } from "../../../tool/tool.ts";
 import { statusFor } from "../../administration.ts";
 import { type Operation, operationsOf } from "../operation.ts";
 import { A2A_AGENT, MCP_SERVER, OPENAPI } from "../schemas/ensemble.ts";
-import { choice, flag, integer, list, object, openObject, text, time } from "../schemas/write.ts";
+import { answer, choice, flag, integer, list, object, openObject, text, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Ensembles", role: "operator" });
@@ -114,12 +114,7 @@ export const ensembleOperations: readonly Operation[] = [
       "The latest 200 lines of the process that answers: standard error of the server's program, its MCP log messages, and when it connected or failed. Also has them for a server that could not be added. For operators who belong to no tenant.",
     params,
     query: object("", [], { after: { ...integer("Only lines with a greater id."), minimum: 0 } }),
-    answers: {
-      200: {
-        description: "The lines, newest last.",
-        schema: object("", ["lines"], { lines: list(LINE, "Newest last.") }),
-      },
-    },
+    answers: { 200: answer("The lines, newest last.", ["lines"], { lines: list(LINE, "Newest last.") }) },
     problems,
     async run({ params: { name }, query: { after }, principal: { tenant } }, context) {
       if (tenant !== undefined)

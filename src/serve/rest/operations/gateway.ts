@@ -1,12 +1,12 @@
 import { DIALECT_NAMES } from "../../../adapters/dialects/built-in.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { ownIdentity } from "../../../mcp/client-identity.ts";
 import type { Toolset } from "../../../toolset/toolset.ts";
 import { hasRole } from "../../administration.ts";
 import { type Operation, operationsOf, type RestContext } from "../operation.ts";
 import { TOOLSET } from "../schemas/toolset.ts";
-import { integer, list, number, object, text, texts } from "../schemas/write.ts";
+import { answer, integer, list, number, object, text, texts } from "../schemas/write.ts";
 
 const ofToolsets = operationsOf({ tag: "Toolsets" });
 const operation = operationsOf({ tag: "Gateway" });
@@ -16,10 +16,7 @@ export const gatewayOperations: readonly Operation[] = [
   ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",
     answers: {
-      200: {
-        description: "The toolsets, ordered by name.",
-        schema: object("", ["toolsets"], { toolsets: list(TOOLSET, "Ordered by name.") }),
-      },
+      200: answer("The toolsets, ordered by name.", ["toolsets"], { toolsets: list(TOOLSET, "Ordered by name.") }),
     },
     async run({ principal }, context) {
       const toolsets = context.arsenal.toolsets.list(principal);
@@ -36,8 +33,8 @@ export const gatewayOperations: readonly Operation[] = [
       const toolset = context.arsenal.toolsets.list(principal).find((each) => each.name === name);
       if (toolset !== undefined) return { body: await shownTo(principal, toolset, context) };
       const fix = "List the toolsets with GET /api/v1/toolsets.";
-      const details = { field: "name", value: name, fix };
-      throw new ArsenalError("TOOLSET_NOT_FOUND", `There is no toolset "${name.slice(0, 200)}". ${fix}`, details);
+      const details = { field: "name", value: name };
+      throw fixable("TOOLSET_NOT_FOUND", `There is no toolset "${name.slice(0, 200)}".`, fix, details);
     },
   }),
   operation("getInfo", "GET /info", {
@@ -69,14 +66,13 @@ export const gatewayOperations: readonly Operation[] = [
       const { id, roles, tenant } = principal;
       const seesAll = toolset === undefined && hasRole(principal, "operator", administration);
       const toolCount = seesAll ? arsenal.toolCount : (await arsenal.listTools({ principal })).length;
-      const caller = { id, roles, ...(tenant !== undefined && { tenant }) };
       return {
         body: {
           version: String(ownIdentity().info["version"]),
           toolCount,
           scoreThreshold: arsenal.scoreThreshold,
           dialects: [...new Set([...DIALECT_NAMES, ...(dialects?.keys() ?? [])])],
-          caller,
+          caller: { id, roles, tenant },
         },
       };
     },
@@ -95,10 +91,9 @@ export const gatewayOperations: readonly Operation[] = [
     summary: "Index pending registrations",
     role: "operator",
     answers: {
-      200: {
-        description: "How many tools were new or changed.",
-        schema: object("", ["synced"], { synced: integer("How many tools were new or changed.") }),
-      },
+      200: answer("How many tools were new or changed.", ["synced"], {
+        synced: integer("How many tools were new or changed."),
+      }),
     },
     problems: ["STORE_FAILED"],
     targets: () => [],

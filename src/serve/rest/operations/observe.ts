@@ -1,11 +1,23 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { EXECUTION_STATUSES } from "../../../execute/result.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import type { HistoryAdministration, HistoryPlace } from "../../administration.ts";
-import { type Operation, operationsOf, type RestContext } from "../operation.ts";
+import { type Answer, type Operation, operationsOf } from "../operation.ts";
 import { RETRIEVAL_RESULT, RETRIEVAL_STEPS } from "../schemas/search.ts";
-import { choice, described, flag, integer, list, number, object, text, texts, time } from "../schemas/write.ts";
+import {
+  choice,
+  described,
+  flag,
+  integer,
+  list,
+  number,
+  object,
+  openObject,
+  text,
+  texts,
+  time,
+} from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
+import { fromCursor, toCursor } from "./cursor.ts";
 import { STATUS } from "./ensembles.ts";
 
 const operation = operationsOf({ tag: "Observe", role: "operator" });
@@ -18,36 +30,31 @@ const STEP = {
   durationMs: number("How long it took, in milliseconds."),
 } as const;
 
-const RETRIEVAL = {
-  type: "object",
-  description: "A past search. `kind` is `retrieval`.",
-  properties: {
-    kind: { type: "string", const: "retrieval", description: "What it is." },
-    at: time("When it ended."),
-    traceId: text("The trace it is part of."),
-    query: text("The request. Omitted if no text is kept."),
-    principal: text("Who asked; omitted for the local operator."),
-    tenant: text("The tenant of who asked."),
-    confidence: number("How likely it is that the tools serve the request."),
-    nothingFits: { type: "boolean", description: "Whether nothing was likely to serve it." },
-    durationMs: number("How long it took, in milliseconds."),
-    queryEmbeddingTimeMs: number("The part of it that embedded the request."),
-    searchTimeMs: number("The part of it that searched the catalog."),
-    rerankTimeMs: number("The part of it that reranked."),
-    steps: RETRIEVAL_STEPS,
-    toolIds: texts("The tools it found, best first. In a list only."),
-    explanation: described(
-      RETRIEVAL_RESULT.properties.explanation,
-      "Every signal of every tool that was chosen or left out. In a trace only.",
-    ),
-  },
-  required: ["kind", "at", "traceId", "durationMs"],
-} as const;
+const RETRIEVAL = openObject("A past search. `kind` is `retrieval`.", ["kind", "at", "traceId", "durationMs"], {
+  kind: { type: "string", const: "retrieval", description: "What it is." },
+  at: time("When it ended."),
+  traceId: text("The trace it is part of."),
+  query: text("The request. Omitted if no text is kept."),
+  principal: text("Who asked; omitted for the local operator."),
+  tenant: text("The tenant of who asked."),
+  confidence: number("How likely it is that the tools serve the request."),
+  nothingFits: flag("Whether nothing was likely to serve it."),
+  durationMs: number("How long it took, in milliseconds."),
+  queryEmbeddingTimeMs: number("The part of it that embedded the request."),
+  searchTimeMs: number("The part of it that searched the catalog."),
+  rerankTimeMs: number("The part of it that reranked."),
+  steps: RETRIEVAL_STEPS,
+  toolIds: texts("The tools it found, best first. In a list only."),
+  explanation: described(
+    RETRIEVAL_RESULT.properties.explanation,
+    "Every signal of every tool that was chosen or left out. In a trace only.",
+  ),
+});
 
-const CALL = {
-  type: "object",
-  description: "A past call, without its arguments and result. `kind` is `call`.",
-  properties: {
+const CALL = openObject(
+  "A past call, without its arguments and result. `kind` is `call`.",
+  ["kind", "at", "traceId", "spanId", "toolId", "status", "attempts", "queuedMs", "latencyMs", "principal"],
+  {
     kind: { type: "string", const: "call", description: "What it is." },
     at: time("When it ended."),
     traceId: text("The trace it is part of."),
@@ -75,8 +82,7 @@ const CALL = {
       ),
     }),
   },
-  required: ["kind", "at", "traceId", "spanId", "toolId", "status", "attempts", "queuedMs", "latencyMs", "principal"],
-} as const;
+);
 
 /** How the gateway fares, and what is kept of past searches and calls. */
 export const observeOperations: readonly Operation[] = [
@@ -162,11 +168,12 @@ export const observeOperations: readonly Operation[] = [
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ query: { limit = 50, cursor, ...filter }, principal: { tenant }, signal }, context) {
-      const history = historyOf(context);
-      if ("refused" in history) return history;
-      const before = cursor === undefined ? undefined : placeOf(cursor);
+      const { history } = administrationOf(context);
+      if (history === undefined) return noHistory();
+      const [at, shown] = fromCursor("history", PLACE, cursor) ?? [];
+      const before = at === undefined ? undefined : { at: Number(at), shown: Number(shown) };
       const { records, next } = await history.list({ ...filter, tenant }, { limit, before, signal });
-      return { body: { records, ...(next && { next: cursorOf(next) }) } };
+      return { body: { records, ...(next && { next: toCursor("history", `${next.at}:${next.shown}`) }) } };
     },
   }),
   operation("getTrace", "GET /history/{traceId}", {
@@ -187,15 +194,15 @@ export const observeOperations: readonly Operation[] = [
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ params, principal: { tenant }, signal }, context) {
-      const history = historyOf(context);
-      if ("refused" in history) return history;
+      const { history } = administrationOf(context);
+      if (history === undefined) return noHistory();
       const traceId = params.traceId.toLowerCase();
       const found = await history.trace(traceId, { tenant, signal });
       if (found.retrievals.length + found.calls.length > 0) return { body: found };
+      const problem = `Nothing is kept of the trace ${showValue(params.traceId)}.`;
       const fix = "List what is kept with GET /api/v1/history.";
-      const message = `Nothing is kept of the trace ${showValue(params.traceId)}. ${fix}`;
-      const details = { field: "traceId", value: params.traceId, fix };
-      return { refused: new ArsenalError("INPUT_INVALID", message, details), status: 404 };
+      const details = { field: "traceId", value: params.traceId };
+      return { refused: fixable("INPUT_INVALID", problem, fix, details), status: 404 };
     },
   }),
   operation("getCosts", "GET /costs", {
@@ -225,8 +232,8 @@ export const observeOperations: readonly Operation[] = [
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ query: { by = "tool", days = 30 }, principal: { tenant }, signal }, context) {
-      const history = historyOf(context);
-      if ("refused" in history) return history;
+      const { history } = administrationOf(context);
+      if (history === undefined) return noHistory();
       const { currency } = history;
       const costs = await history.costs({ by, days, tenant, signal });
       return { body: { costs, ...(currency !== undefined && { currency }) } };
@@ -234,24 +241,11 @@ export const observeOperations: readonly Operation[] = [
   }),
 ];
 
-function historyOf(
-  context: RestContext,
-): HistoryAdministration | { readonly refused: ArsenalError; readonly status: 404 } {
-  const { history } = administrationOf(context);
-  if (history !== undefined) return history;
+/** Time and how many records of that time were shown, as in a cursor. */
+const PLACE = /^(\d{1,15}(?:\.\d{1,9})?):(\d{1,9})$/;
+
+function noHistory(): Answer {
+  const problem = "This gateway keeps no history of searches and calls.";
   const fix = "Set state.type to something that outlives the process, or telemetry.history.enabled to true.";
-  const message = `This gateway keeps no history of searches and calls. ${fix}`;
-  return { refused: new ArsenalError("CONFIG_INVALID", message, { field: "telemetry.history", fix }), status: 404 };
-}
-
-function cursorOf({ at, shown }: HistoryPlace): string {
-  return Buffer.from(`history:${at}:${shown}`).toString("base64url");
-}
-
-function placeOf(cursor: string): HistoryPlace {
-  const given = Buffer.from(cursor, "base64url").toString("latin1");
-  const [, at, shown] = /^history:(\d{1,15}(?:\.\d{1,9})?):(\d{1,9})$/.exec(given) ?? [];
-  if (at !== undefined) return { at: Number(at), shown: Number(shown) };
-  const fix = "Send `next` of the page before, unchanged.";
-  throw new ArsenalError("INPUT_INVALID", `The cursor is invalid. ${fix}`, { field: "cursor", value: cursor, fix });
+  return { refused: fixable("CONFIG_INVALID", problem, fix, { field: "telemetry.history" }), status: 404 };
 }

@@ -1,7 +1,7 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { hasRole } from "../../administration.ts";
 import { type Operation, operationsOf } from "../operation.ts";
-import { choice, flag, list, object, text, texts, time } from "../schemas/write.ts";
+import { answer, choice, flag, list, object, text, texts, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Pins" });
@@ -26,16 +26,12 @@ export const pinOperations: readonly Operation[] = [
     summary: "List what servers offer, and what changed since it was accepted",
     description: "For operators and approvers.",
     query: object("", [], { state: choice(["accepted", "changed", "new"], "Only those in this state.") }),
-    answers: {
-      200: { description: "By id.", schema: object("", ["pins"], { pins: list(PIN, "By id.") }) },
-    },
+    answers: { 200: answer("By id.", ["pins"], { pins: list(PIN, "By id.") }) },
     async run({ principal, query: { state } }, context) {
       const administration = administrationOf(context);
       if (!hasRole(principal, "operator", administration) && !hasRole(principal, "approver")) {
         const fix = `Give the caller the role "${administration.operatorRole}" or "approver".`;
-        throw new ArsenalError("PERMISSION_DENIED", `"${principal.id}" may not see what waits to be accepted. ${fix}`, {
-          fix,
-        });
+        throw fixable("PERMISSION_DENIED", `"${principal.id}" may not see what waits to be accepted.`, fix);
       }
       const pins = (await context.arsenal.pins?.list()) ?? [];
       return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) }, showsHidden: true };
@@ -60,18 +56,13 @@ export const pinOperations: readonly Operation[] = [
       administrationOf(context);
       const { pins } = context.arsenal;
       const known = pins === undefined ? [] : await pins.list();
-      if (pins === undefined || !known.some((pin) => pin.id === id)) return { refused: noSuchPin(id), status: 404 };
+      if (pins === undefined || !known.some((pin) => pin.id === id)) {
+        const problem = "Nothing with this id was offered by a server.";
+        const details = { field: "id", value: id };
+        return { refused: fixable("INPUT_INVALID", problem, "List them with GET /api/v1/pins.", details), status: 404 };
+      }
       await pins.accept(id, principal, body);
       return { status: 204 };
     },
   }),
 ];
-
-function noSuchPin(id: string): ArsenalError {
-  const fix = "List them with GET /api/v1/pins.";
-  return new ArsenalError("INPUT_INVALID", `Nothing with this id was offered by a server. ${fix}`, {
-    field: "id",
-    value: id,
-    fix,
-  });
-}

@@ -2,7 +2,7 @@ import type { RetrieveToolsOptions } from "../../../adapters/dialects/write-defi
 import type { ToolQuery } from "../../../retrieve/query.ts";
 import { type Operation, operationsOf } from "../operation.ts";
 import { DIALECT, RETRIEVAL_RESULT, RETRIEVE_TOOLS, TOOL_QUERY } from "../schemas/search.ts";
-import { anyObject, flag, list, object, text, texts } from "../schemas/write.ts";
+import { anyObject, answer, flag, list, object, text, texts } from "../schemas/write.ts";
 
 const operation = operationsOf({ tag: "Search" });
 
@@ -30,10 +30,9 @@ export const searchOperations: readonly Operation[] = [
     body: RETRIEVE_TOOLS,
     examples: { openai: { query: "show me the invoice of an order", dialect: "openai", limit: 3 } },
     answers: {
-      200: {
-        description: "Definitions in the dialect, best first.",
-        schema: object("", ["tools"], { tools: list(anyObject("A definition."), "Best first.") }),
-      },
+      200: answer("Definitions in the dialect, best first.", ["tools"], {
+        tools: list(anyObject("A definition."), "Best first."),
+      }),
     },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
     async run({ body: { query, ...options }, principal, signal, trace }, { arsenal }) {

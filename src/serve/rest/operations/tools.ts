@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { RegisteredBatch } from "../../../register/register-batch.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
 import { DEFAULT_NAMESPACE } from "../../../tool/limits.ts";
@@ -8,6 +8,7 @@ import { TOLD_ERROR } from "../schemas/call.ts";
 import { DIALECT } from "../schemas/search.ts";
 import { HEALTH, ID, TOOL, TOOL_DRAFT } from "../schemas/tool.ts";
 import { choice, integer, list, object, text, texts } from "../schemas/write.ts";
+import { fromCursor, toCursor } from "./cursor.ts";
 
 const operation = operationsOf({ tag: "Tools" });
 
@@ -58,12 +59,13 @@ export const toolOperations: readonly Operation[] = [
     },
     problems: ["TOOLSET_NOT_FOUND"],
     async run({ query: { limit = 100, cursor, tag, ...by }, principal }, { arsenal }) {
-      const after = cursor === undefined ? {} : { after: fromCursor(cursor) };
+      const [id] = fromCursor("after", /^(.*)$/s, cursor) ?? [];
+      const after = id === undefined ? {} : { after: id };
       const filter = tag === undefined ? {} : { filter: { tags: tag.filter((each) => each !== "") } };
       const found = await arsenal.listTools({ ...by, ...after, ...filter, limit: limit + 1, principal });
       const tools = found.slice(0, limit);
       const last = tools.at(-1);
-      return { body: { tools, ...(found.length > limit && last && { next: toCursor(last.id) }) } };
+      return { body: { tools, ...(found.length > limit && last && { next: toCursor("after", last.id) }) } };
     },
   }),
   operation("getTool", "GET /tools/{id}", {
@@ -184,25 +186,7 @@ function split(id: string): [name: string, namespace: string] {
 
 function notFound(id: string): ArsenalError {
   const fix = "List the tools with GET /api/v1/tools.";
-  return new ArsenalError("TOOL_NOT_FOUND", `There is no tool "${id.slice(0, 200)}". ${fix}`, {
-    field: "id",
-    value: id,
-    fix,
-  });
-}
-
-/** Cursors say nothing to callers, so that what is in them can change. */
-const CURSOR = "after:";
-
-function toCursor(id: string): string {
-  return Buffer.from(CURSOR + id).toString("base64url");
-}
-
-function fromCursor(cursor: string): string {
-  const place = Buffer.from(cursor, "base64url").toString();
-  if (place.startsWith(CURSOR)) return place.slice(CURSOR.length);
-  const fix = "Send the `next` of the page before, or leave it out for the first page.";
-  throw new ArsenalError("INPUT_INVALID", `The cursor is invalid. ${fix}`, { field: "cursor", value: cursor, fix });
+  return fixable("TOOL_NOT_FOUND", `There is no tool "${id.slice(0, 200)}".`, fix, { field: "id", value: id });
 }
 
 function told({ registered, rejected }: RegisteredBatch): {

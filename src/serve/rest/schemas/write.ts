@@ -35,3 +35,8 @@ export const object = <
 >(
   ...given: [description: string, required: Required, properties: Properties]
 ) => ({ ...openObject(...given), additionalProperties: false }) as const;
+/** A good answer whose body is such an object. */
+export const answer = (...[description, required, properties]: Parameters<typeof object>) => ({
+  description,
+  schema: object("", required, properties),
+});
