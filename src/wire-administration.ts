@@ -6,7 +6,7 @@ import { untilAborted } from "./catalog/dense/until-aborted.ts";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
 import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
-import { isLocalDocument } from "./config/openapi-config.ts";
+import { isLocalDocument } from "./config/api-config.ts";
 import { ArsenalError, isArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
 import type { AuditLog, KeptRecord } from "./guard/audit.port.ts";

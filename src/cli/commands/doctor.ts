@@ -5,9 +5,9 @@ import { checkAdapters } from "../../config/parts/check-adapters.ts";
 import { createSurroundings } from "../../config/parts/surroundings.ts";
 import { auditType } from "../../config/load/chosen-adapters.ts";
 import { stateType } from "../../config/load/state-type.ts";
-import { toA2aAgents } from "../../config/a2a-config.ts";
+import { toA2aAgents } from "../../config/api-config.ts";
 import { boot } from "../../config/parts/boot.ts";
-import type { EnsembleReport } from "../../config/parts/sources/configured-ensembles.ts";
+import type { EnsembleReport } from "../../config/parts/configured-ensembles.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { count, messageOf } from "../../errors/show-value.ts";
@@ -217,21 +217,20 @@ async function checkCredentials(
 ): Promise<readonly Finding[]> {
   const { resolve } = createSecrets({ environment });
   const found = await Promise.all(
-    [...documents.map(({ settings }) => settings), ...toA2aAgents(config).agents].flatMap(
-      ({ name, credentials = {} }) =>
-        Object.entries(credentials).map(async ([scheme, credential]): Promise<readonly Finding[]> => {
-          const references = typeof credential === "object" ? Object.values(credential) : [credential];
-          for (const reference of references) {
-            if (typeof reference !== "string" || readReference(reference) === undefined || isPerCaller(reference))
-              continue;
-            try {
-              await resolve(reference, { scope: name, field: `credentials.${scheme}` });
-            } catch (error) {
-              return failures(name, error);
-            }
+    [...documents, ...toA2aAgents(config).agents].flatMap(({ name, credentials = {} }) =>
+      Object.entries(credentials).map(async ([scheme, credential]): Promise<readonly Finding[]> => {
+        const references = typeof credential === "object" ? Object.values(credential) : [credential];
+        for (const reference of references) {
+          if (typeof reference !== "string" || readReference(reference) === undefined || isPerCaller(reference))
+            continue;
+          try {
+            await resolve(reference, { scope: name, field: `credentials.${scheme}` });
+          } catch (error) {
+            return failures(name, error);
           }
-          return [];
-        }),
+        }
+        return [];
+      }),
     ),
   );
   return found.flat();

@@ -113,7 +113,7 @@ async function agentOf(source: string, input: Input, terminal: Terminal): Promis
   const url = /^https?:/i.test(source) ? URL.parse(source) : null;
   if (url !== null) return { name: name ?? url.hostname, url: source };
   const files = configFiles(input, terminal);
-  const { toA2aAgents } = await import("../../config/a2a-config.ts");
+  const { toA2aAgents } = await import("../../config/api-config.ts");
   const agents = files === undefined ? [] : toA2aAgents((await loadConfigured(files, terminal)).config).agents;
   const found = agents.find((agent) => agent.name === source);
   if (found !== undefined) return name === undefined ? found : { ...found, namespace: name };

@@ -3,7 +3,7 @@ import { resolve as resolvePath } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { count } from "../../errors/show-value.ts";
 import { boot } from "../../config/parts/boot.ts";
-import { configuredEgress } from "../../config/parts/configured-egress.ts";
+import { configuredEgress } from "../../config/parts/surroundings.ts";
 import { configuredIdentity, identityInState } from "../../config/parts/configured-identity.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";

@@ -5,7 +5,7 @@ import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalConfig } from "../../config/config.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { startTestAgent } from "../../../test/a2a/test-agent.ts";
-import { toOpenApis } from "../../config/openapi-config.ts";
+import { toOpenApis } from "../../config/api-config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";

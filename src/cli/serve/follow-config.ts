@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
-import { isLocalDocument } from "../../config/openapi-config.ts";
+import { isLocalDocument } from "../../config/api-config.ts";
 import { configuredToolsets } from "../../config/parts/configured-guard.ts";
 import { connectAgents, type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
@@ -41,8 +41,8 @@ export function createFollower(
   /** Documents that are not there count as new the next time. Those from an address are tried again by themselves. */
   function leaveOut(reports: readonly DocumentReport[]): void {
     const failed = reports.filter(({ kind, error }) => kind === "OpenAPI" && error !== undefined);
-    const isFailed = ({ settings }: FollowedDocument): boolean =>
-      failed.some(({ name, document }) => name === settings.name && document === settings.document);
+    const isFailed = (each: FollowedDocument): boolean =>
+      failed.some(({ name, document }) => name === each.name && document === each.document);
     current = { ...current, documents: current.documents.filter((document) => !isFailed(document)) };
     cancel?.();
     if (!closed && failed.some(({ document }) => !isLocalDocument(document)))
@@ -104,11 +104,11 @@ export function createFollower(
   ): Promise<readonly FollowedDocument[]> {
     return Promise.all(
       after.map(async (document) => {
-        const old = before.find(({ settings }) => settings.name === document.settings.name);
+        const old = before.find(({ name }) => name === document.name);
         if (old === undefined || isDeepStrictEqual(old, document)) return document;
         const problem = await documentProblem(document);
         if (problem === undefined) return document;
-        const line = `${old.settings.name}: ${toldFailure(problem)} The tools of the old document stay.`;
+        const line = `${old.name}: ${toldFailure(problem)} The tools of the old document stay.`;
         const key = `${line} ${document.contentHash ?? ""}`;
         if (!toldOf.has(key)) tell(line);
         toldOf.add(key);

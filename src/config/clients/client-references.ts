@@ -1,5 +1,5 @@
 import { basename, sep } from "node:path";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { fillReferences } from "../load/environment.ts";
 
 /** A value that VS Code asks its user for. */
@@ -58,9 +58,6 @@ function inputValue(id: string, field: string, { environment, inputs }: ClientCo
   if (value !== undefined) return value;
   const meaning = input?.description === undefined ? "" : ` (${input.description})`;
   const fix = `Set the environment variable ${variable}.`;
-  throw new ArsenalError("CONFIG_INVALID", `${field}: the input "${id}"${meaning} has no value. ${fix}`, {
-    field,
-    value: `\${input:${id}}`,
-    fix,
-  });
+  const details = { field, value: `\${input:${id}}` };
+  throw fixable("CONFIG_INVALID", `${field}: the input "${id}"${meaning} has no value.`, fix, details);
 }

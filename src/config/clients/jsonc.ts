@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 
 /** A value of a JSON text with where it stands, so that a part of the text can be replaced and the rest kept. */
 export interface JsoncNode {
@@ -22,8 +22,7 @@ export function parseJsonc(text: string, name: string): JsoncNode {
   const refuse = (expected: string): never => {
     const before = text.slice(0, at).split("\n");
     const place = `${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
-    const fix = "Fix the JSON there.";
-    throw new ArsenalError("INPUT_INVALID", `${place} expected ${expected}. ${fix}`, { field: name, fix });
+    throw fixable("INPUT_INVALID", `${place} expected ${expected}.`, "Fix the JSON there.", { field: name });
   };
   const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, extname, resolve } from "node:path";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { type ClientServers, readClientConfig } from "./client-config.ts";
 import { CLIENT_KEYS } from "./client-keys.ts";
@@ -16,22 +16,14 @@ export async function readMcpConfigFile(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<ClientServers> {
   const source = await readFile(path, "utf8").catch((cause: unknown) => {
-    const fix = "Check the path.";
-    throw new ArsenalError("CONFIG_INVALID", `The MCP configuration ${path} cannot be read. ${fix}`, {
-      field: "mcp-config",
-      value: path,
-      fix,
-      cause,
-    });
+    const details = { field: "mcp-config", value: path, cause };
+    throw fixable("CONFIG_INVALID", `The MCP configuration ${path} cannot be read.`, "Check the path.", details);
   });
   const block = clientBlock(await parse(source, path));
   if (block === undefined) {
     const fix = 'Write { "mcpServers": { "name": { "command": "…" } } }.';
-    throw new ArsenalError("CONFIG_INVALID", `${path} has no mcpServers and no servers. ${fix}`, {
-      field: "mcpServers",
-      value: path,
-      fix,
-    });
+    const details = { field: "mcpServers", value: path };
+    throw fixable("CONFIG_INVALID", `${path} has no mcpServers and no servers.`, fix, details);
   }
   return readClientConfig(block, { environment, folder: workspaceOf(path), file: path });
 }

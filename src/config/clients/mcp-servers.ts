@@ -1,10 +1,11 @@
-import type { HttpSettings, McpServerSettings, StdioSettings } from "../../adapters/sources/mcp/settings.ts";
+import type { McpServerSettings, StdioSettings } from "../../adapters/sources/mcp/settings.ts";
 import { misplacedSecret } from "../../adapters/sources/mcp/upstream/misplaced-secret.ts";
 import { showValue } from "../../errors/show-value.ts";
+import { present } from "../../tool/present.ts";
 import { toNamespace } from "../../tool/normalise/slug.ts";
 import type { McpServerConfig } from "../config.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
-import type { ServerProblem } from "./server-problem.ts";
+import { nameTaken, type ServerProblem } from "./server-problem.ts";
 
 /** A configured server: its name fits a namespace and an address, and the one that was written is kept. */
 export interface ConfiguredMcpServer extends McpServerSettings {
@@ -19,42 +20,22 @@ export function toMcpServers(config: Pick<ResolvedConfig, "mcp">): {
   const servers = new Map<string, ConfiguredMcpServer>();
   const problems: ServerProblem[] = [];
   for (const server of config.mcp.servers) {
-    if (server.disabled === true) continue;
-    const { name: writtenAs } = server;
+    const { name: writtenAs, disabled, namespace, timeoutMs, connectTimeoutMs, maxConcurrent, ...rest } = server;
+    if (disabled === true) continue;
     const name = toNamespace(writtenAs);
-    const refuse = (problem: Omit<ServerProblem, "server">): void =>
-      void problems.push({ server: writtenAs, ...problem });
-    const earlier = servers.get(name);
+    const earlier = servers.get(name)?.writtenAs;
+    const read = toTransport(server);
+    const transport = "message" in read ? read : (misplacedSecret(read) ?? read);
     if (earlier !== undefined) {
-      const as = earlier.writtenAs === writtenAs ? "" : ` (as ${showValue(earlier.writtenAs)}, which reads the same)`;
-      const message = `is ${showValue(writtenAs)}, and another MCP server already has that name${as}`;
-      refuse({ field: "name", value: writtenAs, message, fix: "Give each server its own name." });
-      continue;
+      const as = earlier === writtenAs ? "" : ` (as ${showValue(earlier)}, which reads the same)`;
+      problems.push(nameTaken(writtenAs, "MCP server", as));
+    } else if ("message" in transport) problems.push({ server: writtenAs, ...transport });
+    else {
+      const own = namespace === undefined ? undefined : toNamespace(namespace);
+      const { maxMessageBytes, maxTools, trustAnnotations } = rest;
+      const limits = { timeoutMs, connectTimeoutMs, maxConcurrent, maxMessageBytes, maxTools };
+      servers.set(name, present({ name, writtenAs, transport, namespace: own, trustAnnotations, ...limits }));
     }
-    const transport = toTransport(server);
-    if ("message" in transport) {
-      refuse(transport);
-      continue;
-    }
-    const misplaced = misplacedSecret(transport);
-    if (misplaced !== undefined) {
-      refuse(misplaced);
-      continue;
-    }
-    const { namespace, timeoutMs, connectTimeoutMs, maxConcurrent, maxMessageBytes, maxTools, trustAnnotations } =
-      server;
-    servers.set(name, {
-      name,
-      writtenAs,
-      transport,
-      ...(namespace === undefined ? {} : { namespace: toNamespace(namespace) }),
-      ...(trustAnnotations === undefined ? {} : { trustAnnotations }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
-      ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-      ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
-      ...(maxTools === undefined ? {} : { maxTools }),
-    });
   }
   return { servers: [...servers.values()], problems };
 }
@@ -73,24 +54,16 @@ function toTransport(server: McpServerConfig): McpServerSettings["transport"] | 
         }
       : { field: "url", message: `is missing, and type is ${type}`, fix: "Write url:, the server's address." };
   }
-  const address = URL.canParse(url) ? new URL(url) : undefined;
   const socket = type === "ws" || type === "websocket" || (type === undefined && /^wss?:/i.test(url));
   const schemes = socket ? ["ws:", "wss:"] : ["http:", "https:"];
-  if (address === undefined || !schemes.includes(address.protocol)) {
+  if (!schemes.includes(URL.parse(url)?.protocol ?? "")) {
     const value = withoutSecrets(url);
-    const start = socket ? "ws:// or wss://" : "http:// or https://";
-    const kind = socket ? "a WebSocket" : "HTTP";
-    return {
-      field: "url",
-      value,
-      message: `is ${showValue(value)}, which is no address of ${kind}`,
-      fix: `Write an address that starts with ${start}.`,
-    };
+    const message = `is ${showValue(value)}, which is no address of ${socket ? "a WebSocket" : "HTTP"}`;
+    const fix = `Write an address that starts with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}.`;
+    return { field: "url", value, message, fix };
   }
-  const sent = headers === undefined ? {} : { headers };
-  if (socket) return { kind: "websocket", url, ...sent };
-  const kind: HttpSettings["kind"] = type === "sse" ? "sse" : "http";
-  return { kind, url, ...sent, ...(oauth === undefined ? {} : { oauth }) };
+  if (socket) return present({ kind: "websocket", url, headers });
+  return present({ kind: type === "sse" ? "sse" : "http", url, headers, oauth });
 }
 
 function toStdio({ command, args = [], env, cwd }: McpServerConfig): StdioSettings | Problem {
@@ -98,13 +71,7 @@ function toStdio({ command, args = [], env, cwd }: McpServerConfig): StdioSettin
   if (program === "")
     return { field: "command", message: "is missing", fix: "Write command:, the program that is the server." };
   const all = [...first, ...args];
-  return {
-    kind: "stdio",
-    command: program,
-    ...(all.length === 0 ? {} : { args: all }),
-    ...(env === undefined ? {} : { env }),
-    ...(cwd === undefined ? {} : { cwd }),
-  };
+  return present({ kind: "stdio", command: program, args: all.length === 0 ? undefined : all, env, cwd });
 }
 
 /** An address as it may be shown: without a password in it, or what follows the path. */

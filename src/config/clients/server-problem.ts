@@ -1,4 +1,5 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
+import { showValue } from "../../errors/show-value.ts";
 
 /** The most MCP servers that one configuration may have. */
 const MAX_SERVERS = 1_000;
@@ -7,9 +8,9 @@ const MAX_SERVERS = 1_000;
 export function refuseTooManyServers(count: number): void {
   if (count <= MAX_SERVERS) return;
   const [given, limit] = [count, MAX_SERVERS].map((each) => each.toLocaleString("en"));
+  const problem = `${given} MCP servers are configured, and at most ${limit} are allowed.`;
   const fix = "Remove some, or run several gateways.";
-  const message = `${given} MCP servers are configured, and at most ${limit} are allowed. ${fix}`;
-  throw new ArsenalError("CONFIG_INVALID", message, { field: "mcpServers", value: count, fix });
+  throw fixable("CONFIG_INVALID", problem, fix, { field: "mcpServers", value: count });
 }
 
 /** Why one configured MCP server is left out. The others are not affected. */
@@ -24,6 +25,12 @@ export interface ServerProblem {
   readonly fix: string;
   /** The file that has it, where there are several. */
   readonly file?: string;
+}
+
+/** The problem of a server whose name another one has. `what` says which others there are. */
+export function nameTaken(server: string, what: string, more = ""): ServerProblem {
+  const message = `is ${showValue(server)}, and another ${what} already has that name${more}`;
+  return { server, field: "name", value: server, message, fix: "Give each its own name." };
 }
 
 /** What is said of a server that is used all the same. */

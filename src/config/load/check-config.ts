@@ -73,10 +73,11 @@ function readSetting(given: unknown, schema: JsonSchema, path: readonly string[]
       readSetting(item, items as JsonSchema, [...path, String(index)], { ...reading, fills: false }),
     );
   if (isPlainObject(value) && properties !== undefined) return readMembers(value, schema, path, reading);
-  if (isPlainObject(value) && isPlainObject(additionalProperties))
-    for (const [key, member] of Object.entries(value))
-      readSetting(member, additionalProperties as JsonSchema, [...path, key], reading);
-  return value;
+  if (!isPlainObject(value) || !isPlainObject(additionalProperties)) return value;
+  const members = Object.entries(value).map(([key, member]) => {
+    return [key, readSetting(member, additionalProperties as JsonSchema, [...path, key], reading)] as const;
+  });
+  return Object.fromEntries(members);
 }
 
 /** Reads the members of a mapping under the keys of its schema. Unknown keys are reported and left out, so that one typo is one problem. */

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { ToolArsenalConfig } from "../config.ts";
 import { type ConfiguredState, configChanges } from "./config-changes.ts";
 import { toMcpServers } from "../clients/mcp-servers.ts";
-import { toOpenApis } from "../openapi-config.ts";
+import { toOpenApis } from "../api-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
 
 function state(config: ToolArsenalConfig): ConfiguredState {

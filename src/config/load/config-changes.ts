@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { A2aAgentSettings } from "../../adapters/sources/a2a/settings.ts";
-import { toA2aAgents } from "../a2a-config.ts";
+import { type ConfiguredDocument, toA2aAgents } from "../api-config.ts";
 import { toSnake } from "./key-style.ts";
-import type { ConfiguredDocument } from "../openapi-config.ts";
 import type { ConfiguredMcpServer } from "../clients/mcp-servers.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
@@ -29,29 +28,25 @@ export interface ConfigChanges {
 
 /** What to do so that a running program follows its configuration; what did not change is in none of the lists. */
 export function configChanges(before: ConfiguredState, after: ConfiguredState): ConfigChanges {
-  const has = (servers: readonly ConfiguredMcpServer[]) => {
-    const byName = new Map(servers.map((server) => [server.name, server]));
-    return (server: ConfiguredMcpServer): boolean => isDeepStrictEqual(byName.get(server.name), server);
-  };
   const [oldAgents, agents] = [toA2aAgents(before.config).agents, toA2aAgents(after.config).agents];
   const [old, next] = [sectionsOf(before.config), sectionsOf(after.config)];
   return {
     leaving: [
-      ...before.servers.filter((server) => !has(after.servers)(server)).map(({ name }) => name),
-      ...before.documents
-        .filter((document) => !isAmong(document, after.documents))
-        .map(({ settings }) => settings.name),
-      ...oldAgents.filter((agent) => !isAmong(agent, agents)).map(({ name }) => name),
-    ],
-    coming: after.servers.filter((server) => !has(before.servers)(server)),
-    comingDocuments: after.documents.filter((document) => !isAmong(document, before.documents)),
-    comingAgents: agents.filter((agent) => !isAmong(agent, oldAgents)),
+      ...missingIn(after.servers, before.servers),
+      ...missingIn(after.documents, before.documents),
+      ...missingIn(agents, oldAgents),
+    ].map(({ name }) => name),
+    coming: missingIn(before.servers, after.servers),
+    comingDocuments: missingIn(before.documents, after.documents),
+    comingAgents: missingIn(oldAgents, agents),
     needRestart: [...next.keys()].filter((section) => !isDeepStrictEqual(old.get(section), next.get(section))),
   };
 }
 
-function isAmong<Entry>(entry: Entry, entries: readonly Entry[]): boolean {
-  return entries.some((each) => isDeepStrictEqual(each, entry));
+/** The entries that are not, or not in the same way, in a list whose names are unique. */
+function missingIn<Entry extends { readonly name: string }>(list: readonly Entry[], entries: readonly Entry[]) {
+  const byName = new Map(list.map((entry) => [entry.name, entry]));
+  return entries.filter((entry) => !isDeepStrictEqual(byName.get(entry.name), entry));
 }
 
 /** The parts of a configuration that are read once, at the start. */

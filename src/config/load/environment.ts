@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 
 /** A reference to a secret stays as it is: it is looked up when the secret is needed. */
 const SECRET = /^\$\{secret:/;
@@ -26,24 +26,18 @@ export function fillReferences(
   field: string,
 ): string {
   return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined, end: string | undefined) => {
+    const refuse = (problem: string, fix: string): Error =>
+      fixable("CONFIG_INVALID", `${field}: ${problem}`, fix, { field, value: reference });
     if (inner === undefined) return SECRET.test(reference) ? reference : "${";
     const [, name, fallback] = end === "}" && !inner.includes("${") ? (INNER.exec(inner) ?? []) : [];
     if (name === undefined) {
       const fix = "Write ${NAME} or ${NAME:-default}, and $${ for a literal ${.";
-      throw new ArsenalError("CONFIG_INVALID", `${field}: ${reference} is no reference to a variable. ${fix}`, {
-        field,
-        value: reference,
-        fix,
-      });
+      throw refuse(`${reference} is no reference to a variable.`, fix);
     }
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (value !== undefined && value !== "") return value;
     if (fallback !== undefined) return fallback;
     const fix = `Set it, or give a default: \${${name}:-value}`;
-    throw new ArsenalError("CONFIG_INVALID", `${field}: the environment variable ${name} is not set. ${fix}`, {
-      field,
-      value: reference,
-      fix,
-    });
+    throw refuse(`the environment variable ${name} is not set.`, fix);
   });
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
-import { showValue } from "../../errors/show-value.ts";
+import { fixable, isArsenalError } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { IN_MEMORY } from "./state-type.ts";
@@ -12,11 +12,11 @@ import type { McpServerConfig } from "../config.ts";
 import { configuredExecutors } from "../parts/configured-executors.ts";
 import { configuredPolicy } from "../parts/policy/configured-policy.ts";
 import { readMcpConfigFile } from "../clients/mcp-config-file.ts";
-import { isLocalDocument } from "../openapi-config.ts";
+import { isLocalDocument } from "../api-config.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { readYaml } from "./read-yaml.ts";
 import { asChecked, foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
-import { refuseTooManyServers, type ServerNote, type ServerProblem } from "../clients/server-problem.ts";
+import { nameTaken, refuseTooManyServers, type ServerNote, type ServerProblem } from "../clients/server-problem.ts";
 
 /** A configuration, read, filled in and checked. */
 export interface LoadedConfig {
@@ -75,12 +75,8 @@ const NO_SERVERS: ClientServers = { servers: [], problems: [], notes: [], envFil
 function readText(path: string): Promise<string> {
   return readFile(path, "utf8").catch((cause: unknown) => {
     const fix = "Check the path, or leave --config out.";
-    throw new ArsenalError("CONFIG_INVALID", `The configuration file ${path} cannot be read. ${fix}`, {
-      field: "config",
-      value: path,
-      fix,
-      cause,
-    });
+    const details = { field: "config", value: path, cause };
+    throw fixable("CONFIG_INVALID", `The configuration file ${path} cannot be read.`, fix, details);
   });
 }
 
@@ -105,12 +101,8 @@ async function parse(
     if (isArsenalError(cause)) throw cause;
     // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
     const fix = "Check its anchors and aliases, and write it with less nesting.";
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ArsenalError("CONFIG_INVALID", `${name}: the file cannot be read: ${reason}. ${fix}`, {
-      field: name,
-      fix,
-      cause,
-    });
+    const problem = `${name}: the file cannot be read: ${messageOf(cause)}.`;
+    throw fixable("CONFIG_INVALID", problem, fix, { field: name, cause });
   }
 }
 
@@ -125,11 +117,8 @@ function withClients(
     problems.push(...found);
     for (const server of servers) {
       const { name } = server;
-      if (!named.has(name)) named.set(name, server);
-      else {
-        const message = `is ${showValue(name)}, and another MCP server already has that name`;
-        problems.push({ server: name, field: "name", value: name, message, fix: "Give each server its own name." });
-      }
+      if (named.has(name)) problems.push(nameTaken(name, "MCP server"));
+      else named.set(name, server);
     }
   }
   refuseTooManyServers(named.size);

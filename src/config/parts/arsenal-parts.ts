@@ -1,7 +1,7 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
 import type { Invocables } from "../../adapters/sources/descriptor/invocable.ts";
 import type { Llm } from "../../agent/llm.port.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import type { Tier } from "../../catalog/dense/tiers.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
@@ -116,8 +116,8 @@ function refuseMissingAddress(type: string, { apiBase }: ResolvedConfig["reranke
   const fix = needsOf("rerankers", type)["apiBase"];
   if (apiBase !== undefined || fix === undefined) return;
   const ways = `${fix} Or choose another reranker.type, or inject your own as \`reranker\`.`;
-  const details = { field: "reranker.api_base", fix: ways };
-  throw new ArsenalError("CONFIG_INVALID", `reranker.api_base is needed for ${type}. ${ways}`, details);
+  const field = "reranker.api_base";
+  throw fixable("CONFIG_INVALID", `${field} is needed for ${type}.`, ways, { field });
 }
 
 /** The configured model, loaded with its first request. Undefined if there is none. */

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { showValue } from "../../errors/show-value.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { LoadedConfig } from "../load/load-config.ts";
 import type { Started } from "./start-configured.ts";
 
@@ -41,23 +41,17 @@ export async function boot(
 /** Hands an arsenal to the default export of a module. `shown` is what the configuration calls the module. */
 async function runModule(path: string, shown: string, arsenal: Bootable): Promise<void> {
   const refuse = (problem: string, cause?: unknown): never => {
-    const fix = "See docs/configuration.md.";
-    throw new ArsenalError("CONFIG_INVALID", `modules: ${shown} ${problem}`, {
-      field: "modules",
-      value: shown,
-      fix,
-      cause,
-    });
+    const details = { field: "modules", value: shown, fix: "See docs/configuration.md.", cause };
+    throw new ArsenalError("CONFIG_INVALID", `modules: ${shown} ${problem}`, details);
   };
-  const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : showValue(cause));
   const loaded = (await import(pathToFileURL(path).href).catch((cause: unknown) =>
-    refuse(`cannot be loaded: ${reason(cause)}`, cause),
+    refuse(`cannot be loaded: ${messageOf(cause)}`, cause),
   )) as { readonly default?: unknown };
   if (typeof loaded.default !== "function")
     refuse("has no default export that is a function. Write: export default (arsenal) => { … }");
   try {
     await (loaded.default as (arsenal: unknown) => unknown)(arsenal);
   } catch (cause) {
-    refuse(`failed: ${reason(cause)}`, cause);
+    refuse(`failed: ${messageOf(cause)}`, cause);
   }
 }

@@ -1,6 +1,6 @@
 import { sandboxes } from "../../adapters/sandboxes/manifest.ts";
 import { MAX_TIMEOUT_MS } from "../../adapters/sources/mcp/settings.ts";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import type { Executor } from "../../execute/executor.port.ts";
 import type { Sandbox } from "../../execute/sandbox.port.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
@@ -40,6 +40,6 @@ async function executorIn(sandbox: Sandbox): Promise<Executor> {
 async function refuseAbsent(sandbox: Sandbox, field: string): Promise<void> {
   const works = await sandbox.available();
   if (works === true) return;
-  const message = `${field} is ${sandbox.name}, which does not work on this machine. ${works}`;
-  throw new ArsenalError("CONFIG_INVALID", message, { field, value: sandbox.name, fix: works });
+  const problem = `${field} is ${sandbox.name}, which does not work on this machine.`;
+  throw fixable("CONFIG_INVALID", problem, works, { field, value: sandbox.name });
 }

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import type { PendingApproval } from "../../guard/aegis.ts";
 import type { ApprovalWebhook } from "../../guard/approvals/approval-webhook.ts";
 import type { Egress } from "../../guard/egress/egress.ts";
@@ -59,13 +59,13 @@ function longEnough(secret: string): string {
   if (secret.length >= MIN_SECRET) return secret;
   const field = `${SECTION}.secret`;
   const fix = `Use at least ${MIN_SECRET} characters.`;
-  throw new ArsenalError("CONFIG_INVALID", `${field} has ${secret.length} characters. ${fix}`, { field, fix });
+  throw fixable("CONFIG_INVALID", `${field} has ${secret.length} characters.`, fix, { field });
 }
 
 function readUrl(given: string): URL {
   const url = URL.parse(given);
   if (url?.protocol === "https:" || url?.protocol === "http:") return url;
   const field = `${SECTION}.url`;
-  const fix = "Write it as https://host/path.";
-  throw new ArsenalError("CONFIG_INVALID", `${field} is not the address of a webhook. ${fix}`, { field, fix });
+  const problem = `${field} is not the address of a webhook.`;
+  throw fixable("CONFIG_INVALID", problem, "Write it as https://host/path.", { field });
 }

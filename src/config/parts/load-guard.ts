@@ -6,6 +6,7 @@ import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts"
 import { createPins } from "../../guard/pins/create-pins.ts";
 import type { PinGuard } from "../../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
+import type { Screening } from "../../guard/scan/screening.ts";
 import type { Policy } from "../../guard/policy.port.ts";
 import type { Screening } from "../../guard/scan/screening.ts";
 import type { Limits } from "../../state/limits.port.ts";

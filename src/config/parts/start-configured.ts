@@ -1,5 +1,5 @@
 import type { A2aAgentSettings, AddAgentOptions } from "../../adapters/sources/a2a/settings.ts";
-import type { BuiltinParts } from "../../adapters/sources/builtin/settings.ts";
+import type { BuiltinParts, BuiltinSettings } from "../../adapters/sources/builtin/settings.ts";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../../adapters/sources/openapi/settings.ts";
 import type { Invocables } from "../../adapters/sources/descriptor/invocable.ts";
@@ -7,10 +7,12 @@ import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Source } from "../../register/source.port.ts";
+import { toNamespace } from "../../tool/normalise/slug.ts";
+import { present } from "../../tool/present.ts";
 import type { ServerProblem } from "../clients/server-problem.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
-import { type ConfiguredDocument, isLocalDocument, toOpenApis } from "../openapi-config.ts";
-import type { EnsembleReport } from "./sources/configured-ensembles.ts";
+import { type ConfiguredDocument, isLocalDocument, toA2aAgents, toOpenApis } from "../api-config.ts";
+import type { EnsembleReport } from "./configured-ensembles.ts";
 import type { ConfiguredExecutors } from "./configured-executors.ts";
 
 /** What starting an arsenal began and does not wait for. */
@@ -51,15 +53,21 @@ export async function startConfigured(
 
   await own.check();
   if (config.builtins.tools.length > 0) {
-    const { configuredBuiltins } = await import("./sources/configured-builtins.ts");
-    const builtins = configuredBuiltins(config, own);
-    if (builtins !== undefined && !isClosed()) await addEnsemble(builtins);
+    const { builtinSource } = await import("../../adapters/sources/builtin/builtin.ts");
+    const { codeSandbox: sandbox } = own;
+    // The key was checked to be a reference when the configuration was read.
+    const settings = { ...config.builtins, code: present({ sandbox }) } as BuiltinSettings;
+    if (!isClosed()) await addEnsemble(builtinSource(settings, own));
   }
   const scripts: DocumentReport[] = [];
   if (config.scripts.length > 0) {
-    const { toScripts } = await import("../scripts-config.ts");
-    for (const { source, paths } of toScripts(config, own))
-      if (!isClosed()) scripts.push(await loaded("files", source.name, paths, () => addEnsemble(source)));
+    const { scriptsSource } = await import("../../adapters/sources/scripts/scripts.ts");
+    for (const { disabled = false, name, namespace, ...rest } of config.scripts) {
+      if (disabled || isClosed()) continue;
+      const renamed = namespace === undefined ? {} : { namespace: toNamespace(namespace) };
+      const source = scriptsSource({ ...rest, ...renamed, name: toNamespace(name) }, own);
+      scripts.push(await loaded("files", source.name, rest.paths.join(", "), () => addEnsemble(source)));
+    }
   }
   let documents: Started["documents"] = Promise.resolve([]);
   if (config.openapi.length > 0) {
@@ -75,7 +83,6 @@ export async function startConfigured(
   }
   let cards: Started["documents"] = Promise.resolve([]);
   if (config.a2a.agents.length > 0) {
-    const { toA2aAgents } = await import("../a2a-config.ts");
     const { agents, problems } = toA2aAgents(config);
     report(problems);
     if (!isClosed()) cards = connectAgents(arsenal, agents);
@@ -83,7 +90,7 @@ export async function startConfigured(
   const all = Promise.all([documents, cards]).then((reports) => [...scripts, ...reports.flat()]);
   if (config.ensembles.length === 0 || isClosed()) return { documents: all, ensembles: [], close: async () => {} };
   // Last, so that a name that a server has too is the ensemble's problem.
-  const { addEnsembles } = await import("./sources/configured-ensembles.ts");
+  const { addEnsembles } = await import("./configured-ensembles.ts");
   const { reports: ensembles, close } = await addEnsembles(config, own, arsenal);
   return { documents: all, ensembles, close };
 }
@@ -111,10 +118,10 @@ export async function loadDocuments(
   arsenal: DocumentTaker,
   documents: readonly ConfiguredDocument[],
 ): Promise<{ readonly reports: Promise<readonly DocumentReport[]> }> {
-  const loading = documents.map(({ settings }) =>
+  const loading = documents.map((settings) =>
     loaded("OpenAPI", settings.name, settings.document, () => arsenal.addOpenApi(settings)),
   );
-  await Promise.all(loading.filter((_, index) => isLocalDocument(documents[index]?.settings.document ?? "")));
+  await Promise.all(loading.filter((_, index) => isLocalDocument(documents[index]?.document ?? "")));
   return { reports: Promise.all(loading) };
 }
 

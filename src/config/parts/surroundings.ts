@@ -1,9 +1,15 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
+import { createEgress, type Egress } from "../../guard/egress/egress.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
-import { configuredEgress } from "./configured-egress.ts";
+
+/** The configured way out to the network. Throws CONFIG_INVALID if a certificate pin is invalid. */
+export function configuredEgress({ security }: Pick<ResolvedConfig, "security">): Egress {
+  const { allowedDomains, certificatePins } = security;
+  return createEgress({ allowedDomains, certificatePins });
+}
 
 /** What the adapters of a configuration share. Throws CONFIG_INVALID if a certificate pin is invalid. */
 export function createSurroundings(

@@ -1,4 +1,4 @@
-import { configuredEgress } from "../../../config/parts/configured-egress.ts";
+import { configuredEgress } from "../../../config/parts/surroundings.ts";
 import { nearest } from "../../../errors/show-value.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import type { Command } from "../../command.ts";

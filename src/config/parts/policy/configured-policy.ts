@@ -1,5 +1,5 @@
 import { DEFAULT_CONFIRMATION, patternsPolicy } from "../../../adapters/policies/patterns.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { ResolvedConfig } from "../../load/resolve-config.ts";
@@ -44,7 +44,6 @@ function refuseLists({ allow, deny, humanInTheLoop, requireConfirmation }: Resol
   for (const [field, value, effect] of lists) {
     if (value.length === 0) continue;
     const fix = `Write it as a rule in the policy file: { id: …, effect: ${effect}, tools: [${value.map((tool) => JSON.stringify(tool)).join(", ")}] }.`;
-    const message = `${field} cannot be combined with security.policy_file. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field, value, fix });
+    throw fixable("CONFIG_INVALID", `${field} cannot be combined with security.policy_file.`, fix, { field, value });
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { cedarPolicy } from "../../../adapters/policies/cedar/cedar.ts";
 import { rulesPolicy, type RulesPolicy } from "../../../adapters/policies/rules/rules.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import type { Clock } from "../../../observe/clock.ts";
 
@@ -28,7 +28,7 @@ export function readPolicyText(path: string): string {
     return readFileSync(path, "utf8");
   } catch (cause) {
     const fix = "Check the path, or leave security.policy_file out.";
-    const details = { field: "security.policy_file", value: path, fix, cause };
-    throw new ArsenalError("CONFIG_INVALID", `The policy file ${path} cannot be read. ${fix}`, details);
+    const details = { field: "security.policy_file", value: path, cause };
+    throw fixable("CONFIG_INVALID", `The policy file ${path} cannot be read.`, fix, details);
   }
 }

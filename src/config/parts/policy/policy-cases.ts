@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { readDocument } from "../../../adapters/policies/rules/document/read-document.ts";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../../errors/show-value.ts";
 import type { Policy, PolicyDecision, PolicyRequest } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
@@ -94,7 +94,7 @@ export function sayOutcome(outcome: string, rule: string | undefined): string {
 }
 
 function wrongInput(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", `${problem} ${fix}`, { field, value, fix });
+  return fixable("INPUT_INVALID", problem, fix, { field, value });
 }
 
 /** Reads one case. Throws INPUT_INVALID. */

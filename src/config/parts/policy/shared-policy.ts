@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
@@ -6,38 +6,25 @@ import type { Changes } from "../../../state/changes.port.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { ResolvedConfig } from "../../load/resolve-config.ts";
 import { configuredPolicy, readPolicyText } from "./configured-policy.ts";
-import { replaceablePolicy } from "./replaceable-policy.ts";
 
 /** Says that a process has read its policy file again. */
 const TOPIC = "policy";
 
-/** The policy of one process among those that share a state. */
-export interface SharedPolicy {
-  readonly policy: Policy;
-  /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
-  at(clock: Clock): Policy;
-  /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
-  reload(): void;
-  /** Begins to follow what other processes reload. Safe to call twice. */
-  follow(): void;
-  close(): void;
-}
-
-/** The injected policy, or else the configured one, which can be reloaded. */
+/** The injected policy, or else the configured one, which can be reloaded here or by another process that shares the state. */
 export function sharedPolicy(
   config: Pick<ResolvedConfig, "security">,
   injected: Policy | undefined,
   parts: { readonly changes: Changes; readonly clock: Clock; readonly emit: Emit },
-): SharedPolicy {
+) {
   const { changes, clock, emit } = parts;
   const file = injected === undefined ? config.security.policyFile : undefined;
   const self = crypto.randomUUID();
   let text = file === undefined ? undefined : readPolicyText(file);
-  const policy = replaceablePolicy(injected ?? configuredPolicy(config, clock, text));
+  let current = injected ?? configuredPolicy(config, clock, text);
   let unsubscribe: (() => void) | undefined;
 
   function put(path: string, next: string): void {
-    policy.replace(configuredPolicy(config, clock, next));
+    current = configuredPolicy(config, clock, next);
     text = next;
     emit("policy-reloaded", { file: path });
   }
@@ -49,25 +36,41 @@ export function sharedPolicy(
     if (next !== text) put(path, next);
   }
 
+  /** Answers every question by the policy in force. */
+  const policy: Policy = {
+    sees: (...question) => current.sees(...question),
+    visible: (...question) => current.visible?.(...question),
+    decide: (request) => current.decide(request),
+    steps: (request) => current.steps?.(request),
+    rules: () => current.rules?.(),
+    registration: {
+      get maxTools() {
+        return current.registration?.maxTools;
+      },
+      get allowDuplicateNames() {
+        return current.registration?.allowDuplicateNames;
+      },
+    },
+  };
   return {
     policy,
-    at: (other) => injected ?? configuredPolicy(config, other, text),
-    reload() {
-      if (file === undefined) throw noPolicyFile();
+    /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
+    at: (other: Clock): Policy => injected ?? configuredPolicy(config, other, text),
+    /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
+    reload(): void {
+      if (file === undefined) {
+        const fix = "Set security.policy_file, and inject no policy of your own.";
+        throw fixable("CONFIG_INVALID", "There is no policy file to reload.", fix, { field: "security.policy_file" });
+      }
       put(file, readPolicyText(file));
       // Without the store, the others notice the file by themselves, or are told to reload as this one was.
       changes.publish(TOPIC, { from: self }).catch(() => undefined);
     },
-    follow() {
+    /** Begins to follow what other processes reload. Safe to call twice. */
+    follow(): void {
       // A listener that throws keeps the old policy: the process that reloaded has reported why.
       if (file !== undefined) unsubscribe ??= changes.subscribe(TOPIC, (data) => heard(file, data));
     },
-    close: () => unsubscribe?.(),
+    close: (): void => unsubscribe?.(),
   };
-}
-
-function noPolicyFile(): ArsenalError {
-  const fix = "Set security.policy_file, and inject no policy of your own.";
-  const message = `There is no policy file to reload. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "security.policy_file", fix });
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { folderOf } from "../../test/e2e/script-files.ts";
-import { runInMemory } from "../../test/e2e/terminal.ts";
-import { ToolArsenal } from "../index.ts";
+import { folderOf } from "../../../test/e2e/script-files.ts";
+import { runInMemory } from "../../../test/e2e/terminal.ts";
+import { ToolArsenal } from "../../index.ts";
 
 const FILES = {
   "arsenal.yaml": `

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bubblewrapSandbox } from "../../../adapters/sandboxes/bubblewrap/bubblewrap.ts";
-import { ToolArsenal } from "../../../arsenal.ts";
+import { bubblewrapSandbox } from "../../adapters/sandboxes/bubblewrap/bubblewrap.ts";
+import { ToolArsenal } from "../../arsenal.ts";
 
 const hasBubblewrap = await bubblewrapSandbox().available();
 

@@ -1,12 +1,12 @@
-import { descriptorFiles } from "../../../adapters/sources/descriptor/descriptor-files.ts";
-import { type DescriptorSource, descriptorSource } from "../../../adapters/sources/descriptor/descriptor.ts";
-import type { Invocables } from "../../../adapters/sources/descriptor/invocable.ts";
-import type { Clock } from "../../../observe/clock.ts";
-import type { Emit } from "../../../observe/events.ts";
-import type { Source } from "../../../register/source.port.ts";
-import { fileTexts, watchFiles } from "../../../system/watch-files.ts";
-import type { ResolvedConfig } from "../../load/resolve-config.ts";
-import { reasonOf } from "../start-configured.ts";
+import { descriptorFiles } from "../../adapters/sources/descriptor/descriptor-files.ts";
+import { type DescriptorSource, descriptorSource } from "../../adapters/sources/descriptor/descriptor.ts";
+import type { Invocables } from "../../adapters/sources/descriptor/invocable.ts";
+import type { Clock } from "../../observe/clock.ts";
+import type { Emit } from "../../observe/events.ts";
+import type { Source } from "../../register/source.port.ts";
+import { fileTexts, watchFiles } from "../../system/watch-files.ts";
+import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { reasonOf } from "./start-configured.ts";
 
 /** How one descriptor fared: the ensemble that it is, or why it is none. */
 export interface EnsembleReport {
