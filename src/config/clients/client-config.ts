@@ -4,9 +4,10 @@ import { parseEnv } from "node:util";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { present } from "../../tool/present.ts";
 import { type ClientContext, type ClientInput, expandClientText } from "./client-references.ts";
-import { clientOAuth } from "./client-oauth.ts";
-import type { McpServerConfig } from "../config.ts";
+import type { McpOAuthConfig, McpServerConfig } from "../config.ts";
+import { toCamel } from "../load/key-style.ts";
 import { MAX_CONCURRENT, MAX_MESSAGE_BYTES, MAX_TIMEOUT_MS, MAX_TOOLS } from "../../adapters/sources/mcp/settings.ts";
 import { refuseTooManyServers, type ServerNote, type ServerProblem } from "./server-problem.ts";
 
@@ -79,46 +80,42 @@ export async function readClientConfig(
     refuseTooManyServers(Object.keys(entries).length);
     for (const [name, entry] of Object.entries(entries)) {
       const note = (message: string): void => void notes.push({ server: name, message, ...from });
-      const refuse: Refuse = (problem) => {
-        throw new RefusedServer({ server: name, ...problem, ...from });
-      };
       try {
-        const server = await readServer(name, entry, context, { note, refuse, envFiles });
+        const server = await readServer(name, entry, context, { note, envFiles });
         if (server !== undefined) servers.push(server);
       } catch (error) {
         if (!(error instanceof RefusedServer)) throw error;
-        problems.push(error.problem);
+        problems.push({ server: name, ...error.problem, ...from });
       }
     }
   }
   return { servers, problems, notes, envFiles };
 }
 
-type Refuse = (problem: Omit<ServerProblem, "server" | "file">) => never;
+type Problem = Omit<ServerProblem, "server" | "file">;
 
 /** Leaves the reading of one server. */
 class RefusedServer extends Error {
-  readonly problem: ServerProblem;
-  constructor(problem: ServerProblem) {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
     super(problem.message);
     this.problem = problem;
   }
+}
+
+function refuse(problem: Problem): never {
+  throw new RefusedServer(problem);
 }
 
 async function readServer(
   name: string,
   entry: unknown,
   context: ClientContext,
-  parts: { readonly note: (message: string) => void; readonly refuse: Refuse; readonly envFiles: string[] },
+  { note, envFiles }: { readonly note: (message: string) => void; readonly envFiles: string[] },
 ): Promise<McpServerConfig | undefined> {
-  const { note, refuse, envFiles } = parts;
   if (name === "") refuse({ field: "name", value: name, message: "is empty", fix: "Give the server a name." });
   if (!isPlainObject(entry))
-    return refuse({
-      field: "entry",
-      message: "is no mapping",
-      fix: 'Write { "command": "…" } or { "url": "…" }.',
-    });
+    return refuse({ field: "entry", message: "is no mapping", fix: 'Write { "command": "…" } or { "url": "…" }.' });
   const unknown = Object.keys(entry).filter((key) => !KNOWN.has(key));
   if (unknown.length > 0) note(`left out ${unknown.join(", ")}, which ToolArsenal does not know`);
   const allowances = Object.keys(entry).filter((key) => ALLOWANCES.has(key));
@@ -140,56 +137,74 @@ async function readServer(
     }
   };
   const text = (...fields: readonly string[]): string | undefined => {
-    const field = fields.find((candidate) => entry[candidate] !== undefined && entry[candidate] !== null);
+    const field = fields.find((candidate) => isGiven(entry[candidate]));
     if (field === undefined) return undefined;
     const value = entry[field];
     if (typeof value === "string" && value !== "") return expand(field, value);
     return refuse({ field, value: shape(value), message: "must be a text that is not empty", fix: `Fix ${field}.` });
   };
+  /** A number or flag is taken as it is written. */
+  const asText = (field: string, value: unknown): string =>
+    ["string", "number", "boolean"].includes(typeof value)
+      ? expand(field, String(value))
+      : refuse({ field, message: "must be a text", fix: "Put it in quotes." });
   const texts = (field: string): Record<string, string> | undefined => {
     const value = entry[field];
-    if (value === undefined || value === null) return undefined;
+    if (!isGiven(value)) return undefined;
     if (!isPlainObject(value))
       return refuse({ field, message: "must be a mapping of names to texts", fix: 'Write { "NAME": "value" }.' });
     const members = Object.entries(value).filter(([, member]) => member !== null);
-    return Object.fromEntries(
-      members.map(([key, member]) => {
-        if (!["string", "number", "boolean"].includes(typeof member))
-          refuse({ field: `${field}.${key}`, message: "must be a text", fix: "Put it in quotes." });
-        return [key, expand(`${field}.${key}`, String(member))];
-      }),
-    );
+    return Object.fromEntries(members.map(([key, member]) => [key, asText(`${field}.${key}`, member)]));
   };
   const whole = (field: string, max = MAX_TIMEOUT_MS): number | undefined => {
     const value = entry[field];
-    if (value === undefined || value === null) return undefined;
+    if (!isGiven(value)) return undefined;
     if (typeof value === "number" && Number.isInteger(value) && value > 0 && value <= max) return value;
     const message = `must be a whole number from 1 to ${max}`;
     return refuse({ field, value: shape(value), message, fix: `Fix ${field}.` });
   };
+  /** The values of an env file, or of several; of two that name a variable, the later counts. */
+  const readEnvFiles = async (): Promise<Readonly<Record<string, string>>> => {
+    const values: Record<string, string> = {};
+    for (const path of [entry["envFile"] ?? []].flat() as readonly unknown[]) {
+      const field = "envFile";
+      const message = "must be a path, or a list of paths";
+      if (typeof path !== "string" || path === "")
+        return refuse({ field, value: shape(path), message, fix: "Write envFile: PATH." });
+      const file = resolve(context.folder, expand(field, path));
+      envFiles.push(file);
+      const content = await readFile(file, "utf8").catch(() =>
+        refuse({ field, value: path, message: `is ${path}, which cannot be read`, fix: "Check the path." }),
+      );
+      Object.assign(values, parseEnv(content));
+    }
+    return values;
+  };
 
-  const type = readType(entry, refuse);
-  const fromFiles = await readEnvFiles(entry["envFile"], context, { expand, refuse, envFiles });
+  const type = readType(entry);
+  const fromFiles = await readEnvFiles();
   const filled = Object.entries(fromFiles).filter(([, value]) => value !== "");
   if (filled.length > 0) environment = { ...environment, ...Object.fromEntries(filled) };
+  const { args } = entry;
+  if (isGiven(args) && !Array.isArray(args))
+    refuse({ field: "args", value: shape(args), message: "must be a list of texts", fix: 'Write ["…", "…"].' });
   const command = text("command");
-  const args = readArgs(entry["args"], expand, refuse);
+  const words = (args as readonly unknown[] | undefined)?.map((word, index) => asText(`args.${index}`, word));
   const env = { ...fromFiles, ...texts("env") };
   const cwd = text("cwd");
   const headers = texts("headers");
   const url = text("url", "serverUrl", "httpUrl", "endpoint");
   const timeout = whole("timeout");
-  const oauth = clientOAuth(entry["oauth"] ?? entry["auth"], expand);
-  return compact({
+  return present({
     name,
     type,
     command,
-    args,
+    args: words,
     env: Object.keys(env).length === 0 ? undefined : env,
     cwd: cwd === undefined ? undefined : resolve(context.folder, cwd),
     url,
     headers,
-    oauth,
+    oauth: clientOAuth(entry["oauth"] ?? entry["auth"], expand),
     namespace: text("namespace"),
     timeoutMs: whole("timeout_ms") ?? (timeout === undefined ? undefined : inMilliseconds(timeout)),
     connectTimeoutMs: whole("connect_timeout_ms"),
@@ -199,65 +214,45 @@ async function readServer(
   });
 }
 
-function readType(entry: Readonly<Record<string, unknown>>, refuse: Refuse): Type | undefined {
+function readType(entry: Readonly<Record<string, unknown>>): Type | undefined {
   const field = ["type", "transport", "transportType"].find((candidate) => typeof entry[candidate] === "string");
-  const written = field === undefined ? undefined : String(entry[field]);
-  if (field === undefined || written === undefined) return undefined;
+  if (field === undefined) return undefined;
+  const written = String(entry[field]);
   if (Object.hasOwn(TYPES, written)) return TYPES[written];
-  const known = Object.keys(TYPES);
-  const near = nearest(written, known);
-  return refuse({
-    field,
-    value: written,
-    message: `is ${showValue(written)}, which is no transport`,
-    fix: near === undefined ? "Write stdio, http, sse or websocket." : `Did you mean "${near}"?`,
-  });
+  const near = nearest(written, Object.keys(TYPES));
+  const fix = near === undefined ? "Write stdio, http, sse or websocket." : `Did you mean "${near}"?`;
+  return refuse({ field, value: written, message: `is ${showValue(written)}, which is not a transport`, fix });
 }
 
-function readArgs(
-  value: unknown,
-  expand: (field: string, text: string) => string,
-  refuse: Refuse,
-): readonly string[] | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value))
-    return refuse({ field: "args", value: shape(value), message: "must be a list of texts", fix: 'Write ["…", "…"].' });
-  return value.map((argument: unknown, index) => {
-    if (typeof argument !== "string" && typeof argument !== "number" && typeof argument !== "boolean")
-      return refuse({ field: `args.${index}`, message: "must be a text", fix: "Put it in quotes." });
-    return expand(`args.${index}`, String(argument));
+const OAUTH_KEYS = [
+  "clientId",
+  "clientSecret",
+  "issuer",
+  "clientMetadataUrl",
+  "scope",
+  "grant",
+  "redirectPort",
+  "tokenFile",
+];
+const OAUTH_ALIASES: Readonly<Record<string, string>> = { scopes: "scope", callbackPort: "redirectPort" };
+
+/** The OAuth settings of a client's server, in our words; what is none of them is left out. Clients write clientId, client_id or CLIENT_ID. */
+function clientOAuth(value: unknown, expand: (field: string, text: string) => string): McpOAuthConfig | undefined {
+  if (!isPlainObject(value)) return undefined;
+  const members = Object.entries(value).flatMap(([key, given]): readonly (readonly [string, string | number])[] => {
+    const camel = toCamel(/[a-z]/.test(key) ? key : key.toLowerCase());
+    const name = Object.hasOwn(OAUTH_ALIASES, camel) ? OAUTH_ALIASES[camel] : camel;
+    const text = Array.isArray(given) ? given.join(" ") : given;
+    if (name === "redirectPort") return isPort(given) ? [[name, given]] : [];
+    if (name === undefined || !OAUTH_KEYS.includes(name) || typeof text !== "string" || text === "") return [];
+    if (name === "grant" && text !== "authorization_code" && text !== "client_credentials") return [];
+    return [[name, expand(`oauth.${key}`, text)]];
   });
+  return Object.fromEntries(members);
 }
 
-/** The values of an env file, or of several; of two that name a variable, the later counts. */
-async function readEnvFiles(
-  value: unknown,
-  { folder }: ClientContext,
-  parts: {
-    readonly expand: (field: string, text: string) => string;
-    readonly refuse: Refuse;
-    readonly envFiles: string[];
-  },
-): Promise<Readonly<Record<string, string>>> {
-  const { expand, refuse, envFiles } = parts;
-  if (value === undefined || value === null) return {};
-  const values: Record<string, string> = {};
-  for (const path of Array.isArray(value) ? value : [value]) {
-    if (typeof path !== "string" || path === "")
-      return refuse({
-        field: "envFile",
-        value: shape(path),
-        message: "must be a path, or a list of paths",
-        fix: "Write envFile: PATH.",
-      });
-    const file = resolve(folder, expand("envFile", path));
-    envFiles.push(file);
-    const text = await readFile(file, "utf8").catch(() =>
-      refuse({ field: "envFile", value: path, message: `is ${path}, which cannot be read`, fix: "Check the path." }),
-    );
-    Object.assign(values, parseEnv(text));
-  }
-  return values;
+function isPort(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= 65_535;
 }
 
 /** What VS Code asks its user for: the `inputs` of its file. */
@@ -265,13 +260,8 @@ export function readInputs(value: unknown): readonly ClientInput[] {
   return (Array.isArray(value) ? value : []).flatMap((input: unknown) => {
     if (!isPlainObject(input) || typeof input["id"] !== "string") return [];
     const { id, description, default: fallback } = input;
-    return [
-      {
-        id,
-        ...(typeof description === "string" ? { description } : {}),
-        ...(typeof fallback === "string" ? { default: fallback } : {}),
-      },
-    ];
+    const textOf = (member: unknown): string | undefined => (typeof member === "string" ? member : undefined);
+    return [present({ id, description: textOf(description), default: textOf(fallback) })];
   });
 }
 
@@ -280,13 +270,10 @@ function inMilliseconds(timeout: number): number {
   return timeout <= 3600 ? timeout * 1000 : timeout;
 }
 
-function shape(value: unknown): unknown {
-  return typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "a mapping") : value;
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
-function compact(server: {
-  readonly [Key in keyof McpServerConfig]: McpServerConfig[Key] | undefined;
-}): McpServerConfig {
-  const members = Object.entries(server).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(members) as unknown as McpServerConfig;
+function shape(value: unknown): unknown {
+  return typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "a mapping") : value;
 }

@@ -3,7 +3,7 @@ import { basename, dirname, extname, resolve } from "node:path";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { type ClientServers, readClientConfig } from "./client-config.ts";
-import { CLIENT_KEYS } from "./client-keys.ts";
+import { CLIENT_KEYS } from "../load/key-style.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { readYaml } from "../load/read-yaml.ts";
 
@@ -29,13 +29,9 @@ export async function readMcpConfigFile(
 }
 
 async function parse(source: string, path: string): Promise<unknown> {
-  if (![".yaml", ".yml"].includes(extname(path))) return parseJson(source, path);
-  return (await readYaml(source, path, {}, () => true)).value;
-}
-
-/** Most files are plain JSON, which the runtime reads much faster than comments can be read. */
-function parseJson(source: string, path: string): unknown {
+  if ([".yaml", ".yml"].includes(extname(path))) return (await readYaml(source, path, {}, () => true)).value;
   try {
+    // Most files are plain JSON, which the runtime reads much faster than comments can be read.
     return JSON.parse(source);
   } catch {
     return parseJsonc(source, path).value;
@@ -43,14 +39,14 @@ function parseJson(source: string, path: string): unknown {
 }
 
 /** The part of a client's file that has its servers; the settings of VS Code have it under `mcp`. */
-export function clientBlock(value: unknown): Readonly<Record<string, unknown>> | undefined {
+function clientBlock(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isPlainObject(value)) return undefined;
   if (CLIENT_KEYS.some((key) => Object.hasOwn(value, key))) return value;
   return isPlainObject(value["mcp"]) && isPlainObject(value["mcp"]["servers"]) ? value["mcp"] : undefined;
 }
 
 /** The folder a file speaks of: that of `.vscode/mcp.json` is the one `.vscode` lies in. */
-export function workspaceOf(path: string): string {
+function workspaceOf(path: string): string {
   const folder = dirname(resolve(path));
   return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
 }

@@ -1,8 +1,7 @@
 import { ArsenalError, type ErrorIssue } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { CLIENT_KEYS } from "../clients/client-keys.ts";
-import { toSnake } from "./key-style.ts";
+import { CLIENT_KEYS, toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { describeExpected } from "./setting.ts";
 

@@ -1,3 +1,6 @@
+/** Keys under which MCP clients keep their servers. They may stand in `arsenal.yaml` as they are. */
+export const CLIENT_KEYS: readonly string[] = ["mcpServers", "servers", "inputs"];
+
 /** `maxRetries` → `max_retries` */
 export function toSnake(key: string): string {
   return key.replaceAll(/[A-Z0-9]+/g, (run, offset: number) =>

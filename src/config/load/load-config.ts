@@ -7,7 +7,7 @@ import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { IN_MEMORY } from "./state-type.ts";
 import { checkConfig } from "./check-config.ts";
 import { type ClientServers, readClientConfig } from "../clients/client-config.ts";
-import { CLIENT_KEYS } from "../clients/client-keys.ts";
+import { CLIENT_KEYS } from "./key-style.ts";
 import type { McpServerConfig } from "../config.ts";
 import { configuredExecutors } from "../parts/configured-executors.ts";
 import { configuredPolicy } from "../parts/policy/configured-policy.ts";

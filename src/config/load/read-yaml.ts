@@ -1,4 +1,4 @@
-import type { Document, Node, Pair, YAMLError } from "yaml";
+import type { Document, Node, Pair } from "yaml";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { configInvalid, type LocatedIssue, type Origin } from "./check-config.ts";
 import { fillReferences, hasReference, isWholeReference } from "./environment.ts";
@@ -19,11 +19,14 @@ export async function readYaml(
   environment: Readonly<Record<string, string | undefined>>,
   isForeign: (topLevelKey: string) => boolean = () => false,
 ): Promise<{ readonly value: unknown; readonly origin: Origin; readonly isEmpty: boolean }> {
-  if (source.length > MAX_CHARACTERS) throw configInvalid([tooLong(source, name)]);
+  if (source.length > MAX_CHARACTERS) {
+    const [given, limit] = [source.length, MAX_CHARACTERS].map((each) => each.toLocaleString("en"));
+    const message = `the file has ${given} characters, and at most ${limit} are read`;
+    throw configInvalid([{ field: "yaml", message, fix: "Remove what is not needed.", at: `${name}:1:1 ` }]);
+  }
   const { isScalar, LineCounter, parseDocument, visit } = await import("yaml");
   const lines = new LineCounter();
-  // Plain messages: the pretty ones quote the line, and a secret may be on it.
-  // Its own search for keys that are there twice compares each key with every other.
+  // Pretty errors quote the line, and a secret may be on it. Yaml's own search for keys that are there twice compares each with every other.
   const options = { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false };
   const document = parseDocument(source, options);
   const at = (offset = 0): string => {
@@ -31,7 +34,10 @@ export async function readYaml(
     return `${name}:${Math.max(1, line)}:${Math.max(1, col)} `;
   };
   const [broken] = document.errors;
-  if (broken) throw configInvalid([syntaxIssue(broken, at)]);
+  if (broken) {
+    const { message, pos } = broken;
+    throw configInvalid([{ field: "yaml", message, fix: "Fix the YAML at that line.", at: at(pos[0]) }]);
+  }
 
   const references = new Map<string, string>();
   const issues: LocatedIssue[] = [];
@@ -41,21 +47,23 @@ export async function readYaml(
       const seen = new Set<unknown>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
-        if (seen.has(key.value)) twice.push(twiceIssue(String(key.value), at(key.range?.[0])));
+        const value = String(key.value);
+        const message = "the key is there twice";
+        if (seen.has(key.value))
+          twice.push({ field: value, message, value, fix: "Remove one of the two.", at: at(key.range?.[0]) });
         seen.add(key.value);
       }
     },
     Scalar(key, node, ancestors) {
       if (key === "key" || typeof node.value !== "string" || !hasReference(node.value)) return;
-      const written = node.value;
+      const { value: written } = node;
       const path = pathOf(key, ancestors);
       if (isForeign(path[0] ?? "")) return;
       const field = path.join(".");
       try {
         const filled = fillReferences(written, environment, field);
-        const isWhole = isWholeReference(written);
         // A variable that is empty by its default is as good as not given.
-        node.value = isWhole && filled === "" ? null : filled;
+        node.value = isWholeReference(written) && filled === "" ? null : filled;
         if (filled !== written) references.set(filled, written);
       } catch (error) {
         if (!isArsenalError(error)) throw error;
@@ -76,20 +84,6 @@ export async function readYaml(
       reference: (filled) => (typeof filled === "string" ? references.get(filled) : undefined),
     },
   };
-}
-
-function syntaxIssue({ message, pos }: YAMLError, at: (offset: number) => string): LocatedIssue {
-  return { field: "yaml", message, fix: "Fix the YAML at that line.", at: at(pos[0]) };
-}
-
-function twiceIssue(key: string, at: string): LocatedIssue {
-  return { field: key, message: "the key is there twice", value: key, fix: "Remove one of the two.", at };
-}
-
-function tooLong({ length }: string, name: string): LocatedIssue {
-  const [given, limit] = [length, MAX_CHARACTERS].map((each) => each.toLocaleString("en"));
-  const message = `the file has ${given} characters, and at most ${limit} are read`;
-  return { field: "yaml", message, fix: "Remove what is not needed.", at: `${name}:1:1 ` };
 }
 
 /** The keys that lead to a value, outermost first. */
