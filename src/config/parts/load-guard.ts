@@ -8,7 +8,6 @@ import type { PinGuard } from "../../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
 import type { Screening } from "../../guard/scan/screening.ts";
 import type { Policy } from "../../guard/policy.port.ts";
-import type { Screening } from "../../guard/scan/screening.ts";
 import type { Limits } from "../../state/limits.port.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import { withLocalLimits } from "../../state/with-local-limits.ts";
