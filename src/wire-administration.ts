@@ -2,7 +2,7 @@ import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
 import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
-import { untilAborted } from "./catalog/dense/until-aborted.ts";
+import { untilAborted } from "./tool/until-aborted.ts";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
 import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";

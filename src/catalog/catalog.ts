@@ -5,7 +5,7 @@ import type { Tool } from "../tool/tool.ts";
 import type { Changes, Leases } from "../state/changes.port.ts";
 import type { CatalogEngine, EngineChanges } from "./catalog-engine.port.ts";
 import type { RequestOptions, RequestVectors, Settled, SettledOptions, Tier, Tiers } from "./dense/tiers.ts";
-import { untilAborted } from "./dense/until-aborted.ts";
+import { untilAborted } from "../tool/until-aborted.ts";
 import type { Exclusively } from "./exclusively.ts";
 import type { Following } from "./follow.ts";
 

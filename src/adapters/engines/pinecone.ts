@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import { pause } from "../../catalog/dense/until-aborted.ts";
+import { pause } from "../../tool/until-aborted.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { checkEngine } from "./handle.ts";

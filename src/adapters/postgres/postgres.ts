@@ -1,4 +1,4 @@
-import { untilAborted } from "../../catalog/dense/until-aborted.ts";
+import { untilAborted } from "../../tool/until-aborted.ts";
 import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import {
   isEmbedded,

@@ -5,7 +5,7 @@ import type { CatalogEngine } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
 import type { Exclusively } from "../exclusively.ts";
 import { type Embeddings, vectorsName } from "./embeddings.ts";
-import { pause, untilAborted } from "./until-aborted.ts";
+import { pause, untilAborted } from "../../tool/until-aborted.ts";
 
 /** A program that ends sooner never pays for a model it has no use for. */
 const DELAY_MS = 150;

@@ -1,4 +1,4 @@
-import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
+import { untilAborted } from "../../../tool/until-aborted.ts";
 
 /** Lets a limited number of requests run at once. */
 export function createRequestQueue(most: number) {

@@ -5,7 +5,7 @@ import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import { askedPause } from "../../retry-after.ts";
-import { pause } from "../../../catalog/dense/until-aborted.ts";
+import { pause } from "../../../tool/until-aborted.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import type { Answer, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
 

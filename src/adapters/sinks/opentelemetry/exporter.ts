@@ -3,7 +3,7 @@ import { gzip } from "node:zlib";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "../../../errors/show-value.ts";
 import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
-import { pause } from "../../../catalog/dense/until-aborted.ts";
+import { pause } from "../../../tool/until-aborted.ts";
 import { type PostParts, postOtlp } from "./post.ts";
 
 /** Sends what it is given, in batches, and never makes anybody wait. */

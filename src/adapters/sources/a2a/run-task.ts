@@ -1,7 +1,7 @@
 import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Handler, HandlerContext } from "../../../tool/handler.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
-import { pause } from "../../../catalog/dense/until-aborted.ts";
+import { pause } from "../../../tool/until-aborted.ts";
 import type { Security } from "../credentials/security.ts";
 import { type Agent, converse, isUnknownOperation, type Request, type RequestOptions } from "./connection.ts";
 import type { Outgoing, Update } from "./messages.ts";

@@ -10,7 +10,7 @@ import { createServerLog, type ServerLog } from "./upstream/server-log.ts";
 import { createHandler, toDraft } from "./upstream/server-tool.ts";
 import type { OnMessage } from "../../../mcp/connection.ts";
 import type { RpcNotification } from "../../../mcp/protocol.ts";
-import { untilAborted } from "../../../catalog/dense/until-aborted.ts";
+import { untilAborted } from "../../../tool/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
 /** What the source of a server's tools can be given. @internal */

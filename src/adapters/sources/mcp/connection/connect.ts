@@ -13,7 +13,7 @@ import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings, McpServerSettings, StdioSettings, WebSocketSettings } from "../settings.ts";
 import { type StreamableHttp, streamableHttpTransport } from "../transports/streamable-http.ts";
 import { createTap } from "../transports/tap.ts";
-import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import { untilAborted } from "../../../../tool/until-aborted.ts";
 
 /** How a connection is made. */
 export interface ConnectOptions {

@@ -4,7 +4,7 @@ import type { Clock } from "../../../../observe/clock.ts";
 import { withDeadline } from "../../../../register/with-deadline.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 import { isSessionExpired } from "./failures.ts";
-import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import { untilAborted } from "../../../../tool/until-aborted.ts";
 import type { UpstreamState } from "../upstream/upstream.ts";
 
 /** What a keeper needs. */

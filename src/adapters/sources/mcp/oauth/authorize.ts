@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { createEgress } from "../../../../guard/egress/egress.ts";
-import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import { untilAborted } from "../../../../tool/until-aborted.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
 import { createCredentials } from "../connection/credentials.ts";
 import type { OAuthSettings } from "../settings.ts";

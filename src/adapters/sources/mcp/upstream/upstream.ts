@@ -28,7 +28,7 @@ import { createResourceSubscriptions } from "./resource-subscriptions.ts";
 import { createSessionView, withIdentity } from "../connection/session-view.ts";
 import type { McpServerSettings } from "../settings.ts";
 import { unusableTool } from "./server-tool.ts";
-import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import { untilAborted } from "../../../../tool/until-aborted.ts";
 
 /** What an MCP server offers beside tools, by the method that lists it. */
 export const LISTINGS = {

@@ -5,7 +5,7 @@ import type { Emit } from "../../../../observe/events.ts";
 import type { Found, Registration, Registry } from "../../../../register/registry.ts";
 import type { Source } from "../../../../register/source.port.ts";
 import { isUnlisted } from "../../../../tool/tool.ts";
-import { untilAborted } from "../../../../catalog/dense/until-aborted.ts";
+import { untilAborted } from "../../../../tool/until-aborted.ts";
 import type { McpSource } from "../mcp.ts";
 import type { AddServerOptions, McpServerSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";

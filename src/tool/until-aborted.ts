@@ -1,5 +1,3 @@
-import type { Clock } from "../../observe/clock.ts";
-
 /** Waits for work that others wait for too: the signal ends this wait, not the work. */
 export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return work;
@@ -17,7 +15,7 @@ export async function untilAborted<Result>(work: Promise<Result>, signal: AbortS
 /** Waits, and rejects when the signal fires. A wait in the background does not keep the process alive. */
 export async function pause(
   ms: number,
-  clock: Clock,
+  clock: { after(ms: number, run: () => void, options: { readonly background: boolean }): () => void },
   { signal, background = false }: { readonly signal?: AbortSignal | undefined; readonly background?: boolean } = {},
 ): Promise<void> {
   signal?.throwIfAborted();
