@@ -1,22 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
-import { createEgress } from "../../../../guard/egress/egress.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
-import { createCredentials } from "../connection/credentials.ts";
 import type { OAuthSettings } from "../settings.ts";
 import { type Challenge, challengeOf, joinScopes, type ServerCredentials } from "./credentials.ts";
 import { toOAuthFailure } from "./failures.ts";
 import { createFlowClient, runFlow } from "./flow-client.ts";
-import { type FetchLike, oauthFetch } from "./guarded-fetch.ts";
-import { type OAuthParts, tokenStoreOf } from "./provider.ts";
+import type { FetchLike } from "./guarded-fetch.ts";
+import { oauthParts, type OAuthParts } from "./provider.ts";
 import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
 
 /** What a login works with: a way to the person who gives consent, and an end. */
 export interface AuthorizeParts extends OAuthParts {
   /** Shows the address that the person has to visit. */
   readonly showUrl: (url: string) => void;
-  /** Opens the address in a browser. Nothing is opened without it, and where it fails the shown address remains. */
+  /** Opens the address in a browser. If it is omitted or fails, the shown address remains. */
   readonly open?: (url: string) => void | Promise<void>;
   readonly signal?: AbortSignal;
   /** Time the person has. Default 300,000. */
@@ -30,26 +28,20 @@ export interface AuthorizeParts extends OAuthParts {
  */
 export async function authorize(settings: OAuthSettings, parts: AuthorizeParts): Promise<void> {
   const { serverName, serverUrl, signal } = parts;
-  const own = parts.credentials ?? createCredentials(serverName);
+  const { store, credentials, createFetch } = oauthParts(settings, parts);
   const isCancelled = (): boolean => signal?.aborted === true;
   if (isCancelled()) throw cancelled(serverName);
-  const store = tokenStoreOf(settings, parts);
   const before = await store.read(serverUrl);
   const state = randomBytes(32).toString("base64url");
   const port = settings.redirectPort ?? portInUse(before);
   const listener = await listenForRedirect({ state, port, exactPort: settings.redirectPort !== undefined });
   try {
-    const fetchFn = oauthFetch(parts.egress ?? createEgress(), {
-      serverUrl,
-      issuer: settings.issuer,
-      headers: await own.fill(parts.headers ?? {}, "headers"),
-      signal,
-    });
+    const fetchFn = await createFetch({ signal });
     const challenge = before.wanted ?? (await askForChallenge(serverUrl, fetchFn));
     const scope = joinScopes(settings.scope, challenge.scope);
     let loginUrl: string | undefined;
     const client = createFlowClient({
-      settings: await own.fillOAuth(settings),
+      settings: await credentials.fillOAuth(settings),
       serverUrl,
       store,
       redirectUri: settings.grant === "client_credentials" ? undefined : listener.redirectUri,
@@ -65,16 +57,14 @@ export async function authorize(settings: OAuthSettings, parts: AuthorizeParts):
 
     const answer = await waitForPerson(listener.answer, parts);
     try {
-      const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+      const { StreamableHTTPClientTransport: Transport } = await import("@modelcontextprotocol/client");
       // The transport is only here for its `finishAuth`, which checks the issuer before it believes anything else in the answer.
-      await new StreamableHTTPClientTransport(new URL(serverUrl), { authProvider: client, fetch: fetchFn }).finishAuth(
-        answer.params,
-      );
+      await new Transport(new URL(serverUrl), { authProvider: client, fetch: fetchFn }).finishAuth(answer.params);
     } catch (error) {
       answer.reply(`The login to ${serverName} failed. The terminal says why.`, false);
       throw error;
     }
-    await store.update(serverUrl, ({ wanted: _granted, ...credentials }) => credentials);
+    await store.update(serverUrl, ({ wanted: _granted, ...kept }) => kept);
     answer.reply(`You are logged in to ${serverName}. You can close this window.`, true);
   } catch (error) {
     if (isCancelled()) throw cancelled(serverName);

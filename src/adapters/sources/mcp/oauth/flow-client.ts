@@ -10,7 +10,7 @@ import {
 } from "./credentials.ts";
 
 /** What one run of an OAuth flow is made of. */
-export interface FlowParts {
+interface FlowParts {
   readonly settings: OAuthSettings;
   readonly serverUrl: string;
   readonly store: TokenStore;
@@ -42,17 +42,17 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
     client_name: "ToolArsenal",
     redirect_uris: redirectUri === undefined ? [] : [redirectUri],
     grant_types: machine ? ["client_credentials"] : ["authorization_code", "refresh_token"],
-    ...(machine ? {} : { response_types: ["code"] }),
-    ...(settings.scope === undefined ? {} : { scope: settings.scope }),
+    response_types: machine ? undefined : ["code"],
+    scope: settings.scope,
   };
 
   async function issuedBy(issuer: string): Promise<IssuedCredentials> {
     return (await store.read(serverUrl)).byIssuer[issuer] ?? {};
   }
 
-  function issuerInUse(): string | undefined {
-    return discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl;
-  }
+  const inUse = (): { readonly issuer: string } => ({
+    issuer: discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl ?? "",
+  });
 
   const client: OAuthClientProvider = {
     redirectUrl: redirectUri,
@@ -60,12 +60,11 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
     ...(settings.clientMetadataUrl === undefined ? {} : { clientMetadataUrl: settings.clientMetadataUrl }),
     ...(parts.state === undefined ? {} : { state: () => parts.state ?? "" }),
 
-    async clientInformation(context) {
-      const issuer = context?.issuer ?? issuerInUse() ?? "";
+    async clientInformation({ issuer } = inUse()) {
       if (settings.clientId !== undefined)
         return {
           client_id: settings.clientId,
-          ...(settings.clientSecret === undefined ? {} : { client_secret: settings.clientSecret }),
+          client_secret: settings.clientSecret,
           issuer: settings.issuer ?? issuer,
         };
       if (registered !== undefined) return { ...registered, issuer };
@@ -75,14 +74,12 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
       return undefined;
     },
 
-    async tokens(context) {
-      const issuer = context?.issuer ?? issuerInUse() ?? "";
+    async tokens({ issuer } = inUse()) {
       const { tokens } = await issuedBy(issuer);
       return tokens === undefined ? undefined : { ...tokens, issuer };
     },
 
-    async saveTokens(tokens, context) {
-      const issuer = context?.issuer ?? issuerInUse() ?? "";
+    async saveTokens(tokens, { issuer } = inUse()) {
       const { issuer: _stamp, ...granted } = tokens;
       await store.update(serverUrl, (credentials) => {
         const before = credentials.byIssuer[issuer];
@@ -90,12 +87,11 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
         const scope = granted.scope ?? requestedScope ?? before?.tokens?.scope;
         const issued: IssuedCredentials = {
           ...before,
-          ...(registered === undefined ? {} : { client: registered }),
-          ...(registered === undefined || redirectUri === undefined ? {} : { redirectUri }),
+          ...(registered && { client: registered, ...(redirectUri !== undefined && { redirectUri }) }),
           tokens: {
             ...granted,
-            ...(scope === undefined ? {} : { scope }),
-            ...(granted.expires_in === undefined ? {} : { expires_at: Date.now() + granted.expires_in * 1000 }),
+            ...(scope !== undefined && { scope }),
+            ...(granted.expires_in !== undefined && { expires_at: Date.now() + granted.expires_in * 1000 }),
           },
         };
         return { ...credentials, issuer, byIssuer: { ...credentials.byIssuer, [issuer]: issued } };
@@ -116,15 +112,15 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
     discoveryState: () => discovery,
 
     async invalidateCredentials(what) {
-      const issuer = issuerInUse();
-      if (issuer === undefined) return;
+      const { issuer } = inUse();
+      if (issuer === "") return;
       if (what === "client") registered = undefined;
       await store.update(serverUrl, (credentials) => {
         const { client: known, tokens, ...rest } = credentials.byIssuer[issuer] ?? {};
         const issued = {
           ...rest,
-          ...(known === undefined || what === "client" ? {} : { client: known }),
-          ...(tokens === undefined || what === "tokens" ? {} : { tokens }),
+          ...(known && what !== "client" && { client: known }),
+          ...(tokens && what !== "tokens" && { tokens }),
         };
         return { ...credentials, byIssuer: { ...credentials.byIssuer, [issuer]: issued } };
       });
@@ -145,7 +141,7 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
       requestedScope = joinScopes(scope);
       return new URLSearchParams({
         grant_type: "client_credentials",
-        ...(requestedScope === undefined ? {} : { scope: requestedScope }),
+        ...(requestedScope && { scope: requestedScope }),
       });
     };
   return client;
@@ -161,8 +157,8 @@ export async function runFlow(
   const { auth } = await import("@modelcontextprotocol/client");
   await auth(client, {
     serverUrl,
-    ...(scope === undefined ? {} : { scope }),
-    ...(url === undefined ? {} : { resourceMetadataUrl: new URL(url) }),
+    ...(scope !== undefined && { scope }),
+    ...(url !== undefined && { resourceMetadataUrl: new URL(url) }),
     forceReauthorization: options.anew === true,
     fetchFn: options.fetchFn,
   });

@@ -36,7 +36,7 @@ export interface OAuthParts {
 }
 
 /** The part of an answer that says whether its request was refused for want of a token. */
-export interface Refusable {
+interface Refusable {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -44,8 +44,8 @@ export interface Refusable {
 /** Gives the requests to one server their token, and renews it. Nothing here waits for a person. */
 export interface OAuthProvider {
   /**
-   * Makes a request with a token, and again where the server refuses it and a better token can be had; `discard` gets the answers that are
-   * not returned. Rejects with an `ArsenalError` where a better token needs a person.
+   * Makes a request with a token, and again if the server refuses it and a better token can be had; `discard` gets the answers that are
+   * not returned. Rejects with an `ArsenalError` if a better token needs a person.
    */
   authorized<Answer extends Refusable>(
     attempt: (token: string | undefined) => Promise<Answer>,
@@ -58,21 +58,29 @@ const MORE_RIGHTS = "asks for more rights than its token has.";
 /** The longest a renewal may take. It is done under a lock. */
 const RENEWAL_MS = 60_000;
 
-/** Where the tokens of these settings are kept. */
-export function tokenStoreOf(settings: OAuthSettings, parts: OAuthParts): TokenStore {
-  if (parts.tokenStore !== undefined) return parts.tokenStore;
+/** What both a login and a renewal work with, with defaults filled in. */
+export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
+  const { serverName, serverUrl, headers = {}, tokenStore } = parts;
+  const { egress = createEgress(), credentials = createCredentials(serverName) } = parts;
+  const { grant, tokenFile, issuer } = settings;
   // A program's own tokens cost one request to get again: they need not lie on a disk.
-  if (settings.grant === "client_credentials") return createTokenMemory();
-  return createTokenFile({ path: settings.tokenFile, warn: parts.warn });
+  const ownStore = (): TokenStore =>
+    grant === "client_credentials" ? createTokenMemory() : createTokenFile({ path: tokenFile, warn: parts.warn });
+  return {
+    credentials,
+    store: tokenStore ?? ownStore(),
+    /** Makes the requests of one login or renewal. */
+    async createFetch(options: { readonly signal?: AbortSignal | undefined; onOutage?(why: string): void }) {
+      return oauthFetch(egress, { serverUrl, issuer, headers: await credentials.fill(headers, "headers"), ...options });
+    },
+  };
 }
 
-/** OAuth for the requests of a running program: uses what is stored, renews it, and says so where only a person can help. */
+/** OAuth for the requests of a running program: uses what is stored, renews it, and says so if only a person can help. */
 export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts): OAuthProvider {
   const { serverName, serverUrl } = parts;
   const machine = settings.grant === "client_credentials";
-  const store = tokenStoreOf(settings, parts);
-  const egress = parts.egress ?? createEgress();
-  const credentials = parts.credentials ?? createCredentials(serverName);
+  const { store, credentials, createFetch } = oauthParts(settings, parts);
   let tokens: Tokens | undefined;
   let loaded = false;
   let renewal: Promise<void> | undefined;
@@ -126,13 +134,8 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
       onRedirect: refuse,
     });
     try {
-      const fetchFn = oauthFetch(egress, {
-        serverUrl,
-        issuer: settings.issuer,
-        headers: await credentials.fill(parts.headers ?? {}, "headers"),
-        signal: AbortSignal.timeout(RENEWAL_MS),
-        onOutage: (why) => void (outage = why),
-      });
+      const signal = AbortSignal.timeout(RENEWAL_MS);
+      const fetchFn = await createFetch({ signal, onOutage: (why) => void (outage = why) });
       await runFlow(client, { serverUrl, scope }, challenge, { fetchFn });
     } catch (error) {
       // A server that could not be reached has not refused: the tokens stay, and the next attempt may renew them.
@@ -160,12 +163,6 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
     await renewTogether(sent, { ...challenge, ...(scope === undefined ? {} : { scope }) });
   }
 
-  /** Ends a request that was refused although its token was widened. */
-  async function refuseScope(challenge: Challenge): Promise<never> {
-    if (machine) throw lacksRights(serverName, challenge.scope);
-    return askForLogin(challenge, MORE_RIGHTS);
-  }
-
   async function token(): Promise<string | undefined> {
     return (loaded ? tokens : await load())?.access_token;
   }
@@ -186,8 +183,11 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
       await widen(sent, challengeOf(answer.headers["www-authenticate"]));
       answer = await attempt(await token());
       if (!lacks()) return answer;
+      // It was refused although its token was widened.
       discard(answer);
-      return refuseScope(challengeOf(answer.headers["www-authenticate"]));
+      const challenge = challengeOf(answer.headers["www-authenticate"]);
+      if (machine) throw lacksRights(serverName, challenge.scope);
+      return askForLogin(challenge, MORE_RIGHTS);
     },
   };
 }
