@@ -1,86 +1,99 @@
-import type { EventLevel, EventMap, EventName } from "./events.ts";
+import type { ArsenalEvent, EventLevel, EventMap, EventName } from "./events.ts";
 
 /** The levels, quietest first. */
 export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "error"];
 
-const LOUDNESS: Readonly<Record<EventLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+/** Calls that ended in any other way are warnings. */
+const EXPECTED: readonly string[] = ["success", "pending_confirmation", "cancelled"];
 
-const LEVEL_OF_CALL: Readonly<Record<EventMap["call-finished"]["status"], EventLevel>> = {
-  success: "info",
-  pending_confirmation: "info",
-  cancelled: "info",
-  failure: "warn",
-  timeout: "warn",
-  permission_denied: "warn",
-  circuit_open: "warn",
-};
+/** The parts of the path that events come from. A log can have a level for each. */
+export type LogStage = "register" | "catalog" | "retrieve" | "guard" | "execute" | "state" | "observe" | "serve";
 
-/** How loud each event is. A finished call is as loud as its status. */
-const LEVEL_OF: { readonly [Name in EventName]: EventLevel | ((data: EventMap[Name]) => EventLevel) } = {
-  "tool-registered": "debug",
-  "tool-replaced": "info",
+/** Where each event comes from, and how loud it is. */
+const EVENTS: {
+  readonly [Name in EventName]: readonly [LogStage, EventLevel | ((data: EventMap[Name]) => EventLevel)];
+} = {
+  "tool-registered": ["register", "debug"],
+  "tool-replaced": ["register", "info"],
   // What is merely not accepted yet may be a hundred tools, which "pins-waiting" tells in one line.
-  "tool-rejected": ({ code }) => (code === "PERMISSION_DENIED" ? "info" : "warn"),
-  "tool-deleted": "info",
-  "tool-changed": "warn",
-  "pin-accepted": "info",
-  "pins-waiting": "warn",
-  "ensemble-accepted": "info",
-  "pins-failed": "error",
-  "state-lost": "error",
-  "state-unavailable": "error",
+  "tool-rejected": ["register", ({ code }) => (code === "PERMISSION_DENIED" ? "info" : "warn")],
+  "tool-deleted": ["register", "info"],
+  "tool-changed": ["guard", "warn"],
+  "pin-accepted": ["guard", "info"],
+  "pins-waiting": ["guard", "warn"],
+  "ensemble-accepted": ["guard", "info"],
+  "pins-failed": ["guard", "error"],
+  "state-lost": ["state", "error"],
+  "state-unavailable": ["state", "error"],
   // As loud as the default, so that a log that says the state is away also says that it is back.
-  "state-restored": "warn",
-  "policy-reloaded": "info",
-  "certificate-reloaded": "info",
-  "certificate-failed": "error",
-  "request-failed": "error",
-  "namespace-refused": "warn",
-  "toolset-tools-missing": "warn",
-  "catalog-synced": "info",
-  "catalog-changed": "info",
-  "snapshot-failed": "warn",
-  "embedder-failed": "warn",
-  "mcp-message": "debug",
-  "ensemble-connected": "info",
-  "ensemble-listed": "info",
-  "ensemble-disconnected": "info",
-  "ensemble-failed": "error",
-  "retrieval-finished": "info",
-  "retrieval-failed": ({ code }) => (code === "CANCELLED" || code === "QUERY_INVALID" ? "info" : "warn"),
-  "call-started": "debug",
-  "arguments-repaired": "info",
-  "call-retried": "warn",
-  "retry-refused": "warn",
-  "call-progressed": "debug",
-  "call-finished": ({ status }) => LEVEL_OF_CALL[status],
-  "upstream-called": "debug",
-  "request-finished": "debug",
-  "confirmation-requested": "info",
-  "confirmation-resolved": "info",
-  "scan-flagged": "warn",
-  "scan-failed": "warn",
-  "audit-failed": "error",
-  "secret-skipped": "warn",
-  "push-failed": "warn",
-  "card-unverified": "warn",
-  "circuit-opened": "warn",
-  "circuit-probed": "info",
-  "circuit-closed": "info",
-  "health-changed": "info",
-  "sink-failed": "error",
+  "state-restored": ["state", "warn"],
+  "policy-reloaded": ["guard", "info"],
+  "certificate-reloaded": ["serve", "info"],
+  "certificate-failed": ["serve", "error"],
+  "request-failed": ["serve", "error"],
+  "namespace-refused": ["register", "warn"],
+  "toolset-tools-missing": ["register", "warn"],
+  "catalog-synced": ["catalog", "info"],
+  "catalog-changed": ["catalog", "info"],
+  "snapshot-failed": ["catalog", "warn"],
+  "embedder-failed": ["catalog", "warn"],
+  "mcp-message": ["register", "debug"],
+  "ensemble-connected": ["register", "info"],
+  "ensemble-listed": ["register", "info"],
+  "ensemble-disconnected": ["register", "info"],
+  "ensemble-failed": ["register", "error"],
+  "retrieval-finished": ["retrieve", "info"],
+  "retrieval-failed": ["retrieve", ({ code }) => (code === "CANCELLED" || code === "QUERY_INVALID" ? "info" : "warn")],
+  "call-started": ["execute", "debug"],
+  "arguments-repaired": ["execute", "info"],
+  "call-retried": ["execute", "warn"],
+  "retry-refused": ["execute", "warn"],
+  "call-progressed": ["execute", "debug"],
+  "call-finished": ["execute", ({ status }) => (EXPECTED.includes(status) ? "info" : "warn")],
+  "upstream-called": ["execute", "debug"],
+  "request-finished": ["serve", "debug"],
+  "confirmation-requested": ["guard", "info"],
+  "confirmation-resolved": ["guard", "info"],
+  "scan-flagged": ["guard", "warn"],
+  "scan-failed": ["guard", "warn"],
+  "audit-failed": ["guard", "error"],
+  "secret-skipped": ["guard", "warn"],
+  "push-failed": ["serve", "warn"],
+  "card-unverified": ["register", "warn"],
+  "circuit-opened": ["execute", "warn"],
+  "circuit-probed": ["execute", "info"],
+  "circuit-closed": ["execute", "info"],
+  "health-changed": ["execute", "info"],
+  "sink-failed": ["observe", "error"],
 };
 
 /** Every event there is. */
-export const EVENT_NAMES: readonly EventName[] = Object.keys(LEVEL_OF) as EventName[];
+export const EVENT_NAMES: readonly EventName[] = Object.keys(EVENTS) as EventName[];
 
 /** The level of one event. */
 export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]): EventLevel {
-  const level: EventLevel | ((data: EventMap[Name]) => EventLevel) = LEVEL_OF[name];
+  const level: (typeof EVENTS)[Name][1] = EVENTS[name][1];
   return typeof level === "function" ? level(data) : level;
+}
+
+/** The part of the path that an event comes from. */
+export function stageOf(name: EventName): LogStage {
+  return EVENTS[name][0];
+}
+
+/** The quietest event that is shown of some stages. */
+export type LogLevels = Readonly<Partial<Record<LogStage, EventLevel>>>;
+
+/** True if an event is shown: at the level of its stage, or else at the common one. */
+export function isLoudEnough(
+  { name, level }: Pick<ArsenalEvent, "name" | "level">,
+  common: EventLevel,
+  levels: LogLevels,
+): boolean {
+  return isAtLeast(level, levels[stageOf(name)] ?? common);
 }
 
 /** True if an event of this level is shown at that threshold. */
 export function isAtLeast(level: EventLevel, threshold: EventLevel): boolean {
-  return LOUDNESS[level] >= LOUDNESS[threshold];
+  return EVENT_LEVELS.indexOf(level) >= EVENT_LEVELS.indexOf(threshold);
 }

@@ -3,8 +3,7 @@ import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ArsenalEvent, EventLevel } from "../../observe/events.ts";
 import { eventText, onOneLine } from "../../observe/event-text.ts";
-import { isLoudEnough, type LogLevels, type LogStage, stageOf } from "../../observe/event-stages.ts";
-import { EVENT_LEVELS } from "../../observe/levels.ts";
+import { EVENT_LEVELS, isLoudEnough, type LogLevels, type LogStage, stageOf } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { OutputStream } from "../../tool/streams.ts";
 

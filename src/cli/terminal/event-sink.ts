@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { consoleSink, type LogFormat } from "../../adapters/sinks/console.ts";
 import { eventText } from "../../observe/event-text.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../../observe/events.ts";
-import { isLoudEnough, type LogLevels } from "../../observe/event-stages.ts";
+import { isLoudEnough, type LogLevels } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { Terminal } from "../command.ts";
 import { styles } from "./style.ts";

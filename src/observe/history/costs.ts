@@ -36,8 +36,8 @@ export type CostSums = Map<string, Map<string, readonly [calls: number, cost: nu
 export function sumCosts(sums: CostSums, record: HistoryRecord): void {
   if (record.kind !== "call" || record.cost === undefined) return;
   const day = dayOf(record.at);
-  let rows = sums.get(day);
-  if (rows === undefined) sums.set(day, (rows = new Map()));
+  const rows = sums.get(day) ?? new Map<string, readonly [number, number]>();
+  sums.set(day, rows);
   const key = `${record.toolId} ${record.tenant ?? ""}`;
   const [calls, cost] = rows.get(key) ?? [0, 0];
   rows.set(key, [calls + 1, cost + record.cost]);
@@ -45,27 +45,33 @@ export function sumCosts(sums: CostSums, record: HistoryRecord): void {
 
 /** Adds costs to the totals that are kept of their days. */
 export async function writeCosts(state: State, sums: CostSums): Promise<void> {
-  for (const [day, rows] of sums) await addToDay(state, day, rows);
+  for (const [day, added] of sums) {
+    const addTo = (before: Day = {}): Day => {
+      const rows = new Map(Object.entries(before));
+      for (const [key, [calls, cost]] of added) {
+        const own = rows.has(key) || rows.size < MOST_ROWS ? key : OTHER;
+        const [calledBefore, costBefore] = rows.get(own) ?? [0, 0];
+        rows.set(own, [calledBefore + calls, costBefore + cost]);
+      }
+      return Object.fromEntries(rows);
+    };
+    await changeDocument(state, DAY + day, addTo, { expiresAt: Date.parse(day) + KEPT_DAYS * DAY_MS });
+  }
 }
 
-async function addToDay(
+/** Changes a document that other processes change too. */
+export async function changeDocument<Value>(
   state: State,
-  day: string,
-  added: ReadonlyMap<string, readonly [number, number]>,
+  key: string,
+  change: (before: Value | undefined) => Value,
+  options: { readonly expiresAt?: number } = {},
 ): Promise<void> {
-  const expiresAt = Date.parse(day) + KEPT_DAYS * DAY_MS;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const entry = await state.get(DAY + day);
-    const rows = new Map(Object.entries((entry?.value ?? {}) as Day));
-    for (const [key, [calls, cost]] of added) {
-      const own = rows.has(key) || rows.size < MOST_ROWS ? key : OTHER;
-      const [calledBefore, costBefore] = rows.get(own) ?? [0, 0];
-      rows.set(own, [calledBefore + calls, costBefore + cost]);
-    }
-    const ifVersion = entry?.version ?? "absent";
-    if (await state.set(DAY + day, Object.fromEntries(rows), { ifVersion, expiresAt })) return;
+    const entry = await state.get(key);
+    const changed = change(entry?.value as Value | undefined);
+    if (await state.set(key, changed, { ...options, ifVersion: entry?.version ?? "absent" })) return;
   }
-  throw new Error("other processes changed the costs at the same time, again and again");
+  throw new Error(`other processes changed the document ${key} at the same time, again and again`);
 }
 
 function dayOf(at: number): string {
@@ -78,7 +84,7 @@ export async function readCosts(
   { days, now, signal }: { readonly days: number; readonly now: number; readonly signal?: AbortSignal },
 ): Promise<readonly CostRow[]> {
   const from = dayOf(now - (days - 1) * DAY_MS);
-  const entries = await state.list(DAY, signal === undefined ? {} : { signal });
+  const entries = await state.list(DAY, { ...(signal && { signal }) });
   return entries
     .map(({ key, value }) => ({ day: key.slice(DAY.length), rows: Object.entries(value as Day) }))
     .filter(({ day }) => day >= from)

@@ -4,20 +4,13 @@ import type { State } from "../../state/state.port.ts";
 import { createBoundedQueue } from "../bounded-queue.ts";
 import type { Clock } from "../clock.ts";
 import type { Emit } from "../events.ts";
-import { type CostSums, sumCosts, writeCosts } from "./costs.ts";
+import { changeDocument, type CostSums, sumCosts, writeCosts } from "./costs.ts";
 import { fromStored, type HistoryRecord, type RetrievalRecord, type StoredRecord, toStored } from "./record.ts";
 
 /** Keeps what was asked and called, so that a question about yesterday can be answered. */
-export interface History {
-  /** Makes a record now and keeps its text, which is written within a second. One that cannot be made is lost and reported. */
-  note(make: () => HistoryRecord): void;
-  /** Writes what waits. */
-  flush(): Promise<void>;
-  /** Writes what waits, and ends. */
-  close(): Promise<void>;
-}
+export type History = ReturnType<typeof createHistory>;
 
-export interface HistorySettings {
+interface HistorySettings {
   /** Records kept, over all processes that share the state. */
   readonly max: number;
   readonly maxAgeDays: number;
@@ -25,7 +18,7 @@ export interface HistorySettings {
   readonly text: boolean;
 }
 
-export interface HistoryParts {
+interface HistoryParts {
   readonly state: State;
   readonly clock: Clock;
   readonly redactor: Pick<Redactor, "text">;
@@ -61,11 +54,8 @@ const MOST_WAITING = 5_000;
 
 const REPORT_EVERY_MS = 60_000;
 
-/** Attempts at a document that other processes change too. */
-const ATTEMPTS = 10;
-
 /** Creates the history of one process. What it cannot keep is lost and reported; nothing waits for it. */
-export function createHistory(parts: HistoryParts): History {
+export function createHistory(parts: HistoryParts) {
   const { state, clock, redactor, settings, emit, newId } = parts;
   const size = Math.min(MOST_IN_CHUNK, Math.ceil(settings.max / 10));
   const waiting = createBoundedQueue<string>(MOST_WAITING);
@@ -77,6 +67,7 @@ export function createHistory(parts: HistoryParts): History {
   let writing: Promise<void> = Promise.resolve();
   let isClosed = false;
 
+  /** Makes a record now and keeps its text, which is written within a second. One that cannot be made is lost and reported. */
   function note(make: () => HistoryRecord): void {
     if (isClosed) return;
     try {
@@ -90,6 +81,7 @@ export function createHistory(parts: HistoryParts): History {
     cancel ??= clock.after(WRITE_AFTER_MS, () => void flush(), { background: true });
   }
 
+  /** Writes what waits. */
   function flush(): Promise<void> {
     cancel?.();
     cancel = undefined;
@@ -142,18 +134,18 @@ export function createHistory(parts: HistoryParts): History {
 
   /** Adds documents to the index, and removes the oldest beyond the bounds. */
   async function updateIndex(started: readonly Chunk[], ended: readonly Chunk[]): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const entry = await state.get(INDEX);
-      const counts = new Map(ended.map(({ key, count }) => [key, count]));
-      const known = (entry?.value as Index | undefined)?.chunks ?? [];
-      const all = [...known, ...started].map((chunk) => ({ ...chunk, count: counts.get(chunk.key) ?? chunk.count }));
-      const kept = withinBounds(all);
-      const dropped = all.slice(0, all.length - kept.length);
-      if (!(await state.set(INDEX, { chunks: kept }, { ifVersion: entry?.version ?? "absent" }))) continue;
-      for (const { key } of dropped) await state.delete(key);
-      return;
-    }
-    throw new Error("other processes changed the index at the same time, again and again");
+    const counts = new Map(ended.map(({ key, count }) => [key, count]));
+    let dropped: readonly Chunk[] = [];
+    await changeDocument<Index>(state, INDEX, (index) => {
+      const all = [...(index?.chunks ?? []), ...started].map((chunk) => ({
+        ...chunk,
+        count: counts.get(chunk.key) ?? chunk.count,
+      }));
+      const chunks = withinBounds(all);
+      dropped = all.slice(0, all.length - chunks.length);
+      return { chunks };
+    });
+    for (const { key } of dropped) await state.delete(key);
   }
 
   function withinBounds(chunks: readonly Chunk[]): readonly Chunk[] {
@@ -183,7 +175,8 @@ export function createHistory(parts: HistoryParts): History {
   return {
     note,
     flush,
-    async close() {
+    /** Writes what waits, and ends. */
+    async close(): Promise<void> {
       isClosed = true;
       await flush();
       if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // Only counted higher than it is.

@@ -1,17 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { toolTokens } from "../../tool/estimate-tokens.ts";
 import type { Tool } from "../../tool/tool.ts";
-import type { ArsenalEvent, EventName } from "../events.ts";
+import type { ArsenalEvent, EventMap, EventName } from "../events.ts";
 import { createMetricRegistry, type MetricRegistry } from "./registry.ts";
-
-/** The metrics of one arsenal. */
-export interface ArsenalMetrics {
-  readonly registry: MetricRegistry;
-  /** True for events that are counted. */
-  wants(name: EventName): boolean;
-  /** Counts one event. */
-  record(event: ArsenalEvent): void;
-}
 
 /** What tokens cost, as the configuration says. */
 export interface Prices {
@@ -21,7 +12,7 @@ export interface Prices {
 }
 
 /** What is asked for when metrics are read. */
-export interface MetricSources {
+interface MetricSources {
   readonly version: string;
   /** What saved tokens are worth. Omitted if no price is configured. */
   readonly prices?: Prices | undefined;
@@ -53,26 +44,8 @@ const PAGE = 100;
 /** What stands for a label that does not apply. */
 export const NONE = "none";
 
-/** Events after which the catalog may have other tools. */
-const CHANGES_CATALOG: ReadonlySet<string> = new Set<ArsenalEvent["name"]>([
-  "catalog-synced",
-  "catalog-changed",
-  "tool-deleted",
-]);
-
-/** The other events that are counted. */
-const COUNTED: ReadonlySet<EventName> = new Set<EventName>([
-  "retrieval-finished",
-  "call-finished",
-  "call-retried",
-  "scan-flagged",
-  "confirmation-requested",
-  "confirmation-resolved",
-  "audit-failed",
-]);
-
 /** Declares every metric of an arsenal. Most follow from events; the others are looked up when somebody reads. */
-export function createArsenalMetrics(sources: MetricSources): ArsenalMetrics {
+export function createArsenalMetrics(sources: MetricSources) {
   const registry = createMetricRegistry();
   // First of all: what the others read may follow from these events.
   registry.onCollect(sources.catchUp);
@@ -129,46 +102,43 @@ export function createArsenalMetrics(sources: MetricSources): ArsenalMetrics {
   const tokens = watchTokens(registry, sources);
   collectGauges(registry, sources);
 
-  function record({ name, data }: ArsenalEvent): void {
-    if (CHANGES_CATALOG.has(name)) tokens.changed();
-    switch (name) {
-      case "retrieval-finished": {
-        const { tools, tenant = NONE, durationMs } = data;
-        retrievals.observe(durationMs / 1_000, namespaceOf(tools[0]?.toolId), tenant);
-        handedOut.add(data.tokens, tenant);
-        tokens.whenKnown((all) => {
-          const fewer = Math.max(0, all - data.tokens);
-          saved.add(fewer, tenant);
-          saveMoney?.(fewer, tenant);
-        });
-        return;
-      }
-      case "call-finished": {
-        const { status, tenant = NONE, attempts } = data;
-        const namespace = namespaceOf(data.toolId);
-        calls.add(1, namespace, tenant, status);
-        if (data.cached === true) cached.add(1, namespace);
-        if (attempts === 0) return;
-        durations.observe(data.latencyMs / 1_000, namespace, tenant);
-        queued.observe(Math.max(0, data.queuedMs) / 1_000, namespace);
-        if (data.cost !== undefined) cost.add(data.cost, namespace, tenant);
-        return;
-      }
-      case "call-retried":
-        return retried.add(1, namespaceOf(data.toolId));
-      case "scan-flagged":
-        return findings.add(1, data.where, data.severity, data.action);
-      case "confirmation-requested":
-        return approvals.add(1, "requested");
-      case "confirmation-resolved":
-        return approvals.add(1, data.outcome);
-      case "audit-failed":
-        return audit.add(data.records);
-      default:
-    }
-  }
+  const count: { readonly [Name in EventName]?: (data: EventMap[Name]) => void } = {
+    "catalog-synced": tokens.changed,
+    "catalog-changed": tokens.changed,
+    "tool-deleted": tokens.changed,
+    "retrieval-finished": ({ tools, tenant = NONE, durationMs, tokens: returned }) => {
+      retrievals.observe(durationMs / 1_000, namespaceOf(tools[0]?.toolId), tenant);
+      handedOut.add(returned, tenant);
+      tokens.whenKnown((all) => {
+        const fewer = Math.max(0, all - returned);
+        saved.add(fewer, tenant);
+        saveMoney?.(fewer, tenant);
+      });
+    },
+    "call-finished": (data) => {
+      const { status, tenant = NONE, attempts } = data;
+      const namespace = namespaceOf(data.toolId);
+      calls.add(1, namespace, tenant, status);
+      if (data.cached === true) cached.add(1, namespace);
+      if (attempts === 0) return;
+      durations.observe(data.latencyMs / 1_000, namespace, tenant);
+      queued.observe(Math.max(0, data.queuedMs) / 1_000, namespace);
+      if (data.cost !== undefined) cost.add(data.cost, namespace, tenant);
+    },
+    "call-retried": ({ toolId }) => retried.add(1, namespaceOf(toolId)),
+    "scan-flagged": ({ where, severity, action }) => findings.add(1, where, severity, action),
+    "confirmation-requested": () => approvals.add(1, "requested"),
+    "confirmation-resolved": ({ outcome }) => approvals.add(1, outcome),
+    "audit-failed": ({ records }) => audit.add(records),
+  };
 
-  return { registry, record, wants: (name) => COUNTED.has(name) || CHANGES_CATALOG.has(name) };
+  return {
+    registry,
+    /** True for events that are counted. */
+    wants: (name: EventName): boolean => count[name] !== undefined,
+    /** Counts one event. */
+    record: ({ name, data }: ArsenalEvent): void => count[name]?.(data as never),
+  };
 }
 
 /** Counts what saved tokens would have cost. Undefined if nobody says what tokens cost. */
@@ -192,10 +162,7 @@ function namespaceOf(toolId: string | undefined): string {
 }
 
 /** Estimates what all definitions are to a model: anew after each change of the catalog, a few tools at a time. */
-function watchTokens(
-  registry: MetricRegistry,
-  { catalog }: MetricSources,
-): { changed(): void; whenKnown(use: (tokens: number) => void): void } {
+function watchTokens(registry: MetricRegistry, { catalog }: MetricSources) {
   const gauge = registry.gauge("toolarsenal_catalog_tokens", "Estimated tokens of all definitions in the catalog.");
   let average = 0;
   let measuring: Promise<void> | undefined;
@@ -206,7 +173,7 @@ function watchTokens(
     let [sum, count] = [0, 0];
     let cursor: string | undefined;
     do {
-      const page = await catalog.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await catalog.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
       for (const tool of page.tools) sum += toolTokens(tool);
       count += page.tools.length;
       cursor = page.next;
@@ -234,7 +201,8 @@ function watchTokens(
   });
   return {
     changed,
-    whenKnown: (use) => (measuring === undefined ? use(ofAll()) : void measuring.then(() => use(ofAll()))),
+    whenKnown: (use: (tokens: number) => void): void =>
+      measuring === undefined ? use(ofAll()) : void measuring.then(() => use(ofAll())),
   };
 }
 

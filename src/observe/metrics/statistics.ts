@@ -53,12 +53,6 @@ export interface Minute {
   readonly p95Ms?: number;
 }
 
-/** Counts the calls of each minute of the last hour. */
-export interface RecentMinutes {
-  record(event: ArsenalEvent): void;
-  read(): readonly Minute[];
-}
-
 const MINUTE_MS = 60_000;
 const KEPT = 60;
 
@@ -73,8 +67,8 @@ interface Slot {
   readonly latencies: Uint32Array;
 }
 
-/** Creates the counts of the last hour, in memory that does not grow. */
-export function createRecentMinutes(clock: Pick<Clock, "now">): RecentMinutes {
+/** Counts the calls of each minute of the last hour, in memory that does not grow. */
+export function createRecentMinutes(clock: Pick<Clock, "now">) {
   const slots: Slot[] = Array.from({ length: KEPT }, () => ({
     minute: -1,
     calls: 0,
@@ -83,7 +77,7 @@ export function createRecentMinutes(clock: Pick<Clock, "now">): RecentMinutes {
   }));
 
   return {
-    record({ name, at, data }) {
+    record({ name, at, data }: ArsenalEvent): void {
       if (name !== "call-finished") return;
       const minute = Math.floor(at / MINUTE_MS);
       const slot = slots[minute % KEPT];
@@ -100,7 +94,7 @@ export function createRecentMinutes(clock: Pick<Clock, "now">): RecentMinutes {
       const index = bucket === -1 ? BOUNDS.length : bucket;
       slot.latencies[index] = (slot.latencies[index] ?? 0) + 1;
     },
-    read() {
+    read(): readonly Minute[] {
       const now = Math.floor(clock.now() / MINUTE_MS);
       return Array.from({ length: KEPT }, (_, index) => {
         const minute = now - KEPT + 1 + index;
