@@ -194,7 +194,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   async function addOpenApi(settings: OpenApiSettings, options: AddOptions = {}): Promise<number> {
     const { openapiSource } = await import("./adapters/sources/openapi/openapi.ts");
     const { egress: way = egress, signal } = options;
-    return addEnsemble(openapiSource(settings, { egress: way, emit, secrets }), { signal });
+    return addEnsemble(openapiSource(settings, { egress: way, secrets }), { signal });
   }
 
   async function addA2aAgent(settings: A2aAgentSettings, options: AddOptions & AddAgentOptions = {}): Promise<number> {

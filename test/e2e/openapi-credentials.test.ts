@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { OpenApiSettings } from "../../src/adapters/sources/openapi/settings.ts";
+import { createSecrets } from "../../src/guard/secrets/secrets.ts";
 import { openapiSource } from "../../src/adapters/sources/openapi/openapi.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import { ToolArsenal } from "../../src/index.ts";
@@ -26,7 +27,7 @@ const securitySchemes = {
   oidc: { type: "openIdConnect", openIdConnectUrl: "https://id.test" },
   tls: { type: "mutualTLS" },
 };
-const environment = { KEY: "k3y value", USER: "ann", WORD: "pass" };
+const secrets = createSecrets({ environment: { KEY: "k3y value", USER: "ann", WORD: "pass" } });
 
 function secured(security: unknown): object {
   return documentOf({ "/it": { get: { operationId: "it", security } } }, { components: { securitySchemes } });
@@ -34,7 +35,7 @@ function secured(security: unknown): object {
 
 async function sendWith(security: unknown, settings: Partial<OpenApiSettings>): Promise<Sent> {
   const server = await started();
-  const options = { parts: { environment } };
+  const options = { parts: { secrets } };
   await callOperation({ document: secured(security), server: server.url, ...settings }, "it", {}, options);
   const [sent] = server.sent;
   if (sent === undefined) throw new Error("nothing was sent");
@@ -132,7 +133,7 @@ describe("credentials", () => {
       server: server.url,
       credentials: { header: "env:KEY" },
     } as const;
-    await callOperation(settings, "it", {}, { parts: { environment, egress } });
+    await callOperation(settings, "it", {}, { parts: { secrets, egress } });
     egress.close();
     expect([server.sent[0]?.headers["x-key"], other.sent[0]?.headers["x-key"]]).toEqual(["k3y value", undefined]);
   });
@@ -152,7 +153,7 @@ describe("credentials", () => {
       query: "env:KEY",
       basic: { username: "ann", password: "env:WORD" },
     } as const;
-    await arsenal.addEnsemble(openapiSource({ name: "x", document, server: server.url, credentials }, { environment }));
+    await arsenal.addEnsemble(openapiSource({ name: "x", document, server: server.url, credentials }, { secrets }));
     const result = await arsenal.execute({ toolName: "x.it", arguments: {} });
     expect(result.error?.message).toBe(
       "GET /it answered 400 Bad Request: bad key [redacted] in /it?key=[redacted] and Basic [redacted]",
@@ -170,7 +171,7 @@ describe("an error's long answer", () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     const credentials = { header: "env:KEY" } as const;
     const document = secured([{ header: [] }]);
-    await arsenal.addEnsemble(openapiSource({ name: "x", document, server: server.url, credentials }, { environment }));
+    await arsenal.addEnsemble(openapiSource({ name: "x", document, server: server.url, credentials }, { secrets }));
     const result = await arsenal.execute({ toolName: "x.it", arguments: {} });
     expect(result.error?.message).toMatch(/x\[re…$/);
   });
@@ -205,7 +206,7 @@ describe("OAuth 2 client credentials", () => {
         server: `${server.url}/api`,
         credentials: { oauth: credential as typeof oauth },
       },
-      { environment, clock },
+      { secrets, clock },
     );
     closing.unshift(() => source.disconnect());
     const { signal } = new AbortController();

@@ -2,14 +2,13 @@ import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import type { Emit } from "../../../observe/events.ts";
 import type { Source, SourceOptions } from "../../../register/source.port.ts";
 import { createAuthorize } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
 import { loadDocument } from "./read/load-document.ts";
 import type { Problem } from "./read/operations.ts";
 import { type ReadDocument, readDocument } from "./read/read-document.ts";
-import { locate, type Located } from "./read/servers.ts";
+import { locate } from "./read/servers.ts";
 import type { OpenApiSettings } from "./settings.ts";
 
 /** What the source of an API's tools can be given. @internal */
@@ -19,11 +18,6 @@ export interface OpenApiParts {
   readonly clock?: Clock;
   /** Where secrets are found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
-  /** Where `env:NAME` is looked up, without `secrets`. Defaults to the process's own. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Told of each operation that cannot be used, or not wholly. */
-  readonly report?: (problem: Problem) => void;
-  readonly emit?: Emit;
 }
 
 /** The tools of an API. @internal */
@@ -43,33 +37,23 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * @internal
  */
 export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {}): OpenApiSource {
-  const { clock = systemClock, environment = process.env, egress = createEgress(), report, emit } = parts;
-  const { secrets = createSecrets({ environment }) } = parts;
-  const { name, maxConcurrent, timeoutMs } = settings;
+  const { clock = systemClock, egress = createEgress(), secrets = createSecrets() } = parts;
+  const { name, server, filesFrom, maxConcurrent, timeoutMs } = settings;
+  const { maxDocumentBytes: maxBytes = MAX_DOCUMENT_BYTES, maxAnswerBytes = MAX_ANSWER_BYTES } = settings;
   let read: ReadDocument | undefined;
-  for (const address of [settings.document, settings.server ?? ""])
+  for (const address of [settings.document, server ?? ""])
     if (typeof address === "string") for (const secret of secretsInAddress(address)) secrets.redactor.add(secret);
 
-  async function load({ signal }: Pick<SourceOptions, "signal">): Promise<void> {
-    const maxBytes = settings.maxDocumentBytes ?? MAX_DOCUMENT_BYTES;
+  async function load({ signal, emit }: SourceOptions): Promise<void> {
     const document = await loadDocument(settings.document, { egress, maxBytes, signal });
     const tokens = createClientTokens(egress, clock);
-    const { server } = settings;
-    const whole = (url: string): Located | undefined => locate(url, { documentUrl: document.url, server });
+    const whole = (url: string) => locate(url, { documentUrl: document.url, server });
     const authorize = createAuthorize({ settings, secrets, tokens, locate: whole });
-    read = readDocument(document, settings, {
-      egress,
-      authorize,
-      tokens,
-      redactor: secrets.redactor,
-      clock,
-      filesFrom: settings.filesFrom,
-      maxAnswerBytes: settings.maxAnswerBytes ?? MAX_ANSWER_BYTES,
-    });
-    for (const problem of read.problems) {
-      report?.(problem);
-      const message = `${problem.operation} of ${name} ${problem.skipped ? "is left out" : "is not complete"}: ${problem.reason}`;
-      if (problem.skipped) emit?.("tool-rejected", { name: problem.operation, code: "TOOL_INVALID", message });
+    const { redactor } = secrets;
+    read = readDocument(document, settings, { egress, authorize, tokens, redactor, clock, filesFrom, maxAnswerBytes });
+    for (const { operation, reason, skipped } of read.problems) {
+      const message = `${operation} of ${name} is left out: ${reason}`;
+      if (skipped) emit?.("tool-rejected", { name: operation, code: "TOOL_INVALID", message });
     }
   }
 
@@ -80,8 +64,8 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
     capabilities: ["network_access"],
     trustsAnnotations: settings.trustMethods === true,
     guardsEgress: true,
-    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    maxConcurrent,
+    timeoutMs,
     get problems() {
       return read?.problems ?? [];
     },

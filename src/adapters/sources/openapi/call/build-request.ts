@@ -1,5 +1,6 @@
 import type { Argument, Arguments } from "../tool/arguments.ts";
-import type { Writing } from "../read/read-parameters.ts";
+import type { Location } from "../read/read-parameters.ts";
+import type { ReadOperation } from "../read/read-document.ts";
 import { type BodyMember, type WrittenBody, writeMembers, writeWhole } from "./write-body.ts";
 import {
   type Encode,
@@ -11,66 +12,58 @@ import {
   wrongArgument,
 } from "./write-parameter.ts";
 
-/** What a request is built by. */
-export interface RequestPlan {
-  readonly method: string;
-  /** With `{name}` where path parameters go. */
-  readonly path: string;
-  readonly arguments: Arguments;
-}
+type ParameterArgument = Exclude<Argument, { readonly in: "body" }>;
 
 /** A request without credentials. */
 export interface BuiltRequest {
-  readonly method: string;
   /** Path and query, to be put behind the server's address. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   /** `name=value`, encoded. */
   readonly cookies: readonly string[];
-  readonly body?: WrittenBody;
+  readonly body: WrittenBody | undefined;
 }
 
-/** Builds the request that a call means. Throws ARGUMENTS_INVALID, naming the argument, where one cannot be written. */
+/** Builds the request that a call means. Throws ARGUMENTS_INVALID, naming the argument, if one cannot be written. */
 export async function buildRequest(
-  { method, path, arguments: { list, body, additional } }: RequestPlan,
+  { path, arguments: { list, body, additional } }: Pick<ReadOperation, "path" | "arguments">,
   args: Readonly<Record<string, unknown>>,
   folder?: string,
 ): Promise<BuiltRequest> {
   const given = (each: Argument): unknown => (Object.hasOwn(args, each.argument) ? args[each.argument] : undefined);
   for (const each of list)
     if (each.required && given(each) === undefined) throw wrongArgument(each.argument, "is missing");
-  const inPlace = (place: Argument["in"]): readonly Argument[] => list.filter((each) => each.in === place);
+  const inPlace = (place: Location): readonly ParameterArgument[] =>
+    list.filter((each) => each.in !== "body").filter((each) => each.in === place);
 
   const headers: Record<string, string> = {};
   for (const each of inPlace("header")) {
     const value = given(each);
     if (value !== undefined && value !== null) headers[each.name.toLowerCase()] = toHeader(each, value);
   }
-  const pairs = (place: "query" | "cookie", encodingOf: (each: Argument) => Encode): readonly string[] =>
+  const pairs = (place: Location, encodingOf: (each: ParameterArgument) => Encode): readonly string[] =>
     inPlace(place)
-      .flatMap((each) => writePairs(each.name, given(each), writingOf(each), encodingOf(each)))
+      .flatMap((each) => writePairs(each.name, given(each), each, encodingOf(each)))
       .map(([name, value]) => `${name}=${value}`);
-  const query = pairs("query", (each) => (writingOf(each).allowReserved ? encodeForQuery : encodeStrictly));
+  const query = pairs("query", ({ allowReserved }) => (allowReserved ? encodeForQuery : encodeStrictly));
   const cookies = pairs("cookie", toCookieEncoding);
-  const members = inPlace("body").map((each) => ({ ...each, value: given(each), file: each.file === true }));
+  const members = list.filter((each) => each.in === "body").map((each) => ({ ...each, value: given(each) }));
   const known = new Set(list.map(({ argument }) => argument));
   const names = additional === undefined ? [] : Object.keys(args).filter((name) => !known.has(name));
-  const further = names.map((name) => ({ name, argument: name, value: args[name], file: false }));
-  const written = body && (await writeBody(body, members, further, folder));
+  const further = names.map((name) => ({ name, argument: name, value: args[name] }));
   const [pathname = "", ...fixed] = fillPath(path, inPlace("path"), given).split("?");
   const search = [...(fixed.length === 0 ? [] : [fixed.join("?")]), ...query];
   return {
-    method,
     target: search.length === 0 ? pathname : `${pathname}?${search.join("&")}`,
     headers,
     cookies,
-    ...(written === undefined ? {} : { body: written }),
+    body: body && (await writeBody(body, members, further, folder)),
   };
 }
 
 async function writeBody(
   body: NonNullable<Arguments["body"]>,
-  members: readonly (BodyMember & { readonly required: boolean })[],
+  members: readonly BodyMember[],
   further: readonly BodyMember[],
   folder: string | undefined,
 ): Promise<WrittenBody | undefined> {
@@ -85,20 +78,17 @@ async function writeBody(
   return writeMembers(present, body, folder);
 }
 
-const PLAIN: Writing = { style: "simple", explode: false, allowReserved: false };
-
-function writingOf({ parameter }: Argument): Writing {
-  return parameter ?? PLAIN;
-}
-
-function fillPath(template: string, parameters: readonly Argument[], given: (each: Argument) => unknown): string {
+function fillPath(
+  template: string,
+  parameters: readonly ParameterArgument[],
+  given: (each: Argument) => unknown,
+): string {
   const byName = new Map(parameters.map((each) => [each.name, each]));
   // What follows # never reaches a server; documents use it to tell operations apart.
   return template.replace(/#.*$/, "").replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
     const each = byName.get(name);
     if (each === undefined) return whole;
-    const writing = writingOf(each);
-    const text = writeOne(name, given(each), writing, writing.allowReserved ? encodeForPath : encodeStrictly);
+    const text = writeOne(name, given(each), each, each.allowReserved ? encodeForPath : encodeStrictly);
     if (text === "") throw wrongArgument(each.argument, "must not be empty: it is part of the address");
     if (text.split("/").some(isDots)) throw wrongArgument(each.argument, "must not lead to another address");
     return text;
@@ -110,18 +100,18 @@ function isDots(segment: string): boolean {
   return /^(?:\.|%2e){1,2}$/i.test(segment);
 }
 
-function toHeader(each: Argument, value: unknown): string {
-  const text = writeOne(each.name, value, writingOf(each), (raw) => raw);
+function toHeader(each: ParameterArgument, value: unknown): string {
+  const text = writeOne(each.name, value, each, (raw) => raw);
   if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
     throw wrongArgument(each.argument, "has characters that cannot stand in a header");
   return text;
 }
 
-function toCookieEncoding(each: Argument): Encode {
-  if (writingOf(each).style !== "cookie") return encodeStrictly;
+function toCookieEncoding({ style, argument }: ParameterArgument): Encode {
+  if (style !== "cookie") return encodeStrictly;
   return (text) => {
     if (/[^\x21-\x7e]|[;,"\\]/.test(text))
-      throw wrongArgument(each.argument, "has characters that cannot stand in a cookie");
+      throw wrongArgument(argument, "has characters that cannot stand in a cookie");
     return text;
   };
 }

@@ -5,25 +5,14 @@ import { checkInCall } from "../../../../guard/egress/check-url.ts";
 import type { Egress, EgressResponse } from "../../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
 import type { Clock } from "../../../../observe/clock.ts";
-import type { EndedRequest, Handler } from "../../../../tool/handler.ts";
+import type { Handler } from "../../../../tool/handler.ts";
 import { traceHeadersOf } from "../../../../tool/trace-headers.ts";
-import type { Authorization, Authorize } from "../../credentials/authorize.ts";
-import { buildRequest, type BuiltRequest, type RequestPlan } from "./build-request.ts";
-import type { ClientTokens } from "../../credentials/client-tokens.ts";
 import { askedPause } from "../../../retry-after.ts";
+import { type Authorize, authorized, placeOf } from "../../credentials/authorize.ts";
+import type { ClientTokens } from "../../credentials/client-tokens.ts";
+import type { ReadOperation } from "../read/read-document.ts";
+import { buildRequest } from "./build-request.ts";
 import { readAnswer, readShortly } from "./read-answer.ts";
-import type { Security } from "../../credentials/security.ts";
-import type { Server } from "../read/servers.ts";
-
-/** What one operation is called by. */
-export interface OperationPlan extends RequestPlan {
-  /** `GET /pets/{id}` */
-  readonly title: string;
-  readonly security: Security;
-  readonly accept: string;
-  /** Throws CONFIG_INVALID where the settings and the document do not say. */
-  readonly server: () => Server;
-}
 
 /** What the operations of one document share. */
 export interface CallParts {
@@ -43,97 +32,71 @@ const SHOWN_LENGTH = 2000;
 const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE"]);
 
 /** Calls one operation: builds the request, adds credentials, sends it and reads the answer. */
-export function createHandler(plan: OperationPlan, parts: CallParts): Handler {
+export function createHandler(operation: ReadOperation, parts: CallParts): Handler {
   const { egress, authorize, tokens, filesFrom, maxAnswerBytes } = parts;
+  const { title, method, path, accept, security } = operation;
   return async (args, { signal, caller, beginRequest }) => {
-    const { base, trusted } = plan.server();
+    const { base, trusted } = operation.server();
     // Before anything is asked for on behalf of a call that may not be made.
     checkInCall(new URL(base));
-    const request = await buildRequest(plan, args, filesFrom);
-    const authorization = await authorize(plan.security, plan.title, { signal, caller });
+    const { target, headers, cookies, body } = await buildRequest(operation, args, filesFrom);
+    const authorization = await authorize(security, title, { signal, caller });
     const sent = beginRequest?.();
-    let status: number | undefined;
+    const own = {
+      ...traceHeadersOf(sent),
+      accept,
+      ...headers,
+      ...(body && { "content-type": body.contentType }),
+      ...(body?.length !== undefined && { "content-length": String(body.length) }),
+    };
+    const { url, ...credentials } = authorized(base + target, own, authorization, cookies);
+    const told = { ...placeOf(base), method, target: path };
+    let answer: EgressResponse | undefined;
     try {
-      const answer = await egress.request(toUrl(base, request, authorization), {
-        method: request.method,
-        headers: {
-          ...traceHeadersOf(sent),
-          ...toHeaders(plan, request, authorization),
-        },
-        secretHeaders: Object.keys(authorization.headers),
-        ...(request.body === undefined ? {} : { body: request.body.content }),
+      answer = await egress.request(url, {
+        method,
+        ...credentials,
+        ...(body && { body: body.content }),
         signal,
         maxBytes: maxAnswerBytes,
-        ...(trusted ? { allowPrivate: true, publicRedirects: true } : {}),
+        ...(trusted && { allowPrivate: true, publicRedirects: true }),
       });
-      ({ status } = answer);
-      if (answer.status < 400) {
+      const { status } = answer;
+      if (status < 400) {
         const read = await readAnswer(answer);
-        sent?.end(ended(plan, base, { status }));
+        sent?.end({ ...told, status });
         return read;
       }
-      if (answer.status === 401 && authorization.token !== undefined) tokens.forget(authorization.token);
-      throw await toReported(answer, plan, parts);
+      if (status === 401 && authorization.token !== undefined) tokens.forget(authorization.token);
+      throw await toReported(answer, title, parts);
     } catch (error) {
-      const failure = toFailure(error, plan, signal);
+      const failure = toFailure(error, operation, signal);
       const code = isArsenalError(failure) ? failure.code : "EXECUTION_FAILED";
-      sent?.end(ended(plan, base, { ...(status !== undefined && { status }), code }));
+      sent?.end({ ...told, ...(answer && { status: answer.status }), code });
       throw failure;
     }
-  };
-}
-
-/** What traces say of a request that has ended. */
-function ended({ title }: OperationPlan, base: string, how: Pick<EndedRequest, "status" | "code">): EndedRequest {
-  const { hostname, port, protocol } = new URL(base);
-  const [method = "", target = ""] = title.split(" ");
-  const address = { address: hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
-  return { method, target, transport: "http", ...address, ...how };
-}
-
-function toUrl(base: string, { target }: BuiltRequest, { query }: Authorization): string {
-  if (query.length === 0) return base + target;
-  return `${base}${target}${target.includes("?") ? "&" : "?"}${query.join("&")}`;
-}
-
-function toHeaders(
-  plan: OperationPlan,
-  { headers, cookies, body }: BuiltRequest,
-  given: Authorization,
-): Record<string, string> {
-  const allCookies = [...cookies, ...given.cookies, given.headers["cookie"]].filter((each) => each !== undefined);
-  return {
-    accept: plan.accept,
-    "user-agent": "toolarsenal",
-    ...headers,
-    ...(body === undefined ? {} : { "content-type": body.contentType }),
-    ...(body?.length === undefined ? {} : { "content-length": String(body.length) }),
-    // Last: no argument can take the place of a credential.
-    ...given.headers,
-    ...(allCookies.length === 0 ? {} : { cookie: allCookies.join("; ") }),
   };
 }
 
 /** An error that the API itself answered with. */
 async function toReported(
   answer: EgressResponse,
-  { title }: OperationPlan,
+  title: string,
   { clock, redactor }: CallParts,
 ): Promise<ArsenalError> {
   const { status, headers } = answer;
   const body = await readShortly(answer, SHOWN_LENGTH, redactor).catch(() => "");
-  const reason = STATUS_CODES[status] === undefined ? "" : ` ${STATUS_CODES[status]}`;
+  const shown = `${title} answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
   const retryAfterMs = status === 429 || status === 503 ? askedPause(headers, clock) : undefined;
-  const message = `${title} answered ${status}${reason}${body === "" ? "" : `: ${body}`}`;
-  return new ArsenalError("EXECUTION_FAILED", message, {
-    value: { status, ...(body === "" ? {} : { body }) },
+  return new ArsenalError("EXECUTION_FAILED", body === "" ? shown : `${shown}: ${body}`, {
+    value: { status, ...(body !== "" && { body }) },
     answered: true,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
 
 /** What became of a request that was not answered, or whose answer could not be read. */
-function toFailure(error: unknown, { title, method }: OperationPlan, signal: AbortSignal): unknown {
+function toFailure(error: unknown, { title, method }: ReadOperation, signal: AbortSignal): unknown {
   if (signal.aborted) return new ArsenalError("CANCELLED", `${title} was cancelled`, { cause: error });
   // Any other error: the connection broke while the answer was read.
   if (isArsenalError(error) && (error.code !== "TRANSPORT_FAILED" || error.details.beforeSend === true)) return error;

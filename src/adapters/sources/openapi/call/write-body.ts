@@ -19,7 +19,7 @@ export interface BodyMember {
   readonly name: string;
   readonly argument: string;
   readonly value: unknown;
-  readonly file: boolean;
+  readonly file?: boolean;
 }
 
 /** Writes the members of a body that is an object. */
@@ -60,12 +60,9 @@ export async function writeWhole(
     case "form":
     case "multipart": {
       if (!isPlainObject(value)) throw wrongArgument(argument, "must be an object");
-      const members = Object.entries(value).map(([name, each]) => ({
-        name,
-        argument: `${argument}.${name}`,
-        value: each,
-        file: false,
-      }));
+      const members = Object.entries(value).map(([name, each]) => {
+        return { name, argument: `${argument}.${name}`, value: each };
+      });
       return writeMembers(members, body, folder);
     }
   }

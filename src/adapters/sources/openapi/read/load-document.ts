@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { buffer } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { type ArsenalError, fixable, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../../../../errors/show-value.ts";
@@ -19,36 +19,32 @@ export interface LoadedDocument {
   readonly problems: readonly Problem[];
 }
 
-/** What loading needs. */
-export interface LoadParts {
+interface LoadParts {
   readonly egress: Egress;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** Reads a document and brings it to version 3.1. Throws CONFIG_INVALID where it is none. */
+/** Reads a document and brings it to version 3.1. Throws CONFIG_INVALID if it is not one. */
 export async function loadDocument(document: string | object, parts: LoadParts): Promise<LoadedDocument> {
   parts.signal.throwIfAborted();
   if (typeof document !== "string") return toCurrent(copyOf(document), "The document");
   if (!/^https?:/i.test(document)) return toCurrent(await parse(await readText(document, parts), document), document);
-  const { text, url } = await fetchText(document, parts);
-  return { ...(await toCurrent(await parse(text, document), document)), url };
+  const fetched = await fetchText(document, parts);
+  return { ...(await toCurrent(await parse(fetched.text, document), document)), url: fetched.url };
 }
 
-async function fetchText(
-  address: string,
-  { egress, maxBytes, signal }: LoadParts,
-): Promise<{ readonly text: string; readonly url: string }> {
+async function fetchText(address: string, { egress, maxBytes, signal }: LoadParts) {
   const shown = address.replace(/[?#].*$/, "");
   const headers = { accept: "application/json, application/yaml, */*;q=0.5", "user-agent": "toolarsenal" };
   // The operator wrote this address, not where it redirects to.
-  const answer = await egress.request(address, { headers, signal, maxBytes, trusted: true });
-  if (answer.status >= 300) {
-    answer.body.destroy();
-    throw unusable(shown, `it was answered with HTTP ${answer.status}`, "Check the address.");
+  const { status, body, url } = await egress.request(address, { headers, signal, maxBytes, trusted: true });
+  if (status >= 300) {
+    body.destroy();
+    throw unusable(shown, `it was answered with HTTP ${status}`, "Check the address.");
   }
   try {
-    return { text: (await buffer(answer.body)).toString("utf8"), url: answer.url };
+    return { text: await text(body), url };
   } catch (cause) {
     if (isArsenalError(cause)) throw unusable(shown, `it has more than ${maxBytes} bytes`, "Raise maxDocumentBytes.");
     throw cause;
@@ -68,23 +64,22 @@ async function readText(path: string, { maxBytes, signal }: LoadParts): Promise<
   }
 }
 
-async function parse(text: string, shown: string): Promise<unknown> {
+async function parse(written: string, shown: string): Promise<unknown> {
   // A mark some editors write first, which JSON does not know.
-  const source = text.replace(/^\uFEFF/, "");
+  const source = written.replace(/^\uFEFF/, "");
   let jsonError: unknown;
   try {
     if (/^\s*\{/.test(source)) return JSON.parse(source) as unknown;
   } catch (cause) {
-    // YAML also begins with a brace, where somebody writes it so.
+    // YAML may also begin with a brace.
     jsonError = cause;
   }
-  const { parse: parseText } = await import("yaml");
+  const { parse: parseYaml } = await import("yaml");
   try {
-    return parseText(source, { merge: true, logLevel: "error" }) as unknown;
-  } catch (cause) {
-    const shownError = jsonError ?? cause;
-    const why = shownError instanceof Error ? (shownError.message.split("\n")[0] ?? "") : "";
-    throw unusable(shown, `it is neither JSON nor YAML: ${why}`, "Fix it there.", shownError);
+    return parseYaml(source, { merge: true, logLevel: "error" }) as unknown;
+  } catch (yamlError) {
+    const cause = jsonError ?? yamlError;
+    throw unusable(shown, `it is neither JSON nor YAML: ${messageOf(cause).split("\n")[0]}`, "Fix it there.", cause);
   }
 }
 
@@ -107,11 +102,12 @@ async function toCurrent(given: unknown, shown: string): Promise<LoadedDocument>
     throw unusable(shown, `it says neither openapi: 3 nor swagger: 2.0, but ${written}`, fix);
   }
   // A version without quotes is a number in YAML.
-  const document = version.startsWith("2") ? { ...given, swagger: "2.0" } : { ...given, openapi: version };
+  const isSwagger = version === "2.0";
+  const document = isSwagger ? { ...given, swagger: version } : { ...given, openapi: version };
   const { upgrade } = await import("@scalar/openapi-upgrader");
   const toLatest = (each: Record<string, unknown>): JsonObject => upgrade(each, "3.1") as unknown as JsonObject;
   try {
-    return version.startsWith("2") ? upgradeSwagger(document, toLatest) : { root: toLatest(document), problems: [] };
+    return isSwagger ? upgradeSwagger(document, toLatest) : { root: toLatest(document), problems: [] };
   } catch (cause) {
     const why =
       cause instanceof RangeError ? "it is nested too deep" : `it cannot be brought to 3.1: ${messageOf(cause)}`;
@@ -127,5 +123,5 @@ function versionOf({ openapi, swagger }: Record<string, unknown>): string | unde
 
 function unusable(shown: string, why: string, fix: string, cause?: unknown): ArsenalError {
   const problem = `${shown} cannot be used as an OpenAPI document: ${why}.`;
-  return fixable("CONFIG_INVALID", problem, fix, { field: "document", ...(cause === undefined ? {} : { cause }) });
+  return fixable("CONFIG_INVALID", problem, fix, { field: "document", cause });
 }

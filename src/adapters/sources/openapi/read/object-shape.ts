@@ -1,4 +1,4 @@
-import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { asList, asRecord, asTexts, isPlainObject } from "../../../../tool/json-schema.ts";
 import type { JsonObject, References } from "./references.ts";
 
 /** The members of an object, as far as they can become arguments side by side. */
@@ -33,14 +33,14 @@ export function toObjectShape(schema: unknown, references: References, depth = 0
   }
   const { type, properties, additionalProperties, patternProperties } = found;
   if (!isObjectType(type) || patternProperties !== undefined) return undefined;
-  const members = new Map(Object.entries(isPlainObject(properties) ? properties : {}));
-  const required = new Set(toNames(found["required"]));
+  const members = new Map(Object.entries(asRecord(properties)));
+  const required = new Set(asTexts(found["required"]));
   const alternatives: Alternatives[] = [];
   let additional: unknown = additionalProperties === false ? undefined : additionalProperties;
-  for (const part of toList(found["allOf"])) {
+  for (const part of asList(found["allOf"])) {
     // A part that only demands members that others describe.
     if (isPlainObject(part) && part["properties"] === undefined && Array.isArray(part["required"])) {
-      for (const name of toNames(part["required"])) required.add(name);
+      for (const name of asTexts(part["required"])) required.add(name);
       if (part["$ref"] === undefined && part["allOf"] === undefined) continue;
     }
     const shape = toObjectShape(part, references, depth + 1);
@@ -54,12 +54,12 @@ export function toObjectShape(schema: unknown, references: References, depth = 0
     alternatives.push(...shape.alternatives);
   }
   for (const keyword of ["anyOf", "oneOf"] as const) {
-    const variants = toList(found[keyword]);
+    const variants = asList(found[keyword]);
     if (variants.length === 0) continue;
     const names = variants.map((variant) => namesIn(variant, references, depth));
     if (names.some((each) => each === undefined || each.some((name) => !members.has(name)))) return undefined;
     if (variants.every(isRequirement))
-      alternatives.push({ keyword, groups: variants.map((variant) => toNames((variant as JsonObject)["required"])) });
+      alternatives.push({ keyword, groups: variants.map((variant) => asTexts(asRecord(variant)["required"])) });
   }
   if (members.size === 0) return undefined;
   return { properties: members, required, ...(additional === undefined ? {} : { additional }), alternatives };
@@ -68,28 +68,17 @@ export function toObjectShape(schema: unknown, references: References, depth = 0
 /** The members that a variant speaks of. */
 function namesIn(variant: unknown, references: References, depth: number): readonly string[] | undefined {
   if (!isPlainObject(variant)) return undefined;
-  if (isRequirement(variant)) return toNames(variant["required"]);
+  if (isRequirement(variant)) return asTexts(variant["required"]);
   const shape = toObjectShape(variant, references, depth + 1);
   return shape && [...shape.properties.keys()];
 }
 
 /** A variant that says nothing but which members must be there. */
 function isRequirement(variant: unknown): boolean {
-  return (
-    isPlainObject(variant) &&
-    Array.isArray(variant["required"]) &&
-    Object.keys(variant).every((key) => ["required", "title", "description"].includes(key))
-  );
+  const { required, title: _title, description: _description, ...others } = asRecord(variant);
+  return Array.isArray(required) && Object.keys(others).length === 0;
 }
 
 function isObjectType(type: unknown): boolean {
   return type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
-}
-
-function toNames(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
-}
-
-function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,6 +1,6 @@
 import { messageOf } from "../../../../errors/show-value.ts";
-import { isPlainObject } from "../../../../tool/json-schema.ts";
-import { broken, type JsonObject, type References } from "./references.ts";
+import { asList, asRecord, isPlainObject } from "../../../../tool/json-schema.ts";
+import type { JsonObject, References } from "./references.ts";
 import type { OperationFilter } from "../settings.ts";
 
 /** The methods that a path can have, in the order in which their operations are listed. */
@@ -11,6 +11,8 @@ export interface Operation {
   /** Upper case. */
   readonly method: string;
   readonly path: string;
+  /** How it is named in messages, and without an operationId also in the catalog: `GET /pets/{id}`. */
+  readonly title: string;
   readonly definition: JsonObject;
   /** What the operations of one path share. */
   readonly item: JsonObject;
@@ -35,16 +37,18 @@ export function listOperations(
   const excluded = filters.exclude === undefined ? () => false : createFilter(filters.exclude, "some");
   const operations: Operation[] = [];
   const problems: Problem[] = [];
-  for (const [path, given] of Object.entries(isPlainObject(root["paths"]) ? root["paths"] : {})) {
+  for (const [path, given] of Object.entries(asRecord(root["paths"]))) {
     if (path.startsWith("x-")) continue;
     try {
-      const item = { ...references.follow(given, "the path"), ...withoutReference(given) };
+      const { $ref: _reference, ...own } = asRecord(given);
+      const item = { ...references.follow(given, "the path"), ...own };
       for (const [method, definition] of methodsOf(item)) {
+        const title = `${method} ${path}`;
         if (!isPlainObject(definition)) {
-          problems.push({ operation: `${method} ${path}`, reason: "it is not an object", skipped: true });
+          problems.push({ operation: title, reason: "it is not an object", skipped: true });
           continue;
         }
-        const operation: Operation = { method, path, definition, item };
+        const operation: Operation = { method, path, title, definition, item };
         if (included(operation) && !excluded(operation)) operations.push(operation);
       }
     } catch (error) {
@@ -54,24 +58,12 @@ export function listOperations(
   return { operations, problems };
 }
 
-/** How an operation is named in messages, and where it has no operationId also in the catalog. */
-export function titleOf({ method, path }: Pick<Operation, "method" | "path">): string {
-  return `${method} ${path}`;
-}
-
-function withoutReference(given: unknown): JsonObject {
-  if (!isPlainObject(given)) throw broken("the path is not an object");
-  const { $ref: _reference, ...others } = given;
-  return others;
-}
-
 function methodsOf(item: JsonObject): readonly (readonly [string, unknown])[] {
+  const own = METHODS.flatMap((method) =>
+    item[method] === undefined ? [] : [[method.toUpperCase(), item[method]] as const],
+  );
   // Version 3.2 lets a document name methods of its own.
-  const own = isPlainObject(item["additionalOperations"]) ? Object.entries(item["additionalOperations"]) : [];
-  return [
-    ...METHODS.flatMap((method) => (item[method] === undefined ? [] : [[method.toUpperCase(), item[method]] as const])),
-    ...own,
-  ];
+  return [...own, ...Object.entries(asRecord(item["additionalOperations"]))];
 }
 
 type Matches = (operation: Operation) => boolean;
@@ -79,7 +71,7 @@ type Matches = (operation: Operation) => boolean;
 /** `every`: each list that is there must match. `some`: one is enough. */
 function createFilter(filter: OperationFilter, rule: "every" | "some"): Matches {
   const lists: readonly (readonly [readonly string[] | undefined, (operation: Operation) => readonly unknown[]])[] = [
-    [filter.tags, ({ definition }) => (Array.isArray(definition["tags"]) ? definition["tags"] : [])],
+    [filter.tags, ({ definition }) => asList(definition["tags"])],
     [filter.paths, ({ path }) => [path]],
     [filter.methods, ({ method }) => [method]],
     [filter.operationIds, ({ definition }) => [definition["operationId"]]],
@@ -87,10 +79,9 @@ function createFilter(filter: OperationFilter, rule: "every" | "some"): Matches 
   const matchers = lists.flatMap(([patterns, valuesOf]): Matches[] => {
     if (patterns === undefined) return [];
     const expressions = patterns.map(toExpression);
-    return [
-      (operation) =>
-        valuesOf(operation).some((value) => typeof value === "string" && expressions.some((each) => each.test(value))),
-    ];
+    const isMeant = (value: unknown): boolean =>
+      typeof value === "string" && expressions.some((each) => each.test(value));
+    return [(operation) => valuesOf(operation).some(isMeant)];
   });
   return (operation) => matchers[rule]((matches) => matches(operation));
 }

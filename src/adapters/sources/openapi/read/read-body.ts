@@ -1,4 +1,4 @@
-import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { asList, asRecord, asText, isPlainObject } from "../../../../tool/json-schema.ts";
 import { type ObjectShape, toObjectShape } from "./object-shape.ts";
 import { explodes, type Style, type Writing } from "./read-parameters.ts";
 import type { JsonObject, References } from "./references.ts";
@@ -12,19 +12,19 @@ export interface Body {
   readonly contentType: string;
   readonly kind: BodyKind;
   readonly required: boolean;
-  readonly description?: string;
+  readonly description: string | undefined;
   /** As the document has it. */
   readonly schema: unknown;
-  /** Its members, where it is an object whose members can be arguments. */
-  readonly shape?: ObjectShape;
+  /** Its members, if it is an object whose members can be arguments. */
+  readonly shape: ObjectShape | undefined;
   /** How single members of a form are written. */
   readonly encoding: ReadonlyMap<string, PartEncoding>;
 }
 
 /** How one member of a form is written: by a style, or as a media type. */
-export interface PartEncoding {
-  readonly writing?: Writing;
-  readonly contentType?: string;
+interface PartEncoding {
+  readonly writing: Writing | undefined;
+  readonly contentType: string | undefined;
 }
 
 /** The body that an operation's request has; undefined if it has none. Of several media types the one that suits a model best. */
@@ -36,24 +36,23 @@ export function readBody(
   const given = definition["requestBody"];
   const read = given === undefined ? merged(fromParameters) : references.follow(given, "the request body");
   if (read === undefined) return undefined;
-  const content = isPlainObject(read["content"]) ? Object.entries(read["content"]) : [];
-  const candidates = content.map(([type, value]) => {
+  const candidates = Object.entries(asRecord(read["content"])).map(([type, value]) => {
     const media = references.follow(value, `the body ${type}`);
     const shape = toObjectShape(media["schema"], references);
     return { type, media, shape, rank: rankOf(type, shape, references) };
   });
   const [best] = candidates.toSorted((a, b) => a.rank - b.rank);
   if (best === undefined) return undefined;
-  const kind = kindOf(best.type);
-  const { description } = read;
+  const { type, media, shape } = best;
+  const kind = kindOf(type);
   return {
-    contentType: best.type.includes("*") ? "application/json" : best.type,
+    contentType: type.includes("*") ? "application/json" : type,
     kind,
     required: read["required"] === true,
-    ...(typeof description === "string" ? { description } : {}),
-    schema: best.media["schema"] ?? {},
-    ...(best.shape === undefined || kind === "text" || kind === "binary" ? {} : { shape: best.shape }),
-    encoding: readEncoding(best.media["encoding"]),
+    description: asText(read["description"]),
+    schema: media["schema"] ?? {},
+    shape: kind === "text" || kind === "binary" ? undefined : shape,
+    encoding: readEncoding(media["encoding"]),
   };
 }
 
@@ -82,25 +81,22 @@ function rankOf(type: string, shape: ObjectShape | undefined, references: Refere
 }
 
 function readEncoding(given: unknown): ReadonlyMap<string, PartEncoding> {
-  const read = new Map<string, PartEncoding>();
-  for (const [name, encoding] of Object.entries(isPlainObject(given) ? given : {})) {
-    if (!isPlainObject(encoding)) continue;
-    const { style = "form", explode, allowReserved, contentType } = encoding;
-    const styled = [encoding["style"], explode, allowReserved].some((value) => value !== undefined);
-    const writing = { explode: explodes(style, explode), allowReserved: allowReserved === true };
-    read.set(name, {
-      ...(styled ? { writing: { style: style as Style, ...writing } } : {}),
-      ...(typeof contentType === "string" ? { contentType } : {}),
-    });
-  }
-  return read;
+  const entries = Object.entries(asRecord(given)).map(([name, encoding]) => {
+    const { style, explode, allowReserved, contentType } = asRecord(encoding);
+    const styled = [style, explode, allowReserved].some((value) => value !== undefined);
+    const writing = {
+      style: (style ?? "form") as Style,
+      explode: explodes(style ?? "form", explode),
+      allowReserved: allowReserved === true,
+    };
+    return [name, { writing: styled ? writing : undefined, contentType: asText(contentType) }] as const;
+  });
+  return new Map(entries);
 }
 
 /** True for a member that is raw bytes. */
 export function isFile(schema: unknown, references: References): boolean {
-  const found = resolved(schema, references);
-  if (found === undefined) return false;
-  const { type, format, contentMediaType, contentEncoding } = found;
+  const { type, format, contentMediaType, contentEncoding } = resolved(schema, references);
   if (format === "binary" || type === "file") return true;
   if (typeof contentMediaType !== "string" || contentEncoding !== undefined) return false;
   return type === undefined || !/^text\/|json|xml/i.test(contentMediaType);
@@ -108,16 +104,16 @@ export function isFile(schema: unknown, references: References): boolean {
 
 /** True for a list of raw bytes. */
 export function isFileList(schema: unknown, references: References): boolean {
-  const found = resolved(schema, references);
-  return found?.["type"] === "array" && isFile(found["items"], references);
+  const { type, items } = resolved(schema, references);
+  return type === "array" && isFile(items, references);
 }
 
-function resolved(schema: unknown, references: References): JsonObject | undefined {
-  if (!isPlainObject(schema)) return undefined;
+/** The schema that a reference leads to; an empty one if it leads nowhere. */
+function resolved(schema: unknown, references: References): JsonObject {
   try {
     return references.follow(schema, "a schema");
   } catch {
-    return undefined;
+    return {};
   }
 }
 
@@ -126,54 +122,31 @@ function merged(bodies: readonly JsonObject[]): JsonObject | undefined {
   const [first, ...others] = bodies;
   if (first === undefined || others.length === 0) return first;
   const content: Record<string, JsonObject> = {};
-  for (const body of bodies) {
-    for (const [type, media] of Object.entries(isPlainObject(body["content"]) ? body["content"] : {})) {
-      const schema: unknown = isPlainObject(media) ? media["schema"] : undefined;
-      if (!isPlainObject(schema)) continue;
-      const before: JsonObject = (content[type]?.["schema"] as JsonObject | undefined) ?? {};
-      content[type] = {
-        schema: {
-          type: "object",
-          properties: {
-            ...(before["properties"] as object | undefined),
-            ...(schema["properties"] as object | undefined),
-          },
-          required: [...toNames(before["required"]), ...toNames(schema["required"])],
-        },
-      };
-    }
+  for (const [type, media] of bodies.flatMap((body) => Object.entries(asRecord(body["content"])))) {
+    const { schema } = asRecord(media);
+    if (!isPlainObject(schema)) continue;
+    const before = asRecord(content[type]?.["schema"]);
+    const properties = { ...asRecord(before["properties"]), ...asRecord(schema["properties"]) };
+    const required = [...asList(before["required"]), ...asList(schema["required"])];
+    content[type] = { schema: { type: "object", properties, required } };
   }
   return { content, required: bodies.some((body) => body["required"] === true) };
 }
 
-function toNames(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 /** Reads the schema of an operation's successful answers, and what to accept. They only describe, so whatever is wrong with them is ignored. */
 export function readReturns(definition: JsonObject, references: References) {
-  const responses = isPlainObject(definition["responses"]) ? definition["responses"] : {};
-  const statuses = Object.keys(responses)
-    .filter((status) => /^2(?:\d\d|XX)$/i.test(status))
-    .toSorted();
+  const responses = asRecord(definition["responses"]);
+  const statuses = Object.keys(responses).filter((status) => /^2(?:\d\d|XX)$/i.test(status));
   let schema: unknown;
   const types = new Set<string>();
-  for (const status of statuses) {
-    for (const [type, media] of contentOf(responses[status], references)) {
+  for (const status of statuses.toSorted()) {
+    const { content } = resolved(responses[status], references);
+    for (const [type, media] of Object.entries(asRecord(content))) {
       types.add(type);
-      if (isJson(type) && isPlainObject(media)) schema ??= media["schema"];
+      if (isJson(type)) schema ??= asRecord(media)["schema"];
     }
   }
   return { schema, accept: toAccept([...types]) };
-}
-
-function contentOf(response: unknown, references: References): readonly (readonly [string, unknown])[] {
-  try {
-    const { content } = references.follow(response, "a response");
-    return isPlainObject(content) ? Object.entries(content) : [];
-  } catch {
-    return [];
-  }
 }
 
 /** JSON where there is any: a server that can also answer in other forms must not choose one of them. */

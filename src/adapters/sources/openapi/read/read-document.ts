@@ -1,17 +1,32 @@
 import { messageOf } from "../../../../errors/show-value.ts";
-import { layOut } from "../tool/arguments.ts";
-import { type CallParts, createHandler, type OperationPlan } from "../call/call-operation.ts";
+import type { OfferedTool } from "../../../../register/source.port.ts";
+import { asText } from "../../../../tool/json-schema.ts";
+import type { Security } from "../../credentials/security.ts";
+import { type CallParts, createHandler } from "../call/call-operation.ts";
+import type { OpenApiSettings } from "../settings.ts";
+import { type Arguments, layOut } from "../tool/arguments.ts";
+import { toDraft } from "../tool/to-draft.ts";
 import type { LoadedDocument } from "./load-document.ts";
-import { listOperations, type Operation, type Problem, titleOf } from "./operations.ts";
+import { listOperations, type Operation, type Problem } from "./operations.ts";
 import { readBody, readReturns } from "./read-body.ts";
 import { readParameters } from "./read-parameters.ts";
-import { createReferences, type References } from "./references.ts";
-import type { Security } from "../../credentials/security.ts";
+import { createReferences } from "./references.ts";
 import { readSecurity } from "./security.ts";
 import { chooseServer, type Server } from "./servers.ts";
-import type { OpenApiSettings } from "../settings.ts";
-import { type ReadOperation, sourceNameOf, toDraft } from "../tool/to-draft.ts";
-import type { OfferedTool } from "../../../../register/source.port.ts";
+
+/** An operation that was read, ready to become a tool. */
+export interface ReadOperation extends Operation {
+  /** Unique in the document: the operationId, or method and path. */
+  readonly sourceName: string;
+  readonly arguments: Arguments;
+  readonly security: Security;
+  /** What its requests accept. */
+  readonly accept: string;
+  /** Schema of the answer, as the document has it. */
+  readonly returns: unknown;
+  /** Throws CONFIG_INVALID if neither the settings nor the document say. */
+  readonly server: () => Server;
+}
 
 /** The tools of a document. */
 export type ReadDocument = ReturnType<typeof readDocument>;
@@ -27,54 +42,40 @@ export function readDocument(
   const problems: Problem[] = [...before, ...unread];
   const tools: OfferedTool[] = [];
   const taken = new Set<string>();
-  const sourceUri =
-    url?.replace(/[?#].*$/, "") ?? (typeof settings.document === "string" ? settings.document : undefined);
+  const { document, filesFrom } = settings;
+  const sourceUri = url?.replace(/[?#].*$/, "") ?? (typeof document === "string" ? document : undefined);
 
   for (const operation of operations) {
-    const title = titleOf(operation);
-    const sourceName = sourceNameOf(operation, taken);
+    const { title, definition } = operation;
+    const id = asText(definition["operationId"]);
+    const sourceName = id === undefined || id.trim() === "" || taken.has(id) ? title : id;
     taken.add(sourceName);
     try {
-      const { returns, accept, ...read } = readOperation(operation, references, settings, root);
-      const server = (): Server => chooseServer(operation, { root, documentUrl: url, settings });
-      const known = { ...read, operation, sourceName, returns, server: baseOf(server) };
-      const { draft, external } = toDraft(known, { references, settings, sourceUri });
-      const plan: OperationPlan = { ...operation, ...read, title, accept, server };
-      tools.push({ draft, handler: createHandler(plan, parts) });
+      const { parameters, bodies } = readParameters(operation, references);
+      const security = readSecurity(definition, root, references);
+      const body = readBody(definition, bodies, references);
+      const { schema: returns, accept } = readReturns(definition, references);
+      const asked = parameters.filter((parameter) => !isCredential(parameter, security));
+      const read: ReadOperation = {
+        ...operation,
+        sourceName,
+        arguments: layOut(asked, body, references, filesFrom !== undefined),
+        security,
+        accept,
+        returns,
+        server: () => chooseServer(operation, { root, documentUrl: url, settings }),
+      };
+      const { draft, external } = toDraft(read, { references, settings, sourceUri });
+      tools.push({ draft, handler: createHandler(read, parts) });
       for (const reference of external) {
         const reason = `${reference} is another document, which is not read`;
         problems.push({ operation: title, reason, skipped: false });
       }
     } catch (error) {
-      const reason = messageOf(error);
-      problems.push({ operation: title, reason, skipped: true });
+      problems.push({ operation: title, reason: messageOf(error), skipped: true });
     }
   }
   return { tools, problems };
-}
-
-/** A server that cannot be told is told of when it is called. */
-function baseOf(server: () => Server): string | undefined {
-  try {
-    return server().base;
-  } catch {
-    return undefined;
-  }
-}
-
-function readOperation(
-  operation: Operation,
-  references: References,
-  settings: OpenApiSettings,
-  root: LoadedDocument["root"],
-): Omit<ReadOperation, "operation" | "sourceName" | "server"> & { readonly accept: string } {
-  const { definition } = operation;
-  const { parameters, bodies } = readParameters(operation, references);
-  const security = readSecurity(definition, root, references);
-  const body = readBody(definition, bodies, references);
-  const { schema: returns, accept } = readReturns(definition, references);
-  const asked = parameters.filter((parameter) => !isCredential(parameter, security));
-  return { arguments: layOut(asked, body, references, settings.filesFrom !== undefined), security, returns, accept };
 }
 
 /** Some documents name a key both as a security scheme and as a parameter. A model is never asked for it. */

@@ -1,23 +1,21 @@
 import { showValue } from "../../../../errors/show-value.ts";
-import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { asRecord, asText, isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Operation } from "./operations.ts";
 import { broken, type JsonObject, type References } from "./references.ts";
 import { COLLECTION_FORMAT } from "./swagger.ts";
 
+const STYLES = {
+  path: ["simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "tabDelimited"],
+  query: ["form", "spaceDelimited", "pipeDelimited", "tabDelimited", "deepObject"],
+  header: ["simple", "spaceDelimited", "pipeDelimited", "tabDelimited"],
+  cookie: ["form", "cookie"],
+} as const;
+
 /** Where a parameter stands in a request. */
-export type Location = "path" | "query" | "header" | "cookie";
+export type Location = keyof typeof STYLES;
 
 /** How a value is written, as OpenAPI names it. */
-export type Style =
-  | "simple"
-  | "label"
-  | "matrix"
-  | "form"
-  | "spaceDelimited"
-  | "pipeDelimited"
-  | "tabDelimited"
-  | "deepObject"
-  | "cookie";
+export type Style = (typeof STYLES)[Location][number];
 
 /** How the values of one name are written. */
 export interface Writing {
@@ -25,7 +23,7 @@ export interface Writing {
   readonly explode: boolean;
   readonly allowReserved: boolean;
   /** The whole value is written as this media type, and the style does not matter. */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
 }
 
 /** One parameter of an operation. */
@@ -33,20 +31,13 @@ export interface Parameter extends Writing {
   readonly name: string;
   readonly in: Location;
   readonly required: boolean;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly deprecated: boolean;
   /** As the document has it. */
   readonly schema: unknown;
 }
 
-const STYLES: Readonly<Record<Location, readonly Style[]>> = {
-  path: ["simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "tabDelimited"],
-  query: ["form", "spaceDelimited", "pipeDelimited", "tabDelimited", "deepObject"],
-  header: ["simple", "spaceDelimited", "pipeDelimited", "tabDelimited"],
-  cookie: ["form", "cookie"],
-};
-
-const LOCATIONS: readonly Location[] = ["path", "query", "header", "cookie"];
+const LOCATIONS = Object.keys(STYLES) as readonly Location[];
 
 /** Headers that OpenAPI keeps out of the parameters, and those that belong to the connection. */
 const NOT_PARAMETERS: ReadonlySet<string> = new Set(
@@ -92,23 +83,23 @@ export function namesIn(template: string): ReadonlySet<string> {
 }
 
 function toParameter(given: JsonObject, references: References): Parameter | undefined {
-  const { name, in: location, description } = given;
+  const { name, in: location } = given;
   if (typeof name !== "string" || name === "") throw broken(`a parameter's name is ${showValue(name)}`);
-  if (!LOCATIONS.includes(location as Location))
+  const where = LOCATIONS.find((each) => each === location);
+  if (where === undefined)
     throw broken(`the parameter ${showValue(name)} is in ${showValue(location)}, which cannot be sent`);
-  const where = location as Location;
   if (where === "header" && NOT_PARAMETERS.has(name.toLowerCase())) return undefined;
-  const content = isPlainObject(given["content"]) ? Object.entries(given["content"])[0] : undefined;
-  const media = content === undefined ? undefined : references.follow(content[1], `the content of ${name}`);
+  const [contentType, content] = Object.entries(asRecord(given["content"]))[0] ?? [];
+  const media = contentType === undefined ? given : references.follow(content, `the content of ${name}`);
   return {
     name,
     in: where,
     required: where === "path" || given["required"] === true,
     deprecated: given["deprecated"] === true,
-    ...(typeof description === "string" ? { description } : {}),
+    description: asText(given["description"]),
     ...toWriting(given, where),
-    ...(content === undefined ? {} : { contentType: content[0] }),
-    schema: media?.["schema"] ?? given["schema"] ?? {},
+    contentType,
+    schema: media["schema"] ?? given["schema"] ?? {},
   };
 }
 
@@ -120,13 +111,14 @@ const COLLECTION_STYLES: Readonly<Record<string, Style>> = {
 
 function toWriting(given: JsonObject, where: Location): Writing {
   const collection = COLLECTION_STYLES[String(given[COLLECTION_FORMAT])];
-  const style = collection ?? given["style"] ?? STYLES[where][0];
-  if (!STYLES[where].includes(style as Style))
-    throw broken(`the ${where} parameter ${showValue(given["name"])} has the style ${showValue(style)}`);
+  const named = collection ?? given["style"] ?? STYLES[where][0];
+  const style = STYLES[where].find((each) => each === named);
+  if (style === undefined)
+    throw broken(`the ${where} parameter ${showValue(given["name"])} has the style ${showValue(named)}`);
   const explode = collection === undefined ? given["explode"] : false;
   // GitHub marks parameters that hold a whole path.
   const allowReserved = given["allowReserved"] === true || given["x-multi-segment"] === true;
-  return { style: style as Style, explode: explodes(style, explode), allowReserved };
+  return { style, explode: explodes(style, explode), allowReserved };
 }
 
 /** Whether each member is written under its own name. */

@@ -1,6 +1,6 @@
-import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../../errors/arsenal-error.ts";
 import { showValue } from "../../../../errors/show-value.ts";
-import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { asList, asRecord, asText } from "../../../../tool/json-schema.ts";
 import type { Operation } from "./operations.ts";
 import type { JsonObject } from "./references.ts";
 import type { OpenApiSettings } from "../settings.ts";
@@ -25,25 +25,21 @@ export function chooseServer(
 ): Server {
   const { root, documentUrl, settings } = parts;
   if (settings.server !== undefined) {
-    if (URL.parse(settings.server) === null) {
-      const fix = "Write it as https://host/path.";
-      throw misconfigured(`server is ${showValue(settings.server)}, which is no address. ${fix}`, "server", fix);
-    }
+    if (URL.parse(settings.server) === null)
+      throw misconfigured(
+        `server is ${showValue(settings.server)}, which is not an address.`,
+        "Write it as https://host/path.",
+        "server",
+      );
     return { base: toBase(settings.server), trusted: true };
   }
-  const [server] = [definition, item, root].flatMap(({ servers }) => (Array.isArray(servers) ? servers : []));
-  const url = isPlainObject(server) && typeof server["url"] === "string" ? server["url"] : "/";
-  const filled = fillVariables(
-    url,
-    isPlainObject(server) ? server["variables"] : undefined,
-    settings.serverVariables ?? {},
-  );
+  const [first] = [definition, item, root].flatMap(({ servers }) => asList(servers));
+  const { url, variables } = asRecord(first);
+  const filled = fillVariables(asText(url) ?? "/", asRecord(variables), settings.serverVariables ?? {});
   const found = locate(filled, { documentUrl });
-  if (found === undefined) {
-    const fix = "Set server to the address of the API.";
-    throw misconfigured(`The document of ${settings.name} does not say where the API is. ${fix}`, "server", fix);
-  }
-  return { base: toBase(found.url), trusted: found.trusted };
+  if (found !== undefined) return { base: toBase(found.url), trusted: found.trusted };
+  const problem = `The document of ${settings.name} does not say where the API is.`;
+  throw misconfigured(problem, "Set server to the address of the API.", "server");
 }
 
 /** A whole address. */
@@ -67,17 +63,16 @@ export function locate(
   return { url: whole.href, trusted };
 }
 
-function fillVariables(url: string, variables: unknown, values: Readonly<Record<string, string>>): string {
-  const known = isPlainObject(variables) ? variables : {};
+function fillVariables(url: string, variables: JsonObject, values: Readonly<Record<string, string>>): string {
   return url.replaceAll(/\{([^{}]+)\}/g, (_whole, name: string) => {
-    const variable = Object.hasOwn(known, name) && isPlainObject(known[name]) ? known[name] : {};
+    const { default: fallback, enum: choices } = asRecord(Object.hasOwn(variables, name) && variables[name]);
     const field = `serverVariables.${name}`;
-    const value = Object.hasOwn(values, name) ? values[name] : variable["default"];
-    const choices = Array.isArray(variable["enum"]) ? variable["enum"] : undefined;
-    if (value === undefined) throw misconfigured(`The server's address needs ${field}. Set it.`, field, "Set it.");
-    if (choices !== undefined && Object.hasOwn(values, name) && !choices.includes(value)) {
+    const given = Object.hasOwn(values, name) ? values[name] : undefined;
+    const value = given ?? fallback;
+    if (value === undefined) throw misconfigured(`The server's address needs ${field}.`, "Set it.", field);
+    if (Array.isArray(choices) && given !== undefined && !choices.includes(given)) {
       const fix = `Use one of ${choices.map((each) => showValue(each)).join(", ")}.`;
-      throw misconfigured(`${field} is ${showValue(value)}, which the server does not know. ${fix}`, field, fix);
+      throw misconfigured(`${field} is ${showValue(value)}, which the server does not know.`, fix, field);
     }
     return String(value);
   });
@@ -87,6 +82,6 @@ function toBase(address: string): string {
   return address.replace(/[?#].*$/, "").replace(/\/+$/, "");
 }
 
-function misconfigured(message: string, field: string, fix: string): ArsenalError {
-  return new ArsenalError("CONFIG_INVALID", message, { field, fix, beforeSend: true });
+function misconfigured(problem: string, fix: string, field: string): ArsenalError {
+  return fixable("CONFIG_INVALID", problem, fix, { field, beforeSend: true });
 }

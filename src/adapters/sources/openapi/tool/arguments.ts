@@ -1,35 +1,36 @@
-import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { asRecord, type JsonSchema } from "../../../../tool/json-schema.ts";
 import type { Place } from "./definitions.ts";
 import { FILE_DESCRIPTION, fileSchema } from "../call/files.ts";
 import { type Body, isFile, isFileList } from "../read/read-body.ts";
-import type { Location, Parameter } from "../read/read-parameters.ts";
+import type { Parameter } from "../read/read-parameters.ts";
 import type { References } from "../read/references.ts";
 import type { SchemaWriter } from "./write-schema.ts";
 
-/** One argument of a tool, and where it goes in the request. */
-export interface Argument {
-  /** As the model writes it. */
-  readonly argument: string;
-  readonly in: Location | "body";
-  /** As the API writes it. Empty for the body as a whole. */
+/** An argument that is the body, or a member of it. */
+interface BodyArgument {
+  readonly in: "body";
+  /** Empty for the body as a whole. */
   readonly name: string;
   readonly required: boolean;
-  readonly description?: string;
-  readonly deprecated?: boolean;
-  /** How it is written; absent for parts of the body. */
-  readonly parameter?: Parameter;
+  readonly description?: string | undefined;
+  readonly deprecated?: undefined;
   /** True if the value is a file, or a list of files. */
   readonly file?: boolean;
   /** As the document has it. */
   readonly schema: unknown;
 }
 
+type Given = BodyArgument | (Parameter & { readonly file?: undefined });
+
+/** One argument of a tool, and where it goes in the request. */
+export type Argument = Given & { /** As the model writes it. */ readonly argument: string };
+
 /** The arguments of one operation. */
 export interface Arguments {
   readonly list: readonly Argument[];
-  readonly body?: Body;
-  /** What arguments beyond these must be, where the body takes them; undefined if there can be none. */
-  readonly additional?: unknown;
+  readonly body: Body | undefined;
+  /** What arguments beyond these must be, if the body takes them; undefined if there can be none. */
+  readonly additional: unknown;
 }
 
 /** Names that every model API takes for an argument. */
@@ -42,8 +43,8 @@ export function layOut(
   references: References,
   paths: boolean,
 ): Arguments {
-  const given: readonly Omit<Argument, "argument">[] = [
-    ...parameters.map((parameter) => ({ ...parameter, parameter })),
+  const given: readonly Given[] = [
+    ...parameters,
     ...(body === undefined ? [] : bodyArguments(body, references, paths)),
   ];
   const wanted = new Set(given.map(({ name }) => name));
@@ -53,15 +54,10 @@ export function layOut(
     taken.add(argument);
     return { ...each, argument };
   });
-  const additional = body?.shape?.additional;
-  return { list, ...(body === undefined ? {} : { body }), ...(additional === undefined ? {} : { additional }) };
+  return { list, body, additional: body?.shape?.additional };
 }
 
-function freeName(
-  { name, in: place }: Omit<Argument, "argument">,
-  wanted: ReadonlySet<string>,
-  taken: ReadonlySet<string>,
-): string {
+function freeName({ name, in: place }: Given, wanted: ReadonlySet<string>, taken: ReadonlySet<string>): string {
   const plain = toLegal(name === "" ? "body" : name);
   if (!taken.has(plain) && (plain === name || !wanted.has(plain))) return plain;
   const base = `${plain.slice(0, 50)}_${place}`;
@@ -77,36 +73,26 @@ function toLegal(name: string): string {
   return legal === "" ? "argument" : legal.slice(0, 60);
 }
 
-function bodyArguments(body: Body, references: References, paths: boolean): readonly Omit<Argument, "argument">[] {
-  const { shape } = body;
-  const bare = { in: "body", name: "", required: body.required } as const;
-  const described = body.description === undefined ? {} : { description: body.description };
-  if (body.kind === "binary")
-    return [{ ...bare, description: describeFile(body.description), file: true, schema: fileSchema(paths) }];
-  if (body.kind === "text") return [{ ...bare, ...described, schema: { type: "string", ...textHint(body) } }];
-  if (shape === undefined) return [{ ...bare, ...described, schema: body.schema }];
-  return [...shape.properties].flatMap(([name, schema]) => {
-    if (isPlainObject(schema) && schema["readOnly"] === true) return [];
-    const required = body.required && shape.required.has(name);
-    const place = { in: "body", name, required } as const;
-    if (body.kind !== "multipart") return [{ ...place, schema }];
-    const one = isFile(schema, references);
-    if (!one && !isFileList(schema, references)) return [{ ...place, schema }];
-    const { description } = schema as { readonly description?: unknown };
-    const file = fileSchema(paths);
-    return [
-      {
-        ...place,
-        description: describeFile(typeof description === "string" ? description : undefined),
-        file: true,
-        schema: one ? file : { type: "array", items: file },
-      },
-    ];
+function bodyArguments(body: Body, references: References, paths: boolean): readonly BodyArgument[] {
+  const { shape, kind, required, description, schema: whole } = body;
+  const bare = { in: "body", name: "", required, description } as const;
+  const file = fileSchema(paths);
+  if (kind === "binary") return [{ ...bare, description: describeFile(description), file: true, schema: file }];
+  if (kind === "text") return [{ ...bare, schema: { type: "string", ...textHint(body) } }];
+  if (shape === undefined) return [{ ...bare, schema: whole }];
+  return [...shape.properties].flatMap(([name, schema]): BodyArgument[] => {
+    const about = asRecord(schema);
+    if (about["readOnly"] === true) return [];
+    const place = { in: "body", name, required: required && shape.required.has(name) } as const;
+    const isOne = kind === "multipart" && isFile(schema, references);
+    if (!isOne && !(kind === "multipart" && isFileList(schema, references))) return [{ ...place, schema }];
+    const said = describeFile(about["description"]);
+    return [{ ...place, description: said, file: true, schema: isOne ? file : { type: "array", items: file } }];
   });
 }
 
-function describeFile(description: string | undefined): string {
-  return description === undefined ? FILE_DESCRIPTION : `${description} ${FILE_DESCRIPTION}`;
+function describeFile(description: unknown): string {
+  return typeof description === "string" ? `${description} ${FILE_DESCRIPTION}` : FILE_DESCRIPTION;
 }
 
 function textHint({ contentType }: Body): { readonly description?: string } {
@@ -119,16 +105,14 @@ const ROOT: Place = { depth: 0, required: true, nesting: 0 };
 export function writeArguments({ list, body, additional }: Arguments, writer: SchemaWriter): JsonSchema {
   const properties = list.map(({ argument, schema, required, description, deprecated }) => {
     const written = writer.write(schema, { ...ROOT, required });
-    const described = description !== undefined && {
-      description: joined(writer.describe(description), written.description),
-    };
-    return [argument, { ...written, ...described, ...(deprecated === true ? { deprecated } : {}) }] as const;
+    const said = description !== undefined && joined(writer.describe(description), written.description);
+    return [argument, { ...written, ...(said && { description: said }), ...(deprecated && { deprecated }) }] as const;
   });
   const required = list.flatMap((each) => (each.required ? [each.argument] : []));
   return {
     type: "object",
     properties: Object.fromEntries(properties),
-    ...(required.length === 0 ? {} : { required }),
+    ...(required.length > 0 && { required }),
     ...writeAlternatives(list, body),
     additionalProperties: additional === undefined ? false : writer.write(additional, { ...ROOT, required: false }),
   };
@@ -150,5 +134,5 @@ function writeAlternatives(list: readonly Argument[], body: Body | undefined): J
     const whole = required.every((names, index) => names.length === groups[index]?.length);
     return whole ? [{ [keyword]: required.map((names) => ({ required: names })) }] : [];
   });
-  return allOf.length === 0 ? {} : allOf.length === 1 ? (allOf[0] as JsonSchema) : { allOf };
+  return allOf.length > 1 ? { allOf } : (allOf[0] ?? {});
 }

@@ -1,28 +1,14 @@
 import { divide } from "../../../../tool/normalise/complete-description.ts";
 import type { SourceDraft } from "../../../../tool/draft.ts";
-import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { asTexts, isPlainObject } from "../../../../tool/json-schema.ts";
 import { LIMITS } from "../../../../tool/limits.ts";
 import type { Annotations, Capability } from "../../../../tool/tool.ts";
-import { type Arguments, writeArguments } from "./arguments.ts";
+import { writeArguments } from "./arguments.ts";
 import { fitSchema, type WriteRoot } from "./fit-schema.ts";
-import { type Operation, titleOf } from "../read/operations.ts";
+import type { ReadOperation } from "../read/read-document.ts";
 import { plainText } from "./plain-text.ts";
 import { broken, type References } from "../read/references.ts";
-import type { Security } from "../../credentials/security.ts";
 import type { OpenApiSettings } from "../settings.ts";
-
-/** An operation that was read, ready to become a tool. */
-export interface ReadOperation {
-  readonly operation: Operation;
-  /** Unique in the document: the operationId, or method and path. */
-  readonly sourceName: string;
-  readonly arguments: Arguments;
-  readonly security: Security;
-  /** Where its requests go; absent where the document does not say. */
-  readonly server: string | undefined;
-  /** Schema of the answer, as the document has it. */
-  readonly returns: unknown;
-}
 
 /** Room for what registering adds to a draft: ids, hashes, defaults. */
 const REGISTERED_BYTES = 1200;
@@ -37,42 +23,43 @@ export function toDraft(
     readonly references: References;
     readonly settings: OpenApiSettings;
     /** Where the document came from. */
-    readonly sourceUri?: string | undefined;
+    readonly sourceUri: string | undefined;
   },
 ): { readonly draft: SourceDraft; readonly external: readonly string[] } {
   const { references, settings, sourceUri } = parts;
-  const maxBytes = settings.maxToolBytes ?? MAX_TOOL_BYTES;
-  const { definition, method } = read.operation;
+  const { maxToolBytes = MAX_TOOL_BYTES, name, namespace = name } = settings;
+  const { definition, method, sourceName } = read;
   const bare: SourceDraft = {
-    name: read.sourceName,
-    sourceName: read.sourceName,
-    namespace: settings.namespace ?? settings.name,
+    name: sourceName,
+    sourceName,
+    namespace,
     source: "openapi",
-    ...(sourceUri === undefined ? {} : { sourceUri }),
+    ...(sourceUri !== undefined && { sourceUri }),
     ...toDescriptions(definition),
-    tags: Array.isArray(definition["tags"]) ? definition["tags"].filter((tag) => typeof tag === "string") : [],
+    tags: asTexts(definition["tags"]),
     capabilities: toCapabilities(read, settings),
     annotations: toAnnotations(method),
     deprecated: definition["deprecated"] === true,
   };
   const meta = toMeta(read);
-  const left = maxBytes - REGISTERED_BYTES - bytesOf({ ...bare, sourceMeta: { openapi: meta } });
+  const left = maxToolBytes - REGISTERED_BYTES - bytesOf({ ...bare, sourceMeta: { openapi: meta } });
   const parameters = fitSchema((writer) => writeArguments(read.arguments, writer), references, {
     direction: "request",
     maxBytes: left,
   });
-  if (parameters === undefined) throw broken(`its tool needs more than ${maxBytes} bytes even where it is shortened`);
-  const leftForReturns = Math.min(MAX_RETURNS_BYTES, left - bytesOf(parameters.schema));
+  if (parameters === undefined)
+    throw broken(`its tool needs more than ${maxToolBytes} bytes even where it is shortened`);
+  const maxBytes = Math.min(MAX_RETURNS_BYTES, left - bytesOf(parameters.schema));
   const hasReturns = read.returns !== undefined;
   const returns = hasReturns
-    ? fitSchema(returnsOf(read, references), references, { direction: "answer", maxBytes: leftForReturns })
+    ? fitSchema(returnsOf(read, references), references, { direction: "answer", maxBytes })
     : undefined;
   const shortened = parameters.shortened || (hasReturns && returns?.shortened !== false);
   return {
     draft: {
       ...bare,
       parameters: parameters.schema,
-      ...(returns === undefined ? {} : { returns: returns.schema }),
+      ...(returns && { returns: returns.schema }),
       sourceMeta: { openapi: shortened ? { ...meta, shortened } : meta },
     },
     external: [...new Set([...parameters.external, ...(returns?.external ?? [])])],
@@ -88,54 +75,67 @@ function returnsOf({ returns }: ReadOperation, references: References): WriteRoo
 }
 
 /** How the operation is called: where each argument goes. */
-function toMeta({
-  operation,
-  arguments: { list, body },
-  server,
-  security,
-}: ReadOperation): Readonly<Record<string, unknown>> {
-  const { method, path, definition } = operation;
+function toMeta(read: ReadOperation): Readonly<Record<string, unknown>> {
+  const {
+    method,
+    path,
+    definition,
+    arguments: { list, body },
+    security,
+  } = read;
   const { operationId } = definition;
+  const places = list.map(({ argument, in: place, name }) => [
+    argument,
+    name === "" ? { in: place } : { in: place, name },
+  ]);
   return {
     method,
     path,
-    ...(typeof operationId === "string" ? { operationId } : {}),
-    arguments: Object.fromEntries(
-      list.map(({ argument, in: place, name }) => [argument, name === "" ? { in: place } : { in: place, name }]),
-    ),
-    ...(body === undefined ? {} : { contentType: body.contentType }),
+    ...(typeof operationId === "string" && { operationId }),
+    arguments: Object.fromEntries(places),
+    ...(body && { contentType: body.contentType }),
     // Who gets the request, and with which credentials, is as much of the tool as what it is called.
-    ...(server === undefined ? {} : { server }),
-    ...(security.length === 0 ? {} : { security }),
+    ...serverOf(read),
+    ...(security.length > 0 && { security }),
   };
 }
 
+/** A server that cannot be determined is reported when the tool is called. */
+function serverOf({ server }: ReadOperation): { readonly server?: string } {
+  try {
+    return { server: server().base };
+  } catch {
+    return {};
+  }
+}
+
 /** The summary says it shortly, the description at length; what is too long for one field goes on in the next. */
-function toDescriptions({ summary, description }: Operation["definition"]): SourceDraft {
+function toDescriptions({ summary, description }: ReadOperation["definition"]): SourceDraft {
   const short = typeof summary === "string" ? plainText(summary).trim() : "";
   const long = typeof description === "string" ? plainText(description).trim() : "";
   const whole = long.startsWith(short) ? long : long === "" ? short : `${short.replace(/[.\s]+$/, "")}.\n\n${long}`;
   const { head, tail } = divide(whole, LIMITS.descriptionMax);
   return {
-    ...(short === "" ? {} : { title: divide(short, 200).head }),
+    ...(short !== "" && { title: divide(short, 200).head }),
     description: head === "" ? null : head,
-    ...(tail === "" ? {} : { extendedDescription: divide(tail, LIMITS.extendedDescriptionMax).head }),
+    ...(tail !== "" && { extendedDescription: divide(tail, LIMITS.extendedDescriptionMax).head }),
   };
 }
 
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);
 
 function toCapabilities(
-  { operation, arguments: { list } }: ReadOperation,
+  { method, arguments: { list } }: ReadOperation,
   settings: OpenApiSettings,
 ): readonly Capability[] {
-  const touches = READS.has(operation.method)
-    ? "read_data"
-    : operation.method === "DELETE"
-      ? "delete_data"
-      : "write_data";
+  const changes = method === "DELETE" ? "delete_data" : "write_data";
   const readsFiles = settings.filesFrom !== undefined && list.some(({ file }) => file === true);
-  return [touches, "external_api", "network_access", ...(readsFiles ? (["file_system"] as const) : [])];
+  return [
+    READS.has(method) ? "read_data" : changes,
+    "external_api",
+    "network_access",
+    ...(readsFiles ? (["file_system"] as const) : []),
+  ];
 }
 
 /** What HTTP says of the method. */
@@ -151,11 +151,4 @@ function toAnnotations(method: string): Partial<Annotations> {
 
 function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
-}
-
-/** The name a tool is called by in its document. `taken` has those of the operations before it. */
-export function sourceNameOf(operation: Operation, taken: ReadonlySet<string>): string {
-  const { operationId } = operation.definition;
-  const named = typeof operationId === "string" && operationId.trim() !== "" && !taken.has(operationId);
-  return named ? operationId : titleOf(operation);
 }
