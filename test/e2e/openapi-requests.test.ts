@@ -284,7 +284,7 @@ describe("a body on the wire", () => {
     expect([raw.body, raw.headers["content-length"]]).toEqual(["from a file", "11"]);
     for (const path of ["../a", "/etc/passwd", "link", ".", "none"])
       await expect(send("/x", "post", operation, { a: { path } }, { filesFrom: folder })).rejects.toThrow(
-        /^a\.path is no file/,
+        /^a\.path is not a file/,
       );
     await expect(send("/x", "post", operation, { a: { path: "a.txt" } })).rejects.toThrow(
       /^a\.path cannot be used here/,

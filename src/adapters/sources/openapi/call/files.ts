@@ -9,9 +9,9 @@ export interface SentFile {
   readonly filename?: string;
   readonly contentType?: string;
   readonly size: number;
-  /** In memory, where it is. */
-  readonly bytes?: Uint8Array;
-  content(): AsyncIterable<Uint8Array>;
+  /** True if the content is in memory, so that it can be sent again. */
+  readonly isInMemory: boolean;
+  content(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
 /** How a model is told to give a file. */
@@ -24,9 +24,9 @@ export function fileSchema(paths: boolean): JsonSchema {
     properties: {
       text: { type: "string" },
       base64: { type: "string" },
-      ...(paths
-        ? { path: { type: "string", description: "A file on the server of this tool, instead of the content." } }
-        : {}),
+      ...(paths && {
+        path: { type: "string", description: "A file on the server of this tool, instead of the content." },
+      }),
       filename: { type: "string" },
       contentType: { type: "string" },
     },
@@ -45,15 +45,12 @@ export async function toFile(value: unknown, argument: string, folder: string | 
     if (words !== undefined && (typeof words !== "string" || /[\r\n]/.test(words)))
       throw wrongArgument(`${argument}.${name}`, "must be one line of text");
   const named = {
-    ...(typeof filename === "string" ? { filename } : {}),
-    ...(typeof contentType === "string" ? { contentType } : {}),
+    ...(typeof filename === "string" && { filename }),
+    ...(typeof contentType === "string" && { contentType }),
   };
   if (typeof path === "string") return { ...(await atPath(path, argument, folder)), ...named };
   const bytes = typeof text === "string" ? Buffer.from(text) : fromBase64(String(base64), argument);
-  const content = async function* (): AsyncGenerator<Uint8Array> {
-    yield bytes;
-  };
-  return { ...named, size: bytes.length, bytes, content };
+  return { ...named, size: bytes.length, isInMemory: true, content: () => [bytes] };
 }
 
 async function atPath(path: string, argument: string, folder: string | undefined): Promise<SentFile> {
@@ -63,11 +60,8 @@ async function atPath(path: string, argument: string, folder: string | undefined
   const file = await realpath(resolve(root, path)).catch(() => undefined);
   const found = file?.startsWith(root.endsWith(sep) ? root : root + sep) === true ? await stat(file) : undefined;
   if (file === undefined || found?.isFile() !== true)
-    throw wrongArgument(`${argument}.path`, "is no file in the folder whose files may be sent");
-  const content = async function* (): AsyncGenerator<Uint8Array> {
-    yield* createReadStream(file) as AsyncIterable<Uint8Array>;
-  };
-  return { filename: basename(file), size: found.size, content };
+    throw wrongArgument(`${argument}.path`, "is not a file in the folder whose files may be sent");
+  return { filename: basename(file), size: found.size, isInMemory: false, content: () => createReadStream(file) };
 }
 
 function fromBase64(text: string, argument: string): Uint8Array {

@@ -54,8 +54,7 @@ export async function writeWhole(
       const file = await toFile(value, argument, folder);
       const type = contentType.includes("*") ? "application/octet-stream" : contentType;
       const sent = { contentType: file.contentType ?? type };
-      if (file.bytes !== undefined) return { ...sent, content: file.bytes };
-      return { ...sent, content: Readable.from(file.content()), length: file.size };
+      return { ...sent, ...(await toContent([file])) };
     }
     case "form":
     case "multipart": {
@@ -96,33 +95,27 @@ async function writeMultipart(
   folder: string | undefined,
 ): Promise<WrittenBody> {
   const boundary = `arsenal-${randomUUID()}`;
-  const parts: Part[] = [];
-  for (const member of members) {
-    if (member.file) parts.push(...(await fileParts(member, body, folder)));
-    else parts.push(...textParts(member, body));
-  }
-  const end = `--${boundary}--\r\n`;
-  const heads = parts.map(({ head }) => `--${boundary}\r\n${head}\r\n\r\n`);
+  const pieces: (string | SentFile)[] = [];
+  for (const member of members)
+    for (const { head, content } of member.file ? await fileParts(member, body, folder) : textParts(member, body))
+      pieces.push(`--${boundary}\r\n${head}\r\n\r\n`, content, "\r\n");
+  pieces.push(`--${boundary}--\r\n`);
   const type = body.contentType.replace(/\s*;\s*boundary=.*$/i, "");
-  const contentType = `${type}; boundary=${boundary}`;
-  const chunks = async function* (): AsyncGenerator<Uint8Array> {
-    for (const [index, { content }] of parts.entries()) {
-      yield Buffer.from(heads[index] ?? "");
-      if (typeof content === "string") yield Buffer.from(content);
-      else yield* content.content();
-      yield Buffer.from("\r\n");
-    }
-    yield Buffer.from(end);
-  };
-  if (parts.every(({ content }) => typeof content === "string" || content.bytes !== undefined))
-    return { contentType, content: await buffer(chunks()) };
-  const sizes = parts.map(({ content }, index) => Buffer.byteLength(heads[index] ?? "") + sizeOf(content) + 2);
-  const length = sizes.reduce((sum, size) => sum + size, Buffer.byteLength(end));
-  return { contentType, content: Readable.from(chunks()), length };
+  return { contentType: `${type}; boundary=${boundary}`, ...(await toContent(pieces)) };
 }
 
-function sizeOf(content: Part["content"]): number {
-  return typeof content === "string" ? Buffer.byteLength(content) : content.size;
+/** Texts and files one after the other: in memory if all of them are, as a stream otherwise. */
+async function toContent(pieces: readonly (string | SentFile)[]): Promise<Omit<WrittenBody, "contentType">> {
+  const chunks = async function* (): AsyncGenerator<Uint8Array> {
+    for (const piece of pieces) {
+      if (typeof piece === "string") yield Buffer.from(piece);
+      else yield* piece.content();
+    }
+  };
+  if (pieces.every((piece) => typeof piece === "string" || piece.isInMemory))
+    return { content: await buffer(chunks()) };
+  const sizes = pieces.map((piece) => (typeof piece === "string" ? Buffer.byteLength(piece) : piece.size));
+  return { content: Readable.from(chunks()), length: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
 function textParts(member: BodyMember, body: Body): readonly Part[] {

@@ -1,8 +1,8 @@
-import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { asList, asRecord, asText, isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { TYPES, WELL_FORMED, words } from "../../../../tool/schema/keywords.ts";
 import { createDefinitions, type Place } from "./definitions.ts";
 import { broken, isExternal, type JsonObject, type References } from "../read/references.ts";
 import { plainText } from "./plain-text.ts";
-import { isSoundValue } from "./sound-keywords.ts";
 
 /** How a schema is written. */
 export interface WriteOptions {
@@ -25,9 +25,9 @@ export const TOO_LARGE: unique symbol = Symbol("too large");
 export type SchemaWriter = ReturnType<typeof createSchemaWriter>;
 
 /** Keywords that hold one schema, those that hold a list, and those that hold some by name. */
-const ONE: ReadonlySet<string> = new Set(["not", "if", "then", "else", "contains", "propertyNames"]);
-const LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const NAMED: ReadonlySet<string> = new Set(["patternProperties", "dependentSchemas"]);
+const ONE = words("not if then else contains propertyNames");
+const LISTS = words("allOf anyOf oneOf prefixItems");
+const NAMED = words("patternProperties dependentSchemas");
 
 /** Deeper schemas are cut off, whatever may be written: everything that walks them is recursive. */
 const MAX_NESTING = 60;
@@ -92,16 +92,12 @@ export function createSchemaWriter(references: References, options: WriteOptions
 
   function shorten(schema: JsonObject, target: JsonObject): JsonSchema {
     shortened = true;
-    const { type } = target;
-    const known = isSoundValue("type", type)
-      ? { type: type as string }
-      : isPlainObject(target["properties"])
-        ? OBJECT
-        : {};
-    const described = textOf(schema["description"]) ?? textOf(target["description"]) ?? textOf(target["title"]) ?? "";
+    const { type, properties } = target;
+    const known = isPlainObject(properties) ? { type: "object" } : {};
+    const described = asText(schema["description"]) ?? asText(target["description"]) ?? asText(target["title"]) ?? "";
     const description = `${clip(plainText(described), Math.min(options.words, 120))} (shortened)`.trimStart();
     spend(description.length + 30);
-    return { ...known, description };
+    return { ...(isSoundValue("type", type) ? { type: type as string } : known), description };
   }
 
   function writeObject(schema: JsonObject, place: Place): JsonSchema {
@@ -132,7 +128,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     if (ONE.has(keyword)) return isPlainObject(value) ? write(value, inside) : undefined;
     if (LISTS.has(keyword))
       return Array.isArray(value) && value.length > 0 ? value.map((each) => write(each, inside)) : undefined;
-    if (NAMED.has(keyword)) return isPlainObject(value) ? writeAll(value, inside) : undefined;
+    if (NAMED.has(keyword)) return isPlainObject(value) ? writeNamed(Object.entries(value), () => inside) : undefined;
     if (keyword === "required") return writeRequired(value, schema);
     if (!isSoundValue(keyword, value, options.direction)) return undefined;
     if (keyword === "enum") return writeEnum(value as readonly unknown[], schema);
@@ -141,36 +137,33 @@ export function createSchemaWriter(references: References, options: WriteOptions
     return value;
   }
 
-  function writeAll(schemas: JsonObject, place: Place): JsonObject {
-    return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, write(schema, place)]));
+  function writeNamed(schemas: readonly (readonly [string, unknown])[], placeOf: (name: string) => Place): JsonObject {
+    return Object.fromEntries(schemas.map(([name, schema]) => [name, write(schema, placeOf(name))]));
   }
 
   function writeProperties(properties: JsonObject, parent: JsonObject, place: Place): JsonObject {
-    const required = new Set(Array.isArray(parent["required"]) ? parent["required"] : []);
-    const entries = Object.entries(properties).filter(([, property]) => isMeant(property));
-    return Object.fromEntries(
-      entries.map(([name, property]) => {
-        spend(name.length + 3);
-        const inside = { ...place, depth: place.depth + 1, required: place.required && required.has(name) };
-        return [name, write(property, inside)];
-      }),
-    );
+    const required = new Set(asList(parent["required"]));
+    const meant = Object.entries(properties).filter(([, property]) => isMeant(property));
+    return writeNamed(meant, (name) => {
+      spend(name.length + 3);
+      return { ...place, depth: place.depth + 1, required: place.required && required.has(name) };
+    });
   }
 
   function writeRequired(value: unknown, { properties }: JsonObject): unknown {
     if (!Array.isArray(value) || options.direction === "answer") return undefined;
-    const members = isPlainObject(properties) ? properties : {};
-    const names = value.filter((name) => typeof name === "string" && isMeant(members[name]));
-    return names.length === 0 ? undefined : [...new Set(names)];
+    const members = asRecord(properties);
+    const names = new Set(value.filter((name) => typeof name === "string" && isMeant(members[name])));
+    return names.size === 0 ? undefined : [...names];
   }
 
   /** Servers set what can only be read, and never answer with what can only be written. */
   function isMeant(property: unknown): boolean {
-    if (!isPlainObject(property)) return true;
-    return property[options.direction === "request" ? "readOnly" : "writeOnly"] !== true;
+    return asRecord(property)[options.direction === "request" ? "readOnly" : "writeOnly"] !== true;
   }
 
   function writeEnum(values: readonly unknown[], { type }: JsonObject): readonly unknown[] {
+    // A huge one is given up before it is written.
     spend(2 * values.length);
     spend(JSON.stringify(values).length - 2 * values.length);
     const nullable = Array.isArray(type) && type.includes("null") && !values.includes(null);
@@ -207,8 +200,6 @@ export function createSchemaWriter(references: References, options: WriteOptions
   };
 }
 
-const OBJECT = { type: "object" } as const;
-
 /** True for a schema that takes no more room than what would stand for it. */
 function isSmall(schema: JsonObject): boolean {
   const { properties, items } = schema;
@@ -221,11 +212,7 @@ function isSmall(schema: JsonObject): boolean {
 /** What the upgrade leaves of version 3.0's `nullable`, where there is no `type` to add to. */
 function orNull(schema: JsonSchema): JsonSchema {
   const { description, ...others } = schema;
-  return { ...(description === undefined ? {} : { description }), anyOf: [others, { type: "null" }] };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
+  return { ...(description !== undefined && { description }), anyOf: [others, { type: "null" }] };
 }
 
 /** The beginning of a text, up to the end of a word. */
@@ -239,4 +226,32 @@ function clip(text: string, max: number): string {
 
 function toPointer(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** Keywords that describe a value. */
+const DESCRIBING = words("type description title enum const format contentEncoding contentMediaType deprecated");
+
+/** Keywords that refuse values. */
+const REFUSING = words(
+  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties uniqueItems pattern",
+);
+
+/** True if a keyword means something in JSON Schema and can have this value. The rest is left out: one broken keyword would make the tool unusable. */
+function isSoundValue(keyword: string, value: unknown, direction: "request" | "answer" = "request"): boolean {
+  if (!DESCRIBING.has(keyword) && (direction === "answer" || !REFUSING.has(keyword))) return false;
+  switch (keyword) {
+    case "type": {
+      const types = [value].flat();
+      return types.length > 0 && types.every((type) => TYPES.has(type)) && new Set(types).size === types.length;
+    }
+    case "const":
+      return value !== undefined;
+    case "contentEncoding":
+    case "contentMediaType":
+      return typeof value === "string";
+    case "deprecated":
+      return value === true;
+    default:
+      return WELL_FORMED.get(keyword)?.(value) === true;
+  }
 }
