@@ -180,6 +180,8 @@ async function overStdio(
   const { input = process.stdin, output = process.stdout, drainMs } = options;
   const plane = aggregateOf(serving);
   const served = serveStdio(plane, {
+    replica,
+    work,
     input,
     output,
     drainMs: drainMs + AFTER_DRAIN_MS,

@@ -6,6 +6,9 @@ import { readJson } from "../../src/serve/http/read-json.ts";
 import type { HttpExchange } from "../../src/serve/surface.ts";
 import { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from "../../src/serve/mcp/http-endpoint.ts";
 import type { Plane } from "../../src/serve/mcp/plane.ts";
+import { createReplica, type Replica } from "../../src/serve/mcp/replica.ts";
+import { createWork, type Work } from "../../src/serve/work.ts";
+import { sharedMemory } from "./shared-memory.ts";
 
 /** A plane served over HTTP on a free port. The headers `x-caller` and `x-scope` say who calls, and what for. */
 export interface SampleEndpoint {
@@ -25,9 +28,14 @@ export interface SampleEndpoint {
   close(): Promise<void>;
 }
 
+/** The one process on a state in memory, and its work. */
+export async function aloneOnMemory(): Promise<{ readonly replica: Replica; readonly work: Work }> {
+  return { replica: await createReplica(sharedMemory()), work: createWork() };
+}
+
 /** Serves a plane for a test. */
-export async function serveSample(plane: Plane, options?: McpEndpointOptions): Promise<SampleEndpoint> {
-  const endpoint = createMcpEndpoint(plane, options);
+export async function serveSample(plane: Plane, options?: Partial<McpEndpointOptions>): Promise<SampleEndpoint> {
+  const endpoint = createMcpEndpoint(plane, { ...(await aloneOnMemory()), ...options });
   let closedResponses = 0;
   const server = createServer((request, response) => {
     response.on("close", () => (closedResponses += 1));

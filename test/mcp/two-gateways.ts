@@ -1,4 +1,3 @@
-import type { Clock } from "../../src/observe/clock.ts";
 import type { McpEndpointOptions } from "../../src/serve/mcp/http-endpoint.ts";
 import { createReplica, type Replica } from "../../src/serve/mcp/replica.ts";
 import { type SampleEndpoint, serveSample } from "./sample-endpoint.ts";
@@ -22,7 +21,7 @@ export interface TwoGateways {
 /** Serves the sample plane, with these tools, at two addresses as if by two processes. */
 export async function twoGateways(
   tools: Readonly<Record<string, SampleTool>> = {},
-  options: McpEndpointOptions & { readonly clock?: Clock } = {},
+  options: Partial<McpEndpointOptions> = {},
 ): Promise<TwoGateways> {
   const state = sharedMemory(options.clock);
   const start = async (): Promise<Gateway> => {

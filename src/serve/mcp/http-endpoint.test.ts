@@ -20,7 +20,7 @@ afterEach(async () => {
   open = [];
 });
 
-async function serve(options?: McpEndpointOptions): Promise<SampleEndpoint & { readonly plane: SamplePlane }> {
+async function serve(options?: Partial<McpEndpointOptions>): Promise<SampleEndpoint & { readonly plane: SamplePlane }> {
   const plane = createSamplePlane({
     broken: async () => {
       throw new RpcError({ code: -32601, message: "The tool's own method is missing" });

@@ -16,7 +16,8 @@ import { beginsWork, refuseNew } from "./shutdown.ts";
 import { claimedVersion, unsupportedVersion } from "../../mcp/envelope.ts";
 import { failure, readMessage, type Received } from "../../mcp/message.ts";
 import { headerMismatch } from "../../mcp/headers.ts";
-import { createModernRequests, type ModernRequestsOptions } from "./modern/modern-requests.ts";
+import { createModernRequests } from "./modern/modern-requests.ts";
+import type { ModernRequestsOptions } from "./modern/suspended-calls.ts";
 import { errorBody, type Plane } from "./plane.ts";
 import { createReply } from "./reply.ts";
 import { createSessionStore, NO_ROOM } from "./legacy/session-store.ts";
@@ -26,10 +27,8 @@ type Headers = Readonly<Record<string, string>>;
 /** Another instance, or the next start of this one, may answer soon. */
 const RETRY_SOON = { "retry-after": "1" };
 
-/** How an endpoint behaves; what is absent has a default. */
+/** How an endpoint behaves. */
 export interface McpEndpointOptions extends ModernRequestsOptions {
-  /** How long a legacy session may be idle: one hour. */
-  readonly sessionIdleMs?: number;
   /** How many legacy sessions there may be: 1000. */
   readonly sessionLimit?: number;
   /** After so long without an answer, a reply becomes a stream that is kept alive: 15 s. */
@@ -44,18 +43,10 @@ export interface McpEndpoint {
 }
 
 /** Serves a plane over streamable HTTP. */
-export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}): McpEndpoint {
-  const { clock = systemClock, quietMs = 15_000, sessionIdleMs = 3_600_000, sessionLimit = 1000 } = options;
+export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions): McpEndpoint {
+  const { replica, work, clock = systemClock, quietMs = 15_000, sessionLimit: limit = 1000 } = options;
   const modern = createModernRequests(plane, options);
-  const { replica, work } = options;
-  const sessions = createSessionStore({
-    plane,
-    clock,
-    quietMs,
-    idleMs: sessionIdleMs,
-    limit: sessionLimit,
-    ...(replica && { replica }),
-  });
+  const sessions = createSessionStore({ plane, clock, quietMs, limit, replica });
   let closed = false;
 
   async function handle(exchange: HttpExchange): Promise<void> {
@@ -83,8 +74,8 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return answerJson(response, 400, failure(received.id, received.error));
-    if (work?.draining === true && beginsWork(received)) return refuseNew(response, work, received.message.id);
-    const headers = withTrace(plain(request.headers), exchange.trace);
+    if (work.draining && beginsWork(received)) return refuseNew(response, work, received.message.id);
+    const headers = withTrace(request.headers as Headers, exchange.trace);
     if (isModern(received, headers)) return postModern(received, headers, exchange);
     return postLegacy(received, headers, exchange);
   }
@@ -126,13 +117,11 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
       if (session === undefined) return refuseRequest(response, 503, id, NO_ROOM);
       return session.request(message, { headers, principal }, response, accepts(request.headers, "application/json"));
     }
-    const sessionId = sessionIdOf(response, headers, id);
-    if (sessionId === undefined) return;
     if (kind !== "request") {
-      const taken = await orRefuse(exchange, id, sessions.take(sessionId, principal, message));
+      const taken = await inSession(exchange, id, (sessionId) => sessions.take(sessionId, principal, message));
       return void (taken && response.writeHead(202).end());
     }
-    const session = await orRefuse(exchange, id, sessions.find(sessionId, principal));
+    const session = await inSession(exchange, id, (sessionId) => sessions.find(sessionId, principal));
     if (session === undefined) return;
     if (session.has(message.id)) return refuseRequest(response, 400, id, "A request with this id is still running.");
     session.request(message, { headers, principal }, response, accepts(request.headers, "application/json"));
@@ -140,15 +129,13 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
 
   async function get(exchange: HttpExchange): Promise<void> {
     const { request, response, principal } = exchange;
-    const headers = plain(request.headers);
+    const headers = request.headers as Headers;
     if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
     if (!accepts(request.headers, "text/event-stream"))
       return refuse(response, { status: 406, message: "Accept must name text/event-stream." });
     // A stream that broke may be resumed: the answer of a running call may still come on it.
-    if (work?.draining === true && headers["last-event-id"] === undefined) return refuseNew(response, work);
-    const sessionId = sessionIdOf(response, headers, null);
-    if (sessionId === undefined) return;
-    const session = await orRefuse(exchange, null, sessions.find(sessionId, principal));
+    if (work.draining && headers["last-event-id"] === undefined) return refuseNew(response, work);
+    const session = await inSession(exchange, null, (sessionId) => sessions.find(sessionId, principal));
     switch (await session?.listen(response, headers["last-event-id"])) {
       case "conflict":
         return refuse(response, { status: 409, message: "This session has a stream already: one is allowed." });
@@ -161,11 +148,9 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
 
   async function end(exchange: HttpExchange): Promise<void> {
     const { request, response, principal } = exchange;
-    const headers = plain(request.headers);
-    if (headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
-    const sessionId = sessionIdOf(response, headers, null);
-    if (sessionId === undefined) return;
-    if (await orRefuse(exchange, null, sessions.end(sessionId, principal))) response.writeHead(200).end();
+    if (request.headers["mcp-session-id"] === undefined) return refuseMethod(response, "POST");
+    const ended = await inSession(exchange, null, (sessionId) => sessions.end(sessionId, principal));
+    if (ended === true) response.writeHead(200).end();
   }
 
   return {
@@ -178,35 +163,28 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions = {}
   };
 }
 
-/** The id of the session that a legacy request names. Refuses the request if it names none, or a revision that is not known. */
-function sessionIdOf(response: ServerResponse, headers: Headers, id: RequestId | null): string | undefined {
-  const { "mcp-session-id": sessionId, "mcp-protocol-version": version } = headers;
+/** What is found in the session that a legacy request names. Refuses the request if the caller has no such session, or it cannot go on here. */
+async function inSession<Found>(
+  { request, response }: HttpExchange,
+  id: RequestId | null,
+  find: (sessionId: string) => Promise<Found>,
+): Promise<Found | undefined> {
+  const { "mcp-session-id": sessionId, "mcp-protocol-version": version } = request.headers as Headers;
   if (version !== undefined && !LEGACY_VERSIONS.includes(version)) {
     answerJson(response, 400, failure(id, unsupportedVersion(version).body));
-    return undefined;
-  }
-  if (sessionId === undefined) {
+  } else if (sessionId === undefined) {
     const message = "Mcp-Session-Id is missing: send initialize first, or a request with its own _meta.";
     refuseRequest(response, 400, id, message);
-  }
-  return sessionId;
-}
-
-/** What was found. Refuses the request if the caller has no such session, or it cannot go on here. */
-async function orRefuse<Found>(
-  { response }: HttpExchange,
-  id: RequestId | null,
-  finding: Promise<Found>,
-): Promise<Found | undefined> {
-  try {
-    const found = await finding;
-    if (found === undefined || found === false)
+  } else {
+    try {
+      const found = await find(sessionId);
+      if (found !== undefined && found !== false) return found;
       refuseRequest(response, 404, id, "No such session: send initialize to begin a new one.");
-    return found;
-  } catch (error) {
-    answerJson(response, 503, failure(id, errorBody(error)), RETRY_SOON);
-    return undefined;
+    } catch (error) {
+      answerJson(response, 503, failure(id, errorBody(error)), RETRY_SOON);
+    }
   }
+  return undefined;
 }
 
 type Valid = Exclude<Received, { readonly kind: "invalid" }>;
@@ -251,10 +229,4 @@ function withTrace(headers: Headers, trace: TraceContext | undefined): Headers {
   if (trace === undefined) return headers;
   const { tracestate: _, ...others } = headers;
   return { ...others, ...toTraceHeaders(trace) };
-}
-
-/** The headers of a request. Only one that no request has could hold more than one value. */
-function plain(headers: IncomingHttpHeaders): Headers {
-  const { "set-cookie": _, ...rest } = headers;
-  return rest as Headers;
 }

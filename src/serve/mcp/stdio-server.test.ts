@@ -1,10 +1,12 @@
 import { PassThrough, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { legacy, modern } from "../../../test/mcp/sample-endpoint.ts";
+import { aloneOnMemory, legacy, modern } from "../../../test/mcp/sample-endpoint.ts";
 import { createSamplePlane, type SamplePlane, text } from "../../../test/mcp/sample-plane.ts";
 import type { JsonObject } from "../../mcp/protocol.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
 import { serveStdio, type StdioServer, type StdioServerOptions } from "./stdio-server.ts";
+
+const alone = await aloneOnMemory();
 
 interface Client extends StdioServer {
   readonly plane: SamplePlane;
@@ -36,7 +38,14 @@ function client(options: Partial<StdioServerOptions> = {}): Client {
       else taker(line);
     }
   });
-  const server = serveStdio(plane, { input, output, clock, log: (line) => void logged.push(line), ...options });
+  const server = serveStdio(plane, {
+    ...alone,
+    input,
+    output,
+    clock,
+    log: (line) => void logged.push(line),
+    ...options,
+  });
   return {
     ...server,
     plane,

@@ -6,7 +6,8 @@ import type { InputStream, OutputStream } from "../../tool/streams.ts";
 import { claimedVersion } from "../../mcp/envelope.ts";
 import { createLegacySession } from "./legacy/legacy-session.ts";
 import { failure, readMessage } from "../../mcp/message.ts";
-import { createModernRequests, type ModernRequestsOptions, type OngoingRequest } from "./modern/modern-requests.ts";
+import { createModernRequests, type OngoingRequest } from "./modern/modern-requests.ts";
+import type { ModernRequestsOptions } from "./modern/suspended-calls.ts";
 import type { Plane } from "./plane.ts";
 
 /** How a plane is served on a pair of streams; what is absent has a default. */

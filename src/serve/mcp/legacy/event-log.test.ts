@@ -8,7 +8,7 @@ function dataAfter(log: EventLog, eventId: string): readonly string[] | undefine
 
 describe("event log", () => {
   it("gives what came after an event on the same stream, and nothing of another", () => {
-    const log = createEventLog();
+    const log = createEventLog("a");
     const first = log.append(1, "a");
     log.append(2, "other");
     log.append(1, "b");
@@ -17,7 +17,7 @@ describe("event log", () => {
   });
 
   it("gives everything after a mark that was set before the first event", () => {
-    const log = createEventLog();
+    const log = createEventLog("a");
     log.append(1, "other");
     const mark = log.mark(2);
     log.append(2, "a");
@@ -25,27 +25,30 @@ describe("event log", () => {
   });
 
   it("gives each event an id of its own", () => {
-    const log = createEventLog();
+    const log = createEventLog("a");
     const ids = [log.append(1, "").id, log.append(2, "").id, log.append(1, "").id];
     expect(new Set(ids).size).toBe(3);
   });
 
   it("forgets the oldest event once there are too many", () => {
-    const log = createEventLog({ maxEvents: 2 });
+    const log = createEventLog("a", { maxEvents: 2 });
     for (const data of ["a", "b", "c"]) log.append(1, data);
-    expect(dataAfter(log, "1-0")).toEqual(["b", "c"]);
+    expect(dataAfter(log, "a.1-0")).toEqual(["b", "c"]);
   });
 
   it("forgets the oldest event once they are too long together, but never the newest", () => {
-    const log = createEventLog({ maxLength: 5 });
+    const log = createEventLog("a", { maxLength: 5 });
     log.append(1, "abc");
     log.append(1, "def");
-    expect(dataAfter(log, "1-0")).toEqual(["def"]);
+    expect(dataAfter(log, "a.1-0")).toEqual(["def"]);
     log.append(1, "much longer");
-    expect(dataAfter(log, "1-0")).toEqual(["much longer"]);
+    expect(dataAfter(log, "a.1-0")).toEqual(["much longer"]);
   });
 
-  it.each(["", "1", "1-", "x-1", "1-9", "1-1 ", "-1-0", "9999999999999999-0"])("knows no event %j", (id) => {
-    expect(createEventLog().locate(id)).toBeUndefined();
-  });
+  it.each(["", "1-0", "a.1", "a.1-", "a.x-1", "a.1-9", "a.1-0 ", ".1-0", "a.9999999999999999-0"])(
+    "knows no event %j",
+    (id) => {
+      expect(createEventLog("a").locate(id)).toBeUndefined();
+    },
+  );
 });

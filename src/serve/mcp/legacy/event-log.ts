@@ -15,18 +15,14 @@ export type EventLog = ReturnType<typeof createEventLog>;
 
 /** Bounds of a log. */
 export interface EventLogOptions {
-  /** The process that keeps the log, which event ids then name. */
-  readonly keeper?: string;
   /** 256 by default. */
   readonly maxEvents?: number;
   /** Characters in all; 1,000,000 by default. The newest event is kept, however long. */
   readonly maxLength?: number;
 }
 
-/** A bounded log; what is oldest goes first. */
-export function createEventLog(options: EventLogOptions = {}) {
-  const { keeper, maxEvents = 256, maxLength = 1_000_000 } = options;
-  const prefix = keeper === undefined ? "" : `${keeper}.`;
+/** A bounded log; what is oldest goes first. Event ids name `keeper`, the process that keeps it. */
+export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_000_000 }: EventLogOptions = {}) {
   const events: LoggedEvent[] = [];
   let length = 0;
   let sequence = 0;
@@ -35,7 +31,7 @@ export function createEventLog(options: EventLogOptions = {}) {
     /** Keeps an event, and gives the id that it is sent under. */
     append(stream: number, data: string): LoggedEvent {
       sequence += 1;
-      const event = { id: `${prefix}${stream}-${sequence}`, data, stream, sequence };
+      const event = { id: `${keeper}.${stream}-${sequence}`, data, stream, sequence };
       events.push(event);
       length += data.length;
       while (events.length > 1 && (events.length > maxEvents || length > maxLength))
@@ -43,13 +39,13 @@ export function createEventLog(options: EventLogOptions = {}) {
       return event;
     },
     /** An id for a position on a stream. Defaults to the present end of the log. */
-    mark: (stream: number, at: number = sequence): string => `${prefix}${stream}-${at}`,
+    mark: (stream: number, at: number = sequence): string => `${keeper}.${stream}-${at}`,
     /** The position that an event id names, and the process whose log it is in if that is another. Undefined if it is not an id of ours. */
     locate(eventId: string): (StreamPosition & { readonly elsewhere?: string }) | undefined {
-      const [, other, stream, at] = /^(?:([\w-]{1,64})\.)?(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
-      if (stream === undefined) return undefined;
+      const [, other, stream, at] = /^([\w-]{1,64})\.(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
+      if (other === undefined) return undefined;
       const position = { stream: Number(stream), sequence: Number(at) };
-      if (other !== keeper) return other === undefined ? undefined : { ...position, elsewhere: other };
+      if (other !== keeper) return { ...position, elsewhere: other };
       return position.sequence > sequence ? undefined : position;
     },
     /** What was sent on the stream after that position and is still kept, oldest first. */

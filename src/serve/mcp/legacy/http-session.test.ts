@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import {
+  aloneOnMemory,
   eventsOf,
   legacy,
   messagesOf,
@@ -19,7 +20,7 @@ afterEach(async () => {
 
 const LONG = "long";
 
-async function serve(options?: McpEndpointOptions): Promise<SampleEndpoint & { readonly plane: SamplePlane }> {
+async function serve(options?: Partial<McpEndpointOptions>): Promise<SampleEndpoint & { readonly plane: SamplePlane }> {
   const plane = createSamplePlane({
     // Says something, then waits until it is let go.
     [LONG]: async (_args, exchange) => {
@@ -137,9 +138,10 @@ describe("a request whose stream broke", () => {
   });
 
   it("is not found by an event that was never sent", async () => {
-    const endpoint = await serve();
+    const alone = await aloneOnMemory();
+    const endpoint = await serve(alone);
     const session = await endpoint.initialize();
-    for (const id of ["nonsense", "7-0", "0-99"])
+    for (const id of ["nonsense", `${alone.replica.id}.7-0`, `${alone.replica.id}.0-99`])
       expect((await endpoint.get({ ...session, "last-event-id": id })).status).toBe(400);
   });
 });

@@ -5,10 +5,10 @@ import type { Clock } from "../../../observe/clock.ts";
 import { createEventLog, type StreamPosition } from "./event-log.ts";
 import { createLegacySession } from "./legacy-session.ts";
 import { isResponse } from "../../../mcp/message.ts";
-import type { Peer, Plane } from "../plane.ts";
+import type { Plane } from "../plane.ts";
 import type { Replica } from "../replica.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
-import type { SessionRecord, SessionRecords, SessionSettings } from "./session-records.ts";
+import type { SessionRecord, SessionRecords } from "./session-records.ts";
 
 /** What came with a message. */
 export interface Sender {
@@ -23,10 +23,13 @@ export interface HttpSessionParts {
   readonly principal: Principal;
   readonly clock: Clock;
   readonly quietMs: number;
-  /** Where other processes find the session. Without it, the session lives in this process alone. */
-  readonly shared?: { readonly replica: Replica; readonly records: SessionRecords; readonly streamKind: string };
+  readonly replica: Replica;
+  /** Where other processes find the session. */
+  readonly records: SessionRecords;
+  /** What requests between processes about streams are called. */
+  readonly streamKind: string;
   /** A session that another process began, to go on with. */
-  readonly record?: SessionRecord;
+  readonly record: SessionRecord | undefined;
   /** Called once when the session has ended in this process, whatever ended it. */
   ended(): void;
 }
@@ -35,31 +38,7 @@ export interface HttpSessionParts {
 export type ListenRefusal = "conflict" | "unknown event";
 
 /** A legacy client's session over streamable HTTP. */
-export interface HttpSession {
-  readonly id: string;
-  /** Names the session among processes; undefined if it is not shared. */
-  readonly key: string | undefined;
-  readonly principal: Principal;
-  /** True if another process began it. */
-  readonly isRestored: boolean;
-  readonly ready: Promise<void>;
-  /** True while a request runs or a stream is open. */
-  readonly busy: boolean;
-  /** True while a request with that id runs. */
-  has(id: RequestId): boolean;
-  /** Takes a request and replies to it on the response. */
-  request(message: RpcRequest, from: Sender, response: ServerResponse, acceptsJson: boolean): void;
-  /** Takes what needs no reply: a notification, or the answer to a question. */
-  take(message: RpcMessage): void;
-  /** Takes over what the client set in another process. */
-  apply(settings: SessionSettings): Promise<void>;
-  /** Opens a stream on the response: the session's own, or the one that broke after that event. Resolves with why not, if it does not. */
-  listen(response: ServerResponse, lastEventId: string | undefined): Promise<ListenRefusal | undefined>;
-  /** Sends another process the events of a stream that broke here. Resolves when the stream has ended. */
-  replay(lastEventId: string, write: (event: StreamEvent) => void, signal: AbortSignal): Promise<void>;
-  /** Ends the session in this process. */
-  end(): Promise<void>;
-}
+export type HttpSession = ReturnType<typeof createHttpSession>;
 
 /** Where a stream of events goes: a response, or another process that has one. */
 interface Outlet {
@@ -84,27 +63,23 @@ const PRIMING_SINCE = "2025-11-25";
 const RESUMABLE_AFTER_MS = 250;
 
 /** Carries a legacy session over HTTP: a reply for each request, one stream for the rest, and a log of what can be sent again. */
-export function createHttpSession(parts: HttpSessionParts): HttpSession {
-  const { id, plane, principal, clock, quietMs, shared, record } = parts;
-  const keeper = shared?.replica.id;
-  const key = shared?.records.keyOf(id);
-  const log = createEventLog(keeper === undefined ? {} : { keeper });
+export function createHttpSession(parts: HttpSessionParts) {
+  const { id, plane, principal, clock, quietMs, replica, records, record } = parts;
+  const key = records.keyOf(id);
+  const log = createEventLog(replica.id);
   const streams = new Map<RequestId, RequestStream>();
   const legacy = createLegacySession({
     plane,
     principal,
     send,
     dropped: (requestId) => finish(requestId)?.reply?.end(),
+    asker: replica.id,
     // If the store is away, the session goes on in this process.
-    ...(shared && {
-      asker: shared.replica.id,
-      opened: async (peer: Peer) => {
-        await Promise.all([shared.replica.enter(), shared.records.create(id, peer)]).catch(() => undefined);
-      },
-      changed: (change: (settings: SessionSettings) => SessionSettings) =>
-        shared.records.update(id, change).catch(() => undefined),
-    }),
-    ...(record && { record }),
+    opened: async (peer) => {
+      await Promise.all([replica.enter(), records.create(id, peer)]).catch(() => undefined);
+    },
+    changed: (change) => records.update(id, change).catch(() => undefined),
+    record,
   });
   let own: EventStream | undefined;
   /** The last event that was written to the session's own stream. */
@@ -147,6 +122,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     onClose: (closed) => void response.once("close", closed),
   });
 
+  /** Takes a request and replies to it on the response. */
   function request(message: RpcRequest, from: Sender, response: ServerResponse, acceptsJson: boolean): void {
     const number = ++streamCount;
     const stream: RequestStream = { number, reply: undefined };
@@ -168,12 +144,13 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     legacy.receive(message, from.headers, from.principal);
   }
 
+  /** Opens a stream on the response: the session's own, or the one that broke after that event. Resolves with why not, if it does not. */
   async function listen(response: ServerResponse, lastEventId: string | undefined): Promise<ListenRefusal | undefined> {
     const position = lastEventId === undefined ? undefined : log.locate(lastEventId);
     if (lastEventId === undefined || position?.elsewhere === undefined)
       return listenHere(outletOf(response), lastEventId, position);
     const { elsewhere, stream } = position;
-    if ((await shared?.replica.isPresent(elsewhere)) === true) return void listenTo(elsewhere, response, lastEventId);
+    if (await replica.isPresent(elsewhere)) return void listenTo(elsewhere, response, lastEventId);
     // The log of a process that has ended is lost. The session's own stream begins anew; a request's has nothing more to say.
     return stream === OWN_STREAM ? listenHere(outletOf(response), undefined, undefined) : "unknown event";
   }
@@ -185,12 +162,12 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     const gone = new AbortController();
     outlet.onClose(() => gone.abort());
     const note = (event: JsonObject): void => stream.write(event as unknown as StreamEvent);
-    await shared?.replica
-      .call(other, shared.streamKind, { key, lastEventId }, { signal: gone.signal, note })
-      .catch(() => undefined);
+    const options = { signal: gone.signal, note };
+    await replica.call(other, parts.streamKind, { key, lastEventId }, options).catch(() => undefined);
     stream.end();
   }
 
+  /** Sends another process the events of a stream that broke here. Resolves when the stream has ended. */
   function replay(lastEventId: string, write: (event: StreamEvent) => void, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const outlet: Outlet = {
@@ -243,6 +220,7 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
     previous?.end();
   }
 
+  /** Ends the session in this process. */
   function end(): Promise<void> {
     ended ??= (async () => {
       parts.ended();
@@ -257,17 +235,22 @@ export function createHttpSession(parts: HttpSessionParts): HttpSession {
 
   return {
     id,
+    /** Names the session among processes. */
     key,
     principal,
+    /** True if another process began it. */
     isRestored: record !== undefined,
     ready: legacy.ready,
-    apply: (settings) => legacy.apply(settings),
-    get busy() {
+    apply: legacy.apply,
+    /** True while a request runs or a stream is open. */
+    get busy(): boolean {
       return streams.size > 0 || own !== undefined;
     },
-    has: (requestId) => streams.has(requestId),
+    /** True while a request with that id runs. */
+    has: (requestId: RequestId): boolean => streams.has(requestId),
     request,
-    take: (message) => legacy.receive(message),
+    /** Takes what needs no reply: a notification, or the answer to a question. */
+    take: (message: RpcMessage): void => legacy.receive(message),
     listen,
     replay,
     end,

@@ -30,7 +30,7 @@ export interface LegacySessionParts {
   /** Names this process in the ids of questions. */
   readonly asker?: string;
   /** A session that another process began, to go on with. */
-  readonly record?: SessionRecord;
+  readonly record?: SessionRecord | undefined;
   /** Called before `initialize` is answered. */
   opened?(peer: Peer): Promise<void>;
   /** Called before the request is answered that changed a setting. */
@@ -38,25 +38,7 @@ export interface LegacySessionParts {
 }
 
 /** One legacy client's conversation, whatever carries it. */
-export interface LegacySession {
-  /**
-   * Takes one parsed message of the client, with the HTTP headers that it came with, and who sent it where each message proves that anew:
-   * the same caller may come back with less to say.
-   */
-  receive(message: unknown, headers?: Headers, sender?: Principal): void;
-  /** Resolves when a session from another process can be used here. Rejects if it cannot. */
-  readonly ready: Promise<void>;
-  /** Takes over what the client set in another process. */
-  apply(settings: SessionSettings): Promise<void>;
-  /** The revision agreed on; undefined until `initialize` was answered. */
-  readonly protocolVersion: string | undefined;
-  /** Requests that are not answered yet. */
-  readonly pending: number;
-  /** Resolves once nothing is pending. */
-  idle(): Promise<void>;
-  /** Aborts what is running, withdraws what was asked, and closes the plane's session. */
-  close(): Promise<void>;
-}
+export type LegacySession = ReturnType<typeof createLegacySession>;
 
 const NO_HEADERS: Headers = {};
 
@@ -66,7 +48,7 @@ const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URIS = 262_144;
 
 /** Speaks the protocol of 2025-11-25 and older with one client, and hands its requests to the plane. */
-export function createLegacySession(parts: LegacySessionParts): LegacySession {
+export function createLegacySession(parts: LegacySessionParts) {
   const { plane, principal, send } = parts;
   const running = new Map<RequestId, AbortController>();
   const questions = createQuestions(send, parts.asker);
@@ -84,6 +66,10 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);
 
+  /**
+   * Takes one parsed message of the client, with the HTTP headers that it came with, and who sent it if each message proves that anew: the same
+   * caller may come back with fewer rights.
+   */
   function receive(value: unknown, headers: Headers = NO_HEADERS, sender: Principal = principal): void {
     if (lifetime.signal.aborted) return;
     const received = readMessage(value);
@@ -177,6 +163,7 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
     await apply(record);
   }
 
+  /** Takes over what the client set in another process. */
   async function apply({ logLevel, subscriptions }: SessionSettings): Promise<void> {
     const before = settings;
     settings = { logLevel, subscriptions };
@@ -262,16 +249,22 @@ export function createLegacySession(parts: LegacySessionParts): LegacySession {
 
   return {
     receive,
+    /** Resolves when a session from another process can be used here. Rejects if it cannot. */
     ready: ready ?? Promise.resolve(),
     apply,
-    get protocolVersion() {
+    /** The revision agreed on; undefined until `initialize` was answered. */
+    get protocolVersion(): string | undefined {
       return session === undefined && parts.record === undefined ? undefined : peer?.protocolVersion;
     },
-    get pending() {
+    /** Requests that are not answered yet. */
+    get pending(): number {
       return running.size;
     },
-    idle: () => (running.size === 0 ? Promise.resolve() : new Promise((resolve) => waitingForIdle.push(resolve))),
-    async close() {
+    /** Resolves once nothing is pending. */
+    idle: (): Promise<void> =>
+      running.size === 0 ? Promise.resolve() : new Promise((resolve) => waitingForIdle.push(resolve)),
+    /** Aborts what is running, withdraws what was asked, and closes the plane's session. */
+    async close(): Promise<void> {
       if (lifetime.signal.aborted) return;
       const reason = new ArsenalError("CANCELLED", "The client's session has ended.");
       for (const [id, controller] of running) {

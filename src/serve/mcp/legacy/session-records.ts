@@ -34,10 +34,14 @@ export type SessionRecords = ReturnType<typeof createSessionRecords>;
 const RECORD = "mcp/session/";
 const TOPIC = "mcp/sessions";
 
+/** How long a session may be idle. */
+export const IDLE_MS = 3_600_000;
+
 /** Keeps records in the shared state. They expire with the session. */
 export function createSessionRecords(
   { id: self, state: { documents, changes } }: Replica,
-  { plane, idleMs, clock }: { readonly plane: string; readonly idleMs: number; readonly clock: Clock },
+  plane: string,
+  clock: Clock,
 ) {
   /** Names a session without giving its id away. */
   const keyOf = (id: string): string => createHash("sha256").update(`${plane}\0${id}`).digest("base64url");
@@ -48,16 +52,16 @@ export function createSessionRecords(
     keyOf,
     tell,
     async create(id: string, { principal, protocolVersion, info, capabilities }: Peer): Promise<void> {
-      const { tenant } = principal;
+      const { id: owner, tenant } = principal;
       const record: SessionRecord = {
         plane,
-        owner: { id: principal.id, ...(tenant === undefined ? {} : { tenant }) },
+        owner: { id: owner, ...(tenant !== undefined && { tenant }) },
         protocolVersion,
-        ...(info === undefined ? {} : { info }),
+        ...(info && { info }),
         capabilities,
         subscriptions: [],
       };
-      await documents.set(RECORD + keyOf(id), record, { expiresAt: clock.now() + idleMs });
+      await documents.set(RECORD + keyOf(id), record, { expiresAt: clock.now() + IDLE_MS });
     },
     /** The record of a session, if it is this caller's. */
     async load(id: string, principal: Principal): Promise<SessionRecord | undefined> {
@@ -71,7 +75,7 @@ export function createSessionRecords(
         if (kept === undefined) return;
         const record = kept.value as SessionRecord;
         const changed = { ...record, ...change?.(record) };
-        const options = { ifVersion: kept.version, expiresAt: clock.now() + idleMs };
+        const options = { ifVersion: kept.version, expiresAt: clock.now() + IDLE_MS };
         if (!(await documents.set(RECORD + keyOf(id), changed, options))) continue;
         if (change !== undefined) await tell(id, { what: "changed" });
         return;

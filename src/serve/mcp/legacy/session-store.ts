@@ -8,18 +8,16 @@ import type { Plane } from "../plane.ts";
 import { askedBy } from "../questions.ts";
 import { orAway, type Replica } from "../replica.ts";
 import { createHttpSession, type HttpSession } from "./http-session.ts";
-import { createSessionRecords, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
+import { createSessionRecords, IDLE_MS, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
 
 /** What a session store stands on. */
 export interface SessionStoreParts {
   readonly plane: Plane;
   readonly clock: Clock;
-  /** How long a session may be idle, in milliseconds. */
-  readonly idleMs: number;
   /** How many sessions this process holds. */
   readonly limit: number;
   readonly quietMs: number;
-  readonly replica?: Replica;
+  readonly replica: Replica;
 }
 
 interface Entry {
@@ -34,13 +32,10 @@ interface Entry {
 const TELL_MS = 60_000;
 const LONGEST_REASON = 500;
 
-/**
- * The sessions of one endpoint: those in use in this process, and with a replica those of every process. They are kept until they are ended,
- * have been idle too long, or make room for new ones.
- */
+/** The sessions of one endpoint, in every process. They are kept until they are ended, have been idle too long, or make room for new ones. */
 export function createSessionStore(parts: SessionStoreParts) {
-  const { plane, clock, idleMs, limit, replica } = parts;
-  const records = replica && createSessionRecords(replica, { plane: plane.name, idleMs, clock });
+  const { plane, clock, limit, replica } = parts;
+  const records = createSessionRecords(replica, plane.name, clock);
   const kinds = { message: `session/${plane.name}`, stream: `stream/${plane.name}` };
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
@@ -48,11 +43,11 @@ export function createSessionStore(parts: SessionStoreParts) {
   let stopWatching: (() => void) | undefined;
   const stops = [
     () => stopWatching?.(),
-    replica?.serve(kinds.message, async ({ key, message }) => {
+    replica.serve(kinds.message, async ({ key, message }) => {
       byKey(key)?.take(message as RpcMessage);
       return {};
     }),
-    replica?.serve(kinds.stream, async ({ key, lastEventId }, { signal, note }) => {
+    replica.serve(kinds.stream, async ({ key, lastEventId }, { signal, note }) => {
       await byKey(key)?.replay(String(lastEventId), (event: StreamEvent) => note({ ...event }), signal);
       return {};
     }),
@@ -74,30 +69,26 @@ export function createSessionStore(parts: SessionStoreParts) {
       case "roots":
         return session.take({ jsonrpc: "2.0", method: "notifications/roots/list_changed" });
       case "changed": {
-        const record = await records?.load(session.id, session.principal);
+        const record = await records.load(session.id, session.principal);
         if (record !== undefined) await session.apply(record);
       }
     }
   }
 
   function watch(entry: Entry, ms: number): void {
-    const wait = Math.min(ms, idleMs / 2);
-    entry.stopTimer = clock.after(
-      wait,
-      () => {
-        const { session } = entry;
-        if (session.busy) touch(entry);
-        const left = session.busy ? idleMs : entry.usedAt + idleMs - clock.now();
-        if (left > 0) watch(entry, left);
-        else void session.end();
-      },
-      { background: true },
-    );
+    const look = (): void => {
+      const { session } = entry;
+      if (session.busy) touch(entry);
+      const left = session.busy ? IDLE_MS : entry.usedAt + IDLE_MS - clock.now();
+      if (left > 0) watch(entry, left);
+      else void session.end();
+    };
+    entry.stopTimer = clock.after(Math.min(ms, IDLE_MS / 2), look, { background: true });
   }
 
   /** Keeps the record of a session that is in use. If the store is away, the session goes on in this process. */
   function touch(entry: Entry): void {
-    if (records === undefined || clock.now() - entry.toldAt < Math.min(TELL_MS, idleMs / 8)) return;
+    if (clock.now() - entry.toldAt < TELL_MS) return;
     entry.toldAt = clock.now();
     void records.update(entry.session.id).catch(() => undefined);
   }
@@ -115,23 +106,17 @@ export function createSessionStore(parts: SessionStoreParts) {
     const entry: Entry = { session, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
     touch(entry);
     entries.set(session.id, entry);
-    stopWatching ??= records?.watch((key, news) => void heard(key, news));
-    watch(entry, idleMs);
+    stopWatching ??= records.watch((key, news) => void heard(key, news));
+    watch(entry, IDLE_MS);
     return true;
   }
 
   function create(id: string, principal: Principal, record?: SessionRecord): HttpSession | undefined {
-    const session = createHttpSession({
-      ...parts,
-      id,
-      principal,
-      ended() {
-        entries.get(id)?.stopTimer();
-        entries.delete(id);
-      },
-      ...(replica && records && { shared: { replica, records, streamKind: kinds.stream } }),
-      ...(record && { record }),
-    });
+    const ended = (): void => {
+      entries.get(id)?.stopTimer();
+      entries.delete(id);
+    };
+    const session = createHttpSession({ ...parts, id, principal, records, streamKind: kinds.stream, record, ended });
     return add(session) ? session : undefined;
   }
 
@@ -145,13 +130,13 @@ export function createSessionStore(parts: SessionStoreParts) {
     return entry.session;
   }
 
-  const load = async (id: string, principal: Principal): Promise<SessionRecord | undefined> =>
-    records && orAway(records.load(id, principal));
+  const load = (id: string, principal: Principal): Promise<SessionRecord | undefined> =>
+    orAway(records.load(id, principal));
 
   async function restore(id: string, principal: Principal): Promise<HttpSession | undefined> {
     const record = await load(id, principal);
     if (record === undefined || closing.signal.aborted) return undefined;
-    await replica?.enter()?.catch(() => undefined);
+    await replica.enter()?.catch(() => undefined);
     const known = inUse(id, principal);
     if (known !== undefined) return known;
     const session = create(id, principal, record);
@@ -166,12 +151,11 @@ export function createSessionStore(parts: SessionStoreParts) {
   }
 
   async function endEverywhere(session: HttpSession): Promise<void> {
-    await Promise.all([session.end(), records?.delete(session.id).catch(() => undefined)]);
+    await Promise.all([session.end(), records.delete(session.id).catch(() => undefined)]);
   }
 
   /** Hands on what concerns other processes. True if it concerns them alone. */
   async function passOn(id: string, message: RpcMessage, session: HttpSession | undefined): Promise<boolean> {
-    if (replica === undefined || records === undefined) return false;
     if (isResponse(message)) {
       const asker = askedBy(message.id);
       if (asker === undefined || asker === replica.id) return false;
@@ -207,14 +191,14 @@ export function createSessionStore(parts: SessionStoreParts) {
     async end(id: string, principal: Principal): Promise<boolean> {
       const session = inUse(id, principal);
       if (session !== undefined) return endEverywhere(session).then(() => true);
-      if (records === undefined || (await load(id, principal)) === undefined) return false;
+      if ((await load(id, principal)) === undefined) return false;
       await orAway(records.delete(id));
       return true;
     },
     /** Ends what this process does for its sessions. Other processes can go on with them. */
     async close(): Promise<void> {
       closing.abort();
-      for (const stop of stops) stop?.();
+      for (const stop of stops) stop();
       await Promise.all([...entries.values()].map(({ session }) => session.end()));
     },
   };

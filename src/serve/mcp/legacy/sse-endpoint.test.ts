@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { bearerToken } from "../../../adapters/identity/bearer-token.ts";
 import { RPC, RpcError, type JsonObject } from "../../../mcp/protocol.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
+import { aloneOnMemory } from "../../../../test/mcp/sample-endpoint.ts";
 import { sharedMemory } from "../../../../test/mcp/shared-memory.ts";
 import { createReplica, type Replica } from "../replica.ts";
 import { createHttpServer, type HttpServerOptions } from "../../http/http-server.ts";
@@ -91,7 +92,7 @@ async function serve(
   edge: Partial<HttpServerOptions> = {},
 ): Promise<Served> {
   const plane = echoPlane();
-  const endpoint = createSseEndpoint({ plane, ...options });
+  const endpoint = createSseEndpoint({ plane, ...(await aloneOnMemory()), ...options });
   const server = await createHttpServer({ port: 0, routes: endpoint.routes, ...edge });
   ends.push(server.close, endpoint.close);
   return { url: server.url, plane, endpoint };

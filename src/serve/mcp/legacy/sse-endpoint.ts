@@ -21,18 +21,14 @@ export interface SseEndpointOptions {
   /** Streams open at one time. Default 256. */
   readonly maxSessions?: number;
   /** The work of the gateway. While it drains, new streams and requests are refused with 503. */
-  readonly work?: Pick<Work, "draining" | "retryAfterS">;
-  /** This process among others: a message may then reach any of them. */
-  readonly replica?: Replica;
+  readonly work: Pick<Work, "draining" | "retryAfterS">;
+  /** This process among others: a message may reach any of them. */
+  readonly replica: Replica;
   readonly clock?: Clock;
 }
 
 /** The transport of 2024-11-05: a stream for what the server says, and an address for what the client says. */
-export interface SseEndpoint {
-  readonly routes: readonly Route[];
-  /** Ends every stream. */
-  close(): Promise<void>;
-}
+export type SseEndpoint = ReturnType<typeof createSseEndpoint>;
 
 interface Stream {
   readonly principal: Principal;
@@ -46,17 +42,16 @@ type Headers = Readonly<Record<string, string>>;
 const KIND = "sse";
 const STREAM_PATH = "/sse";
 const MESSAGES_PATH = "/sse/messages";
-const MAX_SESSIONS = 256;
 
 /** Proxies cut a connection that is silent for half a minute or more. */
 const KEEP_ALIVE_MS = 15_000;
 
 /** Serves clients that know only HTTP+SSE, which newer revisions of the protocol replaced. */
-export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
-  const { plane, maxSessions = MAX_SESSIONS, clock = systemClock, work, replica } = options;
+export function createSseEndpoint(options: SseEndpointOptions) {
+  const { plane, maxSessions = 256, clock = systemClock, work, replica } = options;
   const streams = new Map<string, Stream>();
   const closing = new AbortController();
-  const stopServing = replica?.serve(KIND, async ({ id, principal, message, headers }) => {
+  const stopServing = replica.serve(KIND, async ({ id, principal, message, headers }) => {
     const stream = find(String(id), principal as Principal);
     if (stream === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "There is no such session." });
     stream.session.receive(message, headers as Headers);
@@ -65,15 +60,15 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
 
   async function open({ request, response, principal }: HttpExchange): Promise<void> {
     if (request.method !== "GET") return refuseMethod(response, "GET");
-    if (work?.draining === true) return refuseNew(response, work);
+    if (work.draining) return refuseNew(response, work);
     // If the store is away, the session still works in this process.
-    await replica?.enter()?.catch(() => undefined);
+    await replica.enter()?.catch(() => undefined);
     if (response.destroyed) return;
     if (streams.size >= maxSessions) {
       const message = `${maxSessions} clients are connected, and no more are taken. Try again later, or connect to /mcp.`;
       return refuse(response, { status: 503, message }, { "retry-after": "10" });
     }
-    const id = (replica === undefined ? "" : `${replica.id}.`) + randomBytes(24).toString("base64url");
+    const id = `${replica.id}.${randomBytes(24).toString("base64url")}`;
     const stream = openEventStream(response, { clock, keepAliveMs: KEEP_ALIVE_MS });
     const send = (message: RpcMessage): void => stream.write({ data: JSON.stringify(message) });
     const session = createLegacySession({ plane, principal, send });
@@ -91,20 +86,20 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     const id = url.searchParams.get("sessionId") ?? "";
     const stream = find(id, principal);
     const [owner = ""] = id.split(".");
-    const isElsewhere = replica !== undefined && id.includes(".") && owner !== replica.id;
+    const isElsewhere = id.includes(".") && owner !== replica.id;
     if (stream === undefined && !isElsewhere) return refuseSession(response);
     const read = await exchange.json();
     if ("refused" in read) return refuse(response, read.refused);
     const received = readMessage(read.value);
     if (received.kind === "invalid") return refuse(response, { status: 400, ...received.error });
-    if (work?.draining === true && beginsWork(received)) return refuseNew(response, work, received.message.id);
+    if (work.draining && beginsWork(received)) return refuseNew(response, work, received.message.id);
     const headers = request.headers as Headers;
     if (stream === undefined) {
       try {
         const message = read.value;
         const { tenant } = principal;
         const body = { id, principal: { id: principal.id, tenant }, message, headers: mcpHeaders(headers) };
-        await replica?.call(owner, KIND, body, { signal: closing.signal });
+        await replica.call(owner, KIND, body, { signal: closing.signal });
       } catch (error) {
         const isAway = isArsenalError(error) && error.code === "STORE_FAILED";
         return isAway ? refuse(response, { status: 503, message: error.message }) : refuseSession(response);
@@ -120,13 +115,15 @@ export function createSseEndpoint(options: SseEndpointOptions): SseEndpoint {
     return stream !== undefined && isSame(stream.principal, principal) ? stream : undefined;
   }
 
+  const routes: readonly Route[] = [
+    { path: STREAM_PATH, drainsItself: true, handle: open },
+    { path: MESSAGES_PATH, drainsItself: true, handle: take },
+  ];
   return {
-    routes: [
-      { path: STREAM_PATH, drainsItself: true, handle: open },
-      { path: MESSAGES_PATH, drainsItself: true, handle: take },
-    ],
-    async close() {
-      stopServing?.();
+    routes,
+    /** Ends every stream. */
+    async close(): Promise<void> {
+      stopServing();
       closing.abort();
       const ending = [...streams.values()];
       streams.clear();

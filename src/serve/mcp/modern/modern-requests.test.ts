@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { modern } from "../../../../test/mcp/sample-endpoint.ts";
+import { aloneOnMemory, modern } from "../../../../test/mcp/sample-endpoint.ts";
 import { createSamplePlane, type SamplePlane, text } from "../../../../test/mcp/sample-plane.ts";
 import type { JsonObject, RpcNotification, RpcRequest } from "../../../mcp/protocol.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { createModernRequests, type ModernRequests, type OngoingRequest } from "./modern-requests.ts";
+
+const alone = await aloneOnMemory();
 
 interface Started extends OngoingRequest {
   readonly notifications: readonly RpcNotification[];
@@ -20,7 +22,7 @@ function begin(requests: ModernRequests, request: JsonObject): Started {
 }
 
 async function send(request: JsonObject, plane: SamplePlane = createSamplePlane()): Promise<JsonObject> {
-  return (await begin(createModernRequests(plane), request).response) as unknown as JsonObject;
+  return (await begin(createModernRequests(plane, alone), request).response) as unknown as JsonObject;
 }
 
 function call(name: string, meta?: JsonObject, args: JsonObject = {}): JsonObject {
@@ -36,7 +38,7 @@ describe("modern requests: the envelope", () => {
     ["no version", { _meta: { "io.modelcontextprotocol/clientCapabilities": {} } }],
     ["no capabilities", { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }],
   ])("is refused with %s", async (_what, params) => {
-    const ongoing = begin(createModernRequests(createSamplePlane()), { ...modern(9, "tools/list"), params });
+    const ongoing = begin(createModernRequests(createSamplePlane(), alone), { ...modern(9, "tools/list"), params });
     expect(ongoing.malformed).toBe(true);
     expect(await ongoing.response).toMatchObject({ id: 9, error: { code: -32602 } });
   });
@@ -152,7 +154,7 @@ describe("modern requests: answers", () => {
 describe("modern requests: notifications", () => {
   it("carry progress under the request's token", async () => {
     const { response, notifications } = begin(
-      createModernRequests(createSamplePlane()),
+      createModernRequests(createSamplePlane(), alone),
       call("progress", { progressToken: "p" }),
     );
     await response;
@@ -168,14 +170,14 @@ describe("modern requests: notifications", () => {
     ["debug", ["debug", "error"]],
   ])("of the log are sent for level %s as %j", async (level, sent) => {
     const meta = level === undefined ? {} : { "io.modelcontextprotocol/logLevel": level };
-    const { response, notifications } = begin(createModernRequests(createSamplePlane()), call("log", meta));
+    const { response, notifications } = begin(createModernRequests(createSamplePlane(), alone), call("log", meta));
     await response;
     expect(notifications.map(({ params }) => params?.["level"])).toEqual(sent);
   });
 
   it("end with the answer", async () => {
     const plane = createSamplePlane();
-    const { response, notifications } = begin(createModernRequests(plane), call("echo"));
+    const { response, notifications } = begin(createModernRequests(plane, alone), call("echo"));
     await response;
     plane.exchanges[0]?.notify({ jsonrpc: "2.0", method: "notifications/progress", params: {} });
     expect(notifications).toEqual([]);
@@ -185,7 +187,7 @@ describe("modern requests: notifications", () => {
 describe("modern requests: cancellation", () => {
   it("aborts the plane's work at once, and nothing is answered", async () => {
     const plane = createSamplePlane();
-    const { response, cancel } = begin(createModernRequests(plane), call("wait"));
+    const { response, cancel } = begin(createModernRequests(plane, alone), call("wait"));
     cancel();
     expect(plane.exchanges[0]?.signal.aborted).toBe(true);
     expect(await response).toBeUndefined();
@@ -193,7 +195,7 @@ describe("modern requests: cancellation", () => {
 
   it("is what closing does to every request", async () => {
     const plane = createSamplePlane();
-    const requests = createModernRequests(plane);
+    const requests = createModernRequests(plane, alone);
     const { response } = begin(requests, call("wait"));
     requests.close();
     expect(plane.exchanges[0]?.signal.aborted).toBe(true);
@@ -214,7 +216,7 @@ describe("modern requests: subscriptions", () => {
       return open(filter, push, options);
     };
     const { notifications } = begin(
-      createModernRequests(plane),
+      createModernRequests(plane, alone),
       listen({ toolsListChanged: true, promptsListChanged: true }),
     );
     await nextTurn();
@@ -232,7 +234,7 @@ describe("modern requests: subscriptions", () => {
 
   it("carry nothing that was not asked for", async () => {
     const plane = createSamplePlane();
-    const { notifications } = begin(createModernRequests(plane), listen({ promptsListChanged: true }));
+    const { notifications } = begin(createModernRequests(plane, alone), listen({ promptsListChanged: true }));
     await nextTurn();
     plane.pushAll(CHANGED);
     expect(notifications.map(({ method }) => method)).toEqual(["notifications/subscriptions/acknowledged"]);
@@ -240,7 +242,10 @@ describe("modern requests: subscriptions", () => {
 
   it("end when the client cancels them", async () => {
     const plane = createSamplePlane();
-    const { response, cancel, notifications } = begin(createModernRequests(plane), listen({ toolsListChanged: true }));
+    const { response, cancel, notifications } = begin(
+      createModernRequests(plane, alone),
+      listen({ toolsListChanged: true }),
+    );
     await nextTurn();
     expect(plane.filters).toHaveLength(1);
     cancel();
@@ -251,7 +256,7 @@ describe("modern requests: subscriptions", () => {
 
   it("are answered when the server closes", async () => {
     const plane = createSamplePlane();
-    const requests = createModernRequests(plane);
+    const requests = createModernRequests(plane, alone);
     const { response } = begin(requests, listen({ toolsListChanged: true }));
     await nextTurn();
     requests.close();

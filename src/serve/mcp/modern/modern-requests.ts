@@ -10,16 +10,12 @@ import {
   type RpcResponse,
 } from "../../../mcp/protocol.ts";
 import type { Principal } from "../../../guard/principal.ts";
-import type { Clock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { type Envelope, readEnvelope } from "../../../mcp/envelope.ts";
 import { answer, failure } from "../../../mcp/message.ts";
 import { errorBody, type Plane } from "../plane.ts";
-import { createSeal, type Seal } from "./seal.ts";
-import type { Work } from "../../work.ts";
-import type { Replica } from "../replica.ts";
 import { openSubscription, type Subscription } from "../subscription.ts";
-import { createSuspendedCalls, type Leg } from "./suspended-calls.ts";
+import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./suspended-calls.ts";
 
 /** Where a modern request came from, and where what precedes its answer goes. */
 export interface ModernContext {
@@ -44,19 +40,6 @@ export interface ModernRequests {
   close(): void;
 }
 
-/** How modern requests are answered. */
-export interface ModernRequestsOptions {
-  /** This process among others that share a state. Without one, a call can be repeated in this process only. */
-  readonly replica?: Replica;
-  /** The work of the gateway. While it drains, new requests are refused; those that other processes run for this one count as work. */
-  readonly work?: Pick<Work, "run" | "draining" | "retryAfterS">;
-  /** Seals the state of calls that wait for their client. Defaults to the replica's, or to one with a random key. */
-  readonly seal?: Seal;
-  /** How many such calls may wait. */
-  readonly suspendedLimit?: number;
-  readonly clock?: Clock;
-}
-
 /** Methods of earlier revisions that this one has not. */
 const REMOVED: ReadonlySet<string> = new Set([
   "initialize",
@@ -76,17 +59,8 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
-export function createModernRequests(plane: Plane, options: ModernRequestsOptions = {}): ModernRequests {
-  const { clock, suspendedLimit, replica, work } = options;
-  const timed = clock ? { clock } : {};
-  const calls = createSuspendedCalls({
-    ...timed,
-    plane: plane.name,
-    seal: options.seal ?? replica?.seal ?? createSeal(timed),
-    ...(replica && { replica }),
-    ...(work && { work }),
-    ...(suspendedLimit !== undefined && { limit: suspendedLimit }),
-  });
+export function createModernRequests(plane: Plane, options: ModernRequestsOptions): ModernRequests {
+  const calls = createSuspendedCalls(plane.name, options);
   const subscriptions = new Set<Subscription>();
   /** Who the plane says it is; asked once, and again with each `server/discover`. */
   let serverInfo: JsonObject | undefined;

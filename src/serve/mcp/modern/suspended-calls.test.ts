@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { modern } from "../../../../test/mcp/sample-endpoint.ts";
+import { aloneOnMemory, modern } from "../../../../test/mcp/sample-endpoint.ts";
 import {
   ASK_NAME,
   createSamplePlane,
@@ -26,12 +26,14 @@ interface Client {
   close(): void;
 }
 
+const alone = await aloneOnMemory();
 const ABILITIES = { elicitation: {}, sampling: {}, roots: {} };
 
 function client(more: Readonly<Record<string, SampleTool>> = {}, suspendedLimit = 1000, seal?: Seal): Client {
+  const replica = { ...alone.replica, ...(seal && { seal }) };
   const plane = createSamplePlane(more);
   const clock = createManualClock();
-  const requests = createModernRequests(plane, { clock, suspendedLimit, ...(seal && { seal }) });
+  const requests = createModernRequests(plane, { ...alone, clock, suspendedLimit, replica });
   const notified: RpcNotification[] = [];
   let cancel = (): void => undefined;
   let id = 0;
@@ -149,7 +151,7 @@ describe("a call that asks a modern client", () => {
   it("can ask only during requests that may be answered with a question", async () => {
     const plane = createSamplePlane();
     const handle: SamplePlane["shared"]["handle"] = ({ ask, signal }) => ask("roots/list", undefined, { signal });
-    const requests = createModernRequests({ ...plane, shared: { ...plane.shared, handle } });
+    const requests = createModernRequests({ ...plane, shared: { ...plane.shared, handle } }, alone);
     const request = modern(1, "tools/list", {}, { "io.modelcontextprotocol/clientCapabilities": ABILITIES });
     const context = { principal: localOperator(), headers: {}, notify: () => undefined };
     expect(await requests.handle(request as unknown as RpcRequest, context).response).toMatchObject({

@@ -8,7 +8,7 @@ import { unaskable } from "../client-abilities.ts";
 import type { Exchange } from "../plane.ts";
 import type { Work } from "../../work.ts";
 import type { Replica } from "../replica.ts";
-import type { Seal, SealBinding } from "./seal.ts";
+import type { SealBinding } from "./seal.ts";
 
 /** The request that a call's notifications and answer travel on at present. */
 export interface Carrier {
@@ -30,17 +30,14 @@ export interface Leg {
 type CallChannel = Pick<Exchange, "params" | "signal" | "notify" | "ask" | "resumed">;
 type Run = (channel: CallChannel) => Promise<JsonObject>;
 
-/** How calls are kept. */
-export interface SuspendedCallsOptions {
-  readonly seal: Seal;
-  /** The plane that the calls are made to. */
-  readonly plane: string;
-  /** This process among others: a repeat may then reach any of them. */
-  readonly replica?: Replica;
-  /** What a repeat that another process runs counts as. */
-  readonly work?: Pick<Work, "run">;
-  /** How many calls may wait at a time; 1000 by default. */
-  readonly limit?: number;
+/** How modern requests are answered. */
+export interface ModernRequestsOptions {
+  /** This process among others that share a state: a repeat may reach any of them. */
+  readonly replica: Replica;
+  /** The work of the gateway. While it drains, new requests are refused; those that other processes run for this one count as work. */
+  readonly work: Pick<Work, "run" | "draining" | "retryAfterS">;
+  /** How many calls may wait for their client; 1000 by default. */
+  readonly suspendedLimit?: number;
   readonly clock?: Clock;
 }
 
@@ -84,14 +81,15 @@ const LONGEST_WAIT_MS = 600_000;
  * client carries all of it, sealed. Any other call is in the middle of something and waits in this process, which other processes hand the
  * answers to.
  */
-export function createSuspendedCalls(options: SuspendedCallsOptions) {
-  const { seal, replica, work, limit = 1000, clock = systemClock } = options;
+export function createSuspendedCalls(plane: string, options: ModernRequestsOptions) {
+  const { replica, work, suspendedLimit = 1000, clock = systemClock } = options;
+  const { seal } = replica;
   const live = new Set<Call>();
   const waiting = new Map<string, Call>();
   /** Repeats that were handed to other processes. */
   const elsewhere = new Set<AbortController>();
-  const kind = `call/${options.plane}`;
-  const stopServing = replica?.serve(kind, (body, { signal, note }) => {
+  const kind = `call/${plane}`;
+  const stopServing = replica.serve(kind, (body, { signal, note }) => {
     const { capabilities, progressToken } = body;
     const leg = goOn(body, {
       capabilities: capabilities as JsonObject,
@@ -180,7 +178,7 @@ export function createSuspendedCalls(options: SuspendedCallsOptions) {
       const [question, another] = call.questions.values();
       const startsOver = question?.resume !== undefined && another === undefined && call.carrier !== undefined;
       if (startsOver) return handOver(call, question);
-      const entering = replica?.enter();
+      const entering = replica.enter();
       if (entering === undefined) return suspend(call);
       // If the store is away, the call can still be answered in this process.
       void entering.catch(() => undefined).then(() => suspend(call));
@@ -198,14 +196,14 @@ export function createSuspendedCalls(options: SuspendedCallsOptions) {
   function suspend(call: Call): void {
     const { questions } = call;
     if (call.carrier === undefined || questions.size === 0) return;
-    if (waiting.size >= limit) {
+    if (waiting.size >= suspendedLimit) {
       const message = "Too many calls wait for their clients' answers: try again later.";
       for (const question of questions.values()) question.reject(new RpcError({ code: RPC.internalError, message }));
       return;
     }
     call.id ??= randomUUID();
     call.round += 1;
-    if (!ask(call, { call: call.id, round: call.round, ...(replica && { owner: replica.id }) })) return;
+    if (!ask(call, { call: call.id, round: call.round, owner: replica.id })) return;
     waiting.set(call.id, call);
     call.stopWaiting = clock.after(LONGEST_WAIT_MS, () => end(call, "The client did not answer in time."), {
       background: true,
@@ -303,13 +301,12 @@ export function createSuspendedCalls(options: SuspendedCallsOptions) {
   }
 
   /** Hands a repeat to the process that its call waits in. */
-  function passOn(to: string, body: JsonObject, { notify: tell, ...carrier }: Carrier, other: Replica): Leg {
+  function passOn(to: string, body: JsonObject, { notify: tell, ...carrier }: Carrier): Leg {
     const controller = new AbortController();
     elsewhere.add(controller);
     const run = (signal: AbortSignal): Promise<JsonObject> =>
-      other.call(to, kind, { ...body, ...carrier }, { signal, note: (sent) => tell(sent as never) });
-    const { signal: given } = controller;
-    const answer = (work?.run(given, run) ?? run(given)).finally(() => elsewhere.delete(controller));
+      replica.call(to, kind, { ...body, ...carrier }, { signal, note: (sent) => tell(sent as never) });
+    const answer = work.run(controller.signal, run).finally(() => elsewhere.delete(controller));
     return { answer, cancel: () => controller.abort(cancelled("The client cancelled the request.")) };
   }
 
@@ -336,12 +333,11 @@ export function createSuspendedCalls(options: SuspendedCallsOptions) {
         return start(binding, carrier, run, { params: { ...others, ...(before as JsonObject) }, resumed, asked });
       }
       const body = { ...call, inputResponses };
-      const isHere = replica === undefined || owner === undefined || owner === replica.id;
-      return isHere ? goOn(body, carrier) : passOn(String(owner), body, carrier, replica);
+      return owner === replica.id ? goOn(body, carrier) : passOn(String(owner), body, carrier);
     },
     /** Ends every call. */
     close(): void {
-      stopServing?.();
+      stopServing();
       for (const call of live) end(call, "The server is closing.");
       for (const controller of elsewhere) controller.abort(cancelled("The server is closing."));
     },
