@@ -37,11 +37,11 @@ export function openEventStream(
   }
 
   response.writeHead(200, {
-    ...headers,
     "content-type": "text/event-stream",
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
     "x-content-type-options": "nosniff",
+    ...headers,
   });
   response.flushHeaders();
   const keepAlive = createLookout(clock, keepAliveMs, async () => write(": keep-alive\n\n"));

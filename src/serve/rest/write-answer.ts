@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { visibleText } from "../../guard/visible-text.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import { answerWithProblem, toProblem } from "../http/problem.ts";
+import { openEventStream } from "../mcp/reply.ts";
 import type { ServerSentEvent } from "./operation.ts";
 
 /** Writes the answers to one request. Known secrets are removed here, whatever an operation answers. */
@@ -65,75 +67,34 @@ export function createWriter(
 
   async function events(given: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void> {
     const redactPart = redactor.stream();
-    let stopKeepAlive = (): void => {};
-    const keepAlive = (): void => {
-      stopKeepAlive();
-      stopKeepAlive = clock.after(KEEP_ALIVE_MS, () => (response.write(": keep-alive\n\n"), keepAlive()), {
-        background: true,
-      });
-    };
-    const write = async (event: ServerSentEvent): Promise<void> => {
-      keepAlive();
-      if (response.write(format(event, redacted(event, known, redactPart)))) return;
-      await once(response, "drain", { signal });
-    };
-    response.writeHead(200, {
-      "content-type": "text/event-stream",
-      "cache-control": "no-store, no-transform",
-      "x-accel-buffering": "no",
-      "x-content-type-options": "nosniff",
-      "x-request-id": requestId,
-    });
-    response.flushHeaders();
-    keepAlive();
+    const headers = { "cache-control": "no-store, no-transform", "x-request-id": requestId };
+    const stream = openEventStream(response, { headers, clock, keepAliveMs: KEEP_ALIVE_MS });
+    const write = ({ data, ...event }: ServerSentEvent): void => stream.write({ ...event, data: toJson(data) });
     try {
-      for await (const event of until(given, signal)) await write(event);
+      for await (const event of Readable.from(given, { highWaterMark: 1, signal }) as AsyncIterable<ServerSentEvent>) {
+        write(redacted(event, known, redactPart));
+        if (response.writableNeedDrain) await once(response, "drain", { signal });
+      }
     } catch (error) {
-      const event = { event: "error", data: redactor.value(toProblem(error, requestId)) };
-      if (!signal.aborted && !response.destroyed) response.write(format(event, event.data));
+      if (!signal.aborted) write({ event: "error", data: redactor.value(toProblem(error, requestId)) });
     } finally {
-      stopKeepAlive();
-      response.end();
+      stream.end();
     }
   }
 
   return { json, events, problem };
 }
 
-/** The events up to the moment that the signal fires. Ends the source without waiting for it. */
-async function* until(
-  events: AsyncIterable<ServerSentEvent>,
-  signal: AbortSignal,
-): AsyncGenerator<ServerSentEvent, void, undefined> {
-  const source = events[Symbol.asyncIterator]();
-  const aborted = new Promise<{ readonly done: true }>((resolve) => {
-    if (signal.aborted) resolve({ done: true });
-    signal.addEventListener("abort", () => resolve({ done: true }), { once: true });
-  });
-  try {
-    for (;;) {
-      const next = await Promise.race([source.next(), aborted]);
-      if (next.done === true) return;
-      yield next.value;
-    }
-  } finally {
-    source.return?.()?.catch(() => {});
-  }
-}
-
-/** A secret may be split over several messages of progress. */
+/** An event without known secrets. A secret may be split over several messages of progress. */
 function redacted(
-  { event, data }: ServerSentEvent,
+  { data, ...event }: ServerSentEvent,
   known: Redactor["known"],
   redactPart: (part: string) => string,
-): unknown {
+): ServerSentEvent {
   const shown = known.value(data);
-  if (event !== "progress" || !isPlainObject(shown) || typeof shown["message"] !== "string") return shown;
-  return { ...shown, message: redactPart(shown["message"]) };
-}
-
-function format({ event, id }: ServerSentEvent, data: unknown): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${toJson(data)}\n\n`;
+  if (event.event !== "progress" || !isPlainObject(shown) || typeof shown["message"] !== "string")
+    return { ...event, data: shown };
+  return { ...event, data: { ...shown, message: redactPart(shown["message"]) } };
 }
 
 /** Leaves out what JSON cannot express. */
