@@ -1,16 +1,11 @@
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { OperatorActionRecord } from "../../guard/audit.port.ts";
-import type { Principal } from "../../guard/principal.ts";
-import type { TraceContext } from "../../observe/trace-context.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { RestContext, Answer, Asked, Operation } from "./operation.ts";
 
 /** What a record needs of a request. */
-type Recorded = Pick<Asked<never, never, never>, "params" | "body"> & {
-  readonly principal: Principal;
-  readonly trace: TraceContext | undefined;
-};
+type Recorded = Pick<Asked<never, never, never>, "params" | "body" | "principal" | "trace">;
 
 /** Targets that one record names. */
 const MAX_TARGETS = 100;
@@ -86,6 +81,5 @@ function recordOf(operation: Operation, asked: Recorded, { body, ...outcome }: O
 }
 
 function notRecorded(what: string, problem: string): ArsenalError {
-  const fix = "Make the audit log writable.";
-  return new ArsenalError("AUDIT_FAILED", `${what}: ${problem}. ${fix}`, { fix });
+  return fixable("AUDIT_FAILED", `${what}: ${problem}.`, "Make the audit log writable.");
 }

@@ -77,8 +77,6 @@ export interface Asked<Params extends JsonSchema, Query extends JsonSchema, Body
   header(name: string): string | undefined;
   /** True if the caller accepts `text/event-stream`. */
   readonly wantsEvents: boolean;
-  /** The id that the answer carries as `X-Request-Id`, for the caller's own records. */
-  readonly requestId: string;
   /** The trace that the caller began; undefined if there is none. */
   readonly trace: TraceContext | undefined;
   /** Fires when the caller hangs up, or the gateway shuts down and the time for running work is over. */

@@ -1,12 +1,13 @@
-import { ArsenalError, type ErrorIssue } from "../../errors/arsenal-error.ts";
+import { ArsenalError, type ErrorIssue, fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { fixOf, isUnknown } from "../../execute/arguments/fix-of.ts";
 import type { Check, Problem, Validator } from "../../execute/validator.port.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import { follow } from "../../tool/schema/keywords.ts";
 import type { HttpExchange } from "../surface.ts";
 import type { Operation } from "./operation.ts";
 
-/** What a request says, checked, or why it is refused. */
+/** What a request says, checked, or why its body is refused. Rejects with INPUT_INVALID for a request that its schemas do not allow. */
 export type ReadRequest =
   | { readonly params: unknown; readonly query: unknown; readonly body: unknown }
   | { readonly refused: ArsenalError; readonly status: number };
@@ -19,40 +20,38 @@ const NOTHING: JsonSchema = { type: "object", properties: {} };
 /** Compiles what reads the requests of an operation. */
 export function createReader(operation: Operation, validator: Validator): RequestReader {
   const { maxBytes = 1024 * 1024 } = operation;
-  const querySchema = closed(operation.query ?? NOTHING);
-  const bodySchema = closed(operation.body ?? NOTHING);
-  const compile = (schema: JsonSchema): Check => validator.compile(schema, { trusted: true }) as Check;
-  const checkParams = operation.params && compile(operation.params);
-  const checkQuery = compile(querySchema);
-  const checkBody = compile(bodySchema);
-  const mayBeEmpty = (bodySchema.required ?? []).length === 0;
+  const reader = (where: string, given = NOTHING) => {
+    const schema = closed(given);
+    const check = validator.compile(schema, { trusted: true }) as Check;
+    return {
+      schema,
+      async read(value: unknown): Promise<unknown> {
+        const outcome = await check(value);
+        if (!outcome.valid) throw toError(where, value, schema, outcome.problems);
+        return outcome.value;
+      },
+    };
+  };
+  const [path, search, content] = [
+    reader("path", operation.params),
+    reader("query", operation.query),
+    reader("body", operation.body),
+  ];
+  const mayBeEmpty = (content.schema.required ?? []).length === 0;
 
   return async (exchange, given) => {
     const { request, url } = exchange;
-    const query = url.search === "" ? {} : readQuery(url.searchParams, querySchema);
-    if (query instanceof ArsenalError) return invalid(query);
-    let body: unknown = {};
+    const asked = readQuery(url.searchParams, search.schema);
+    let sent: unknown = {};
     if (!mayBeEmpty || hasBody(request.headers)) {
-      const read = await exchange.json({ maxBytes });
-      if ("refused" in read) {
-        const { status, message } = read.refused;
+      const json = await exchange.json({ maxBytes });
+      if ("refused" in json) {
+        const { status, message } = json.refused;
         return { refused: new ArsenalError("INPUT_INVALID", message, { fix: FIXES[status] ?? SEND_JSON }), status };
       }
-      body = read.value;
+      sent = json.value;
     }
-    const checks = [
-      { name: "path", schema: operation.params, check: checkParams, value: given },
-      { name: "query", schema: querySchema, check: checkQuery, value: query },
-      { name: "body", schema: bodySchema, check: checkBody, value: body },
-    ] as const;
-    const values: unknown[] = [];
-    for (const { name, schema = NOTHING, check, value } of checks) {
-      const outcome = check === undefined ? { valid: true as const, value } : await check(value);
-      if (!outcome.valid) return invalid(toError(name, value, schema, outcome.problems));
-      values.push(outcome.value);
-    }
-    const [params, readQueryValue, readBody] = values;
-    return { params, query: readQueryValue, body: readBody };
+    return { params: await path.read(given), query: await search.read(asked), body: await content.read(sent) };
   };
 }
 
@@ -74,12 +73,8 @@ function hasBody(headers: HttpExchange["request"]["headers"]): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
 }
 
-function invalid(refused: ArsenalError): ReadRequest {
-  return { refused, status: 400 };
-}
-
 /** Reads parameters as their schemas say. A text that does not fit stays a text, so that the check refuses it by name. */
-function readQuery(given: URLSearchParams, schema: JsonSchema): Record<string, unknown> | ArsenalError {
+function readQuery(given: URLSearchParams, schema: JsonSchema): Record<string, unknown> {
   const read: Record<string, unknown> = {};
   for (const name of new Set(given.keys())) {
     const values = given.getAll(name);
@@ -90,11 +85,8 @@ function readQuery(given: URLSearchParams, schema: JsonSchema): Record<string, u
       const { type: itemType } = isPlainObject(items) ? (items as JsonSchema) : {};
       read[name] = values.flatMap((each) => each.split(",")).map((each) => coerced(each, itemType));
     } else if (values.length > 1) {
-      const fix = `Send ${name} once.`;
-      return new ArsenalError("INPUT_INVALID", `The query parameter ${name} is there ${values.length} times. ${fix}`, {
-        field: name,
-        fix,
-      });
+      const problem = `The query parameter ${name} is there ${values.length} times.`;
+      throw fixable("INPUT_INVALID", problem, `Send ${name} once.`, { field: name });
     } else read[name] = coerced(value, type);
   }
   return read;
@@ -118,7 +110,8 @@ function toError(where: string, value: unknown, schema: JsonSchema, problems: re
 
 function toIssue(problem: Problem, root: unknown, schema: JsonSchema): ErrorIssue {
   const { field, message } = problem;
-  const found = memberOf(root, field);
+  const member = field === "" ? root : follow(root, field.split("."));
+  const found = typeof member === "object" ? showValue(member) : member;
   return {
     field,
     message: isUnknown(problem) ? `${field} is not known here.` : message,
@@ -129,13 +122,4 @@ function toIssue(problem: Problem, root: unknown, schema: JsonSchema): ErrorIssu
 
 function isMisspelt({ fix = "" }: ErrorIssue): boolean {
   return fix.startsWith("Did you mean");
-}
-
-function memberOf(root: unknown, field: string): unknown {
-  let value = root;
-  for (const name of field === "" ? [] : field.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name];
-  }
-  return typeof value === "object" ? showValue(value) : value;
 }

@@ -1,21 +1,22 @@
-import { hash } from "node:crypto";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
 import { jsonSchemaValidator } from "../../adapters/validators/json-schema/json-schema.ts";
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { ownIdentity } from "../../mcp/client-identity.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { startLeasedWork } from "../../state/leased-work.ts";
+import { sha256 } from "../../tool/crypto.ts";
+import { decodePercent } from "../../tool/schema/keywords.ts";
 import { hasRole } from "../administration.ts";
 import { pageRefusal, pageTokenMeta } from "../http/page-token.ts";
-import { requestIdOf } from "../http/problem.ts";
+import { refuseMethodWithProblem } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 import { retryAfter, shuttingDown } from "../work.ts";
 import { recordDenied, runRecorded } from "./audit-operation.ts";
 import { DOCS_HEADERS, docsPage } from "./docs-page.ts";
 import { createDocument } from "./document.ts";
-import type { Answer, Asked, Operation } from "./operation.ts";
+import type { Asked, Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations/all.ts";
 import { createReader, type RequestReader } from "./read-request.ts";
 import { type AnswerWriter, createWriter } from "./write-answer.ts";
@@ -31,6 +32,10 @@ const PRUNE_MS = 60_000;
 interface Served {
   readonly operation: Operation;
   readonly read: RequestReader;
+}
+
+interface Found extends Served {
+  readonly params: Record<string, string>;
 }
 
 /** `/api/v1`: the arsenal for programs that speak neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
@@ -50,15 +55,19 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
 
   async function handle(exchange: HttpExchange): Promise<void> {
     const { request, response, url } = exchange;
-    const writer = createWriter(response, { requestId: requestIdOf(request), redactor });
+    const writer = createWriter(exchange, redactor);
     let statusOf: Operation["statusOf"];
     try {
       const { method = "GET" } = request;
       const path = url.pathname.slice(BASE.length);
       const found = find(method === "HEAD" ? "GET" : method, path);
-      if (found === undefined) return refusePath(path, writer);
-      if (isCrossSite(request.headers)) return writer.problem(crossSite());
-      const refusal = pageRefusal(request, replica.seal);
+      if (found === undefined) {
+        const allowed = METHODS.filter((each) => find(each, path) !== undefined);
+        if (allowed.length === 0) return writer.problem(nothingAt(path), { status: 404 });
+        const allow = [...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])].join(", ");
+        return refuseMethodWithProblem(request, response, allow);
+      }
+      const refusal = isCrossSite(request.headers) ? crossSite() : pageRefusal(request, replica.seal);
       if (refusal !== undefined) return writer.problem(refusal);
       statusOf = found.operation.statusOf;
       await answer(found, exchange, writer);
@@ -70,31 +79,17 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
     }
   }
 
-  function find(method: string, path: string): (Served & { readonly params: Record<string, string> }) | undefined {
+  function find(method: string, path: string): Found | undefined {
     const [[match] = [], stash] = router.match(method, path);
     if (match === undefined) return undefined;
     const [served, places] = match;
     const params: Record<string, string> = {};
     for (const [name, place] of Object.entries(places))
-      params[name] = decoded(typeof place === "number" ? (stash?.[place] ?? "") : place);
+      params[name] = decodePercent(typeof place === "number" ? (stash?.[place] ?? "") : place);
     return { ...served, params };
   }
 
-  function refusePath(path: string, writer: AnswerWriter): void {
-    const allowed = METHODS.filter((method) => find(method, path) !== undefined);
-    if (allowed.length === 0) {
-      const fix = `GET /openapi.json lists what there is.`;
-      const error = new ArsenalError("INPUT_INVALID", `Nothing is at ${BASE}${path.slice(0, 200)}. ${fix}`, { fix });
-      return writer.problem(error, { status: 404 });
-    }
-    refuseMethod([...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])].join(", "), writer);
-  }
-
-  async function answer(
-    { operation, read, params }: Served & { readonly params: Record<string, string> },
-    exchange: HttpExchange,
-    writer: AnswerWriter,
-  ): Promise<void> {
+  async function answer({ operation, read, params }: Found, exchange: HttpExchange, writer: AnswerWriter) {
     if (work.draining) return writer.problem(shuttingDown(), { headers: retryAfter(work) });
     const { request, response, principal } = exchange;
     const { role, needsTools, endless } = operation;
@@ -116,44 +111,38 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
         principal,
         header: (name: string) => request.headers[name] as string | undefined,
         wantsEvents: request.headers.accept?.includes("text/event-stream") ?? false,
-        requestId: requestIdOf(request),
         trace: exchange.trace,
         signal,
       };
       const answered = await runRecorded(operation, asked as Asked<never, never, never>, context);
       if ("refused" in answered) writer.problem(answered.refused, answered);
-      else if (!("events" in answered)) answerJson(answered, request.headers["if-none-match"], writer);
-      else await writer.events(answered.events, signal);
+      else if ("events" in answered) await writer.events(answered.events, signal);
+      else writer.json(answered);
     };
     if (endless === true) await run(AbortSignal.any([gone.signal, work.ending]));
     else await work.run(gone.signal, run);
   }
 
-  let document: { readonly body: object; readonly etag: string } | undefined;
-  function describe({ request, response }: HttpExchange): void {
-    const writer = createWriter(response, { requestId: requestIdOf(request), redactor });
-    if (request.method !== "GET" && request.method !== "HEAD") return refuseMethod("GET, HEAD", writer);
+  let document: { readonly body: object; readonly headers: { readonly etag: string } } | undefined;
+  function describe(exchange: HttpExchange): void {
     if (document === undefined) {
-      const { isLocal, address } = context;
       const version = String(ownIdentity().info["version"]);
-      const body = createDocument(operations, { version, address: address(), base: BASE, isSecured: !isLocal });
-      document = { body, etag: `"${hash("sha256", JSON.stringify(body), "base64url")}"` };
+      const address = context.address();
+      const body = createDocument(operations, { version, address, base: BASE, isSecured: !context.isLocal });
+      document = { body, headers: { etag: `"${sha256(JSON.stringify(body), "base64url")}"` } };
     }
-    const { body, etag } = document;
-    answerJson({ body, headers: { etag } }, request.headers["if-none-match"], writer);
+    createWriter(exchange, redactor).json(document);
   }
 
-  function showDocs({ request, response }: HttpExchange): void {
-    if (request.method === "GET" || request.method === "HEAD")
-      return void response.writeHead(200, DOCS_HEADERS).end(docsPage(pageTokenMeta(replica.seal)));
-    refuseMethod("GET, HEAD", createWriter(response, { requestId: requestIdOf(request), redactor }));
+  function showDocs({ response }: HttpExchange): void {
+    response.writeHead(200, DOCS_HEADERS).end(docsPage(pageTokenMeta(replica.seal)));
   }
 
   return {
     name: "rest",
     routes: [
-      { path: "/openapi.json", refusals: "problem+json", handle: describe },
-      { path: "/docs", open: true, refusals: "problem+json", handle: showDocs },
+      { path: "/openapi.json", refusals: "problem+json", handle: readOnly(describe) },
+      { path: "/docs", open: true, refusals: "problem+json", handle: readOnly(showDocs) },
       { path: `${BASE}/`, drainsItself: true, refusals: "problem+json", handle },
       { path: BASE, drainsItself: true, refusals: "problem+json", handle },
     ],
@@ -170,32 +159,18 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
   };
 }
 
-function refuseMethod(allow: string, writer: AnswerWriter): void {
-  const error = new ArsenalError("INPUT_INVALID", `This path takes ${allow} only.`, { fix: `Use ${allow}.` });
-  writer.problem(error, { status: 405, headers: { allow } });
+/** Answers GET and HEAD only. */
+function readOnly(handle: (exchange: HttpExchange) => void): (exchange: HttpExchange) => void {
+  return (exchange) => {
+    const { request, response } = exchange;
+    if (request.method === "GET" || request.method === "HEAD") handle(exchange);
+    else refuseMethodWithProblem(request, response, "GET, HEAD");
+  };
 }
 
-/** Answers with JSON, or 304 if the caller already has this version. */
-function answerJson(
-  { status = 200, body, headers, showsHidden }: Extract<Answer, { readonly body?: unknown }>,
-  known: string | undefined,
-  writer: AnswerWriter,
-): void {
-  const etag = headers?.["etag"];
-  if (etag === undefined) return writer.json(status, body, headers, { showsHidden });
-  const versions = known?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];
-  const isKnown = versions.includes(etag) || versions.includes("*");
-  const cached = { "cache-control": "private, no-cache", ...headers };
-  writer.json(isKnown ? 304 : status, isKnown ? undefined : body, cached);
-}
-
-/** Decodes a path segment. Returns invalid percent-encoding unchanged. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+function nothingAt(path: string): ArsenalError {
+  const fix = "GET /openapi.json lists what there is.";
+  return fixable("INPUT_INVALID", `Nothing is at ${BASE}${path.slice(0, 200)}.`, fix);
 }
 
 /**
@@ -208,10 +183,10 @@ function isCrossSite({ origin, "sec-fetch-site": site }: HttpExchange["request"]
 
 function crossSite(): ArsenalError {
   const fix = "Call it from a program, or from a page whose origin is in server.allowed_origins.";
-  return new ArsenalError("PERMISSION_DENIED", `Other web sites may not call this API. ${fix}`, { fix });
+  return fixable("PERMISSION_DENIED", "Other web sites may not call this API.", fix);
 }
 
 function lacksRole(id: string, role: string): ArsenalError {
   const fix = `Give the caller the role "${role}", with its API key or in its token.`;
-  return new ArsenalError("PERMISSION_DENIED", `"${id}" lacks the role "${role}". ${fix}`, { fix });
+  return fixable("PERMISSION_DENIED", `"${id}" lacks the role "${role}".`, fix);
 }

@@ -1,15 +1,18 @@
-import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, request, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRedactor } from "../../guard/redaction/redactor.ts";
 import { createManualClock } from "../../testing/index.ts";
 import { eventsOf, openGateway } from "../../../test/serve/rest-gateway.ts";
+import type { HttpExchange } from "../surface.ts";
 import type { ServerSentEvent } from "./operation.ts";
 import { createWriter } from "./write-answer.ts";
 
 /** A server that answers with a handler, and one open request to it whose answer is not read by itself. */
-async function answering(handle: (response: ServerResponse) => void): Promise<IncomingMessage> {
-  const server = createServer((_request, response) => handle(response));
+async function answering(
+  handle: (exchange: Pick<HttpExchange, "request" | "response">) => void,
+): Promise<IncomingMessage> {
+  const server = createServer((received, response) => handle({ request: received, response }));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void (server.closeAllConnections(), server.close()));
   const { port } = server.address() as AddressInfo;
@@ -25,8 +28,8 @@ describe("a stream of events", () => {
       yield { event: "first", data: 1 };
       yield await next.promise;
     }
-    const answer = await answering((response) => {
-      const writer = createWriter(response, { requestId: "r", redactor: createRedactor(), clock });
+    const answer = await answering((exchange) => {
+      const writer = createWriter(exchange, createRedactor(), clock);
       void writer.events(quiet(), new AbortController().signal).then(ended.resolve);
     });
     let text = "";
@@ -63,8 +66,8 @@ describe("a stream of events", () => {
         stopped.resolve();
       }
     }
-    const answer = await answering((response) => {
-      const writer = createWriter(response, { requestId: "r", redactor: createRedactor() });
+    const answer = await answering(({ request: received, response }) => {
+      const writer = createWriter({ request: received, response }, createRedactor());
       const gone = new AbortController();
       response.once("close", () => gone.abort());
       void writer.events(endless(), gone.signal);

@@ -1,27 +1,18 @@
 import { once } from "node:events";
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { visibleText } from "../../guard/visible-text.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
-import { answerWithProblem, toProblem } from "../http/problem.ts";
+import { answerWithProblem, requestIdOf, toProblem } from "../http/problem.ts";
 import { openEventStream } from "../mcp/reply.ts";
-import type { ServerSentEvent } from "./operation.ts";
+import type { HttpExchange } from "../surface.ts";
+import type { Answer, ServerSentEvent } from "./operation.ts";
 
-/** Writes the answers to one request. Known secrets are removed here, whatever an operation answers. */
-export interface AnswerWriter {
-  json(
-    status: number,
-    body: unknown,
-    headers?: OutgoingHttpHeaders,
-    options?: { readonly showsHidden?: boolean | undefined },
-  ): void;
-  /** Writes events as they come, no faster than the caller reads them. Resolves at their end, or when the signal fires. */
-  events(events: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void>;
-  problem(thrown: unknown, more?: ProblemParts): void;
-}
+/** Writes the answers to one request. */
+export type AnswerWriter = ReturnType<typeof createWriter>;
 
 interface ProblemParts {
   readonly status?: number;
@@ -32,11 +23,14 @@ interface ProblemParts {
 /** A comment is sent after this time without an event, so that proxies keep the connection open. */
 const KEEP_ALIVE_MS = 15_000;
 
+/** Known secrets are removed here, whatever an operation answers. */
 export function createWriter(
-  response: ServerResponse,
-  { requestId, redactor, clock = systemClock }: { requestId: string; redactor: Redactor; clock?: Clock },
-): AnswerWriter {
+  { request, response }: Pick<HttpExchange, "request" | "response">,
+  redactor: Redactor,
+  clock: Clock = systemClock,
+) {
   const { known } = redactor;
+  const requestId = requestIdOf(request);
 
   function problem(thrown: unknown, { headers, ...more }: ProblemParts = {}): void {
     if (response.headersSent || response.destroyed) return void response.destroy();
@@ -45,18 +39,17 @@ export function createWriter(
     answerWithProblem(response, { ...redactor.value(described), ...shown }, headers);
   }
 
-  function json(
-    status: number,
-    body: unknown,
-    headers: OutgoingHttpHeaders = {},
-    { showsHidden }: { readonly showsHidden?: boolean | undefined } = {},
-  ): void {
+  /** Answers with JSON, or 304 if the caller already has this version. */
+  function json({ status = 200, body, headers = {}, showsHidden = false }: Extract<Answer, { body?: unknown }>): void {
     if (response.destroyed) return;
-    const written = body === undefined ? undefined : toJson(known.value(body));
-    const text = written !== undefined && showsHidden === true ? visibleText(written) : written;
+    const { etag } = headers;
+    const versions = request.headers["if-none-match"]?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];
+    const isKnown = etag !== undefined && (versions.includes(etag) || versions.includes("*"));
+    const written = body === undefined || isKnown ? undefined : toJson(known.value(body));
+    const text = written !== undefined && showsHidden ? visibleText(written) : written;
     response
-      .writeHead(status, {
-        "cache-control": "no-store",
+      .writeHead(isKnown ? 304 : status, {
+        "cache-control": etag === undefined ? "no-store" : "private, no-cache",
         ...headers,
         ...(text !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
         "x-content-type-options": "nosniff",
@@ -65,6 +58,7 @@ export function createWriter(
       .end(text);
   }
 
+  /** Writes events as they come, no faster than the caller reads them. Resolves at their end, or when the signal fires. */
   async function events(given: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void> {
     const redactPart = redactor.stream();
     const headers = { "cache-control": "no-store, no-transform", "x-request-id": requestId };

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import type { Progress } from "../../../tool/handler.ts";
@@ -70,9 +70,8 @@ export const executeOperations: readonly Operation[] = [
 
 function keyOf(header: string | undefined, member: string | undefined): string | undefined {
   if (header === undefined || member === undefined || header === member) return header ?? member;
-  const fix = "Send one of them.";
-  const message = `The header Idempotency-Key and the member idempotencyKey differ. ${fix}`;
-  throw new ArsenalError("INPUT_INVALID", message, { field: "idempotencyKey", value: member, fix });
+  const problem = "The header Idempotency-Key and the member idempotencyKey differ.";
+  throw fixable("INPUT_INVALID", problem, "Send one of them.", { field: "idempotencyKey", value: member });
 }
 
 /** A call that ran is an answer; one that was refused before that is a problem. */
