@@ -54,3 +54,24 @@ export function fixable(
 ): ArsenalError {
   return new ArsenalError(code, `${problem} ${fix}`, { ...details, fix });
 }
+
+/** A problem, and where in the file it is. */
+export type LocatedIssue = ErrorIssue & { readonly at: string };
+
+/** One error for all problems. Its message tells the first in full. */
+export function configInvalid(issues: readonly LocatedIssue[]): ArsenalError {
+  const shown = issues.map(({ at, field, message, ...issue }) => ({
+    ...issue,
+    field,
+    message: at === "" ? message : `${message} (${at.trimEnd()})`,
+  }));
+  const [first] = issues as readonly [LocatedIssue];
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  const { at, field, message, value, fix = "" } = first;
+  return new ArsenalError("CONFIG_INVALID", `${at}${field}: ${message}. ${fix}${more}`, {
+    field,
+    ...(value === undefined ? {} : { value }),
+    fix,
+    issues: shown,
+  });
+}

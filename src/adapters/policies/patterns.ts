@@ -1,7 +1,7 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { compilePatterns } from "../../guard/pattern.ts";
-import type { Policy, PolicyDecision, PolicyRule, PolicyStep } from "../../guard/policy.port.ts";
+import type { Policy, PolicyDecision, PolicyRule } from "../../guard/policy.port.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
@@ -29,81 +29,58 @@ export interface PatternsOptions {
  */
 export function patternsPolicy(options: PatternsOptions = {}): Policy {
   const { mode = "standard" } = options;
-  if (mode !== "standard" && mode !== "strict") {
-    throw new ArsenalError("CONFIG_INVALID", `security.policy is ${showValue(mode)}, which is no policy.`, {
+  if (mode !== "standard" && mode !== "strict")
+    throw fixable("CONFIG_INVALID", `security.policy is ${showValue(mode)}.`, 'Write "standard" or "strict".', {
       field: "security.policy",
       value: mode,
-      fix: 'Write "standard" or "strict".',
     });
-  }
-  const denied = compilePatterns(options.deny ?? [], { field: "security.deny" });
-  const allowed = compilePatterns(options.allow ?? [], { field: "security.allow", grants: true });
-  const confirmed = compilePatterns(options.requireConfirmation ?? DEFAULT_CONFIRMATION, {
-    field: "security.require_confirmation",
-  });
-  const inTheLoop = compilePatterns(options.humanInTheLoop ?? [], { field: "security.human_in_the_loop" });
+  const list = (name: string, effect: PolicyRule["effect"], patterns: readonly string[] = []) => {
+    const rule = `security.${name}`;
+    return { rule, effect, patterns, match: compilePatterns(patterns, { field: rule, grants: effect === "allow" }) };
+  };
+  const denied = list("deny", "deny", options.deny);
+  const allowed = list("allow", "allow", options.allow);
+  const confirmed = [
+    list("require_confirmation", "confirm", options.requireConfirmation ?? DEFAULT_CONFIRMATION),
+    list("human_in_the_loop", "confirm", options.humanInTheLoop),
+  ];
+  const isStrict = mode === "strict";
+  const visible = withoutNamed(denied.patterns);
 
-  function confirmation(tool: Tool): PolicyDecision | undefined {
-    const listed = confirmed(tool);
-    if (listed !== undefined) return confirm(tool, "security.require_confirmation", `it matches ${listed}`);
-    const looped = inTheLoop(tool);
-    if (looped !== undefined) return confirm(tool, "security.human_in_the_loop", `it matches ${looped}`);
-    return askedByTool(tool, mode);
-  }
-
-  function steps(tool: Tool): readonly PolicyStep[] {
-    const found = {
-      "security.deny": denied(tool),
-      ...(mode === "strict" && { "security.allow": allowed(tool) }),
-      "security.require_confirmation": confirmed(tool),
-      "security.human_in_the_loop": inTheLoop(tool),
-    };
-    return Object.entries(found).map(([rule, pattern]) => {
-      const why = pattern === undefined ? {} : { why: `it matches ${pattern}` };
-      return { rule, matched: pattern !== undefined, ...why };
-    });
-  }
-
-  function rules(): readonly PolicyRule[] {
-    const listed = (rule: string, effect: PolicyRule["effect"], patterns: readonly string[] = []): PolicyRule[] =>
-      patterns.length === 0 ? [] : [{ rule, effect, conditions: [`tools: ${patterns.join(", ")}`] }];
-    return [
-      ...listed("security.deny", "deny", options.deny),
-      ...(mode === "strict" ? listed("security.allow", "allow", options.allow) : []),
-      ...(mode === "strict"
-        ? [{ rule: "security.policy: strict", effect: "deny", conditions: ["no rule allows it"] } as const]
-        : []),
-      ...listed("security.require_confirmation", "confirm", options.requireConfirmation ?? DEFAULT_CONFIRMATION),
-      ...listed("security.human_in_the_loop", "confirm", options.humanInTheLoop),
-      ...definitionRules(mode),
-    ];
-  }
-
-  const visible = withoutNamed(options.deny ?? []);
+  const listed = ({ rule, effect, patterns }: typeof denied): readonly PolicyRule[] =>
+    patterns.length === 0 ? [] : [{ rule, effect, conditions: [`tools: ${patterns.join(", ")}`] }];
+  const strictRule = { rule: "security.policy: strict", effect: "deny", conditions: ["no rule allows it"] } as const;
 
   return {
-    sees: (tool) => denied(tool) === undefined,
+    sees: (tool) => denied.match(tool) === undefined,
     visible: () => visible,
-    steps: ({ tool }) => steps(tool),
-    rules,
+    steps: ({ tool }) =>
+      [denied, ...(isStrict ? [allowed] : []), ...confirmed].map(({ rule, match }) => {
+        const pattern = match(tool);
+        return pattern === undefined ? { rule, matched: false } : { rule, matched: true, why: `it matches ${pattern}` };
+      }),
+    rules: () => [
+      ...listed(denied),
+      ...(isStrict ? [...listed(allowed), strictRule] : []),
+      ...confirmed.flatMap(listed),
+      ...definitionRules(mode),
+    ],
 
     decide({ tool }) {
-      const refusedBy = denied(tool);
+      const refusedBy = denied.match(tool);
       if (refusedBy !== undefined) {
-        return {
-          effect: "deny",
-          rule: "security.deny",
-          reason: `${tool.id} is denied to everybody: it matches ${refusedBy}.`,
-        };
+        const reason = `${tool.id} is denied to everybody: it matches ${refusedBy}.`;
+        return { effect: "deny", rule: denied.rule, reason };
       }
-      if (mode === "strict" && allowed(tool) === undefined) {
-        return {
-          effect: "deny",
-          rule: "security.policy: strict",
-          reason: `No rule allows ${tool.id}. Add "${tool.id}" to security.allow to let it run.`,
-        };
+      if (isStrict && allowed.match(tool) === undefined) {
+        const reason = `No rule allows ${tool.id}. Add "${tool.id}" to security.allow to let it run.`;
+        return { effect: "deny", rule: strictRule.rule, reason };
       }
-      return confirmation(tool) ?? { effect: "allow" };
+      for (const { rule, match } of confirmed) {
+        const pattern = match(tool);
+        if (pattern !== undefined) return confirm(tool, rule, `it matches ${pattern}`);
+      }
+      return askedByTool(tool, mode) ?? { effect: "allow" };
     },
   };
 }
@@ -135,13 +112,15 @@ export function definitionRules(mode: "standard" | "strict"): readonly PolicyRul
   ];
 }
 
-type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
+/** @internal */
+export type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
 
 /** True if the definition was written, or vouched for, by the operator and not by the server it came from. */
 function isOurWord({ annotations, source }: Tool): boolean {
   return annotations.confirmed || (source !== "mcp" && source !== "a2a");
 }
 
-function confirm(tool: Tool, rule: string, why: string): Confirmation {
+/** @internal */
+export function confirm(tool: Pick<Tool, "id">, rule: string, why: string): Confirmation {
   return { effect: "confirm", rule, reason: `A person must approve ${tool.id}: ${why}.` };
 }

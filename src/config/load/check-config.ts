@@ -1,4 +1,4 @@
-import { ArsenalError, type ErrorIssue } from "../../errors/arsenal-error.ts";
+import { configInvalid, type LocatedIssue } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { CLIENT_KEYS, toSnake } from "./key-style.ts";
@@ -136,27 +136,6 @@ function fits(value: unknown, schema: JsonSchema): boolean {
     default:
       return true;
   }
-}
-
-/** A problem, and where in the file it is. */
-export type LocatedIssue = ErrorIssue & { readonly at: string };
-
-/** One error for all problems. Its message tells the first in full. */
-export function configInvalid(issues: readonly LocatedIssue[]): ArsenalError {
-  const shown = issues.map(({ at, field, message, ...issue }) => ({
-    ...issue,
-    field,
-    message: at === "" ? message : `${message} (${at.trimEnd()})`,
-  }));
-  const [first] = issues as readonly [LocatedIssue];
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
-  const { at, field, message, value, fix = "" } = first;
-  return new ArsenalError("CONFIG_INVALID", `${at}${field}: ${message}. ${fix}${more}`, {
-    field,
-    ...(value === undefined ? {} : { value }),
-    fix,
-    issues: shown,
-  });
 }
 
 function toIssue(held: unknown, schema: JsonSchema, keys: readonly string[], origin: Origin): LocatedIssue {

@@ -1,5 +1,6 @@
 import { readReference } from "../../guard/secrets/reference.ts";
-import { configInvalid, type KeyStyle, type LocatedIssue, type Origin } from "./check-config.ts";
+import { configInvalid, type LocatedIssue } from "../../errors/arsenal-error.ts";
+import type { KeyStyle, Origin } from "./check-config.ts";
 import { namesOf, needsOf } from "../adapter-settings.ts";
 import { chosenAdapters } from "./chosen-adapters.ts";
 import { stateType } from "./state-type.ts";

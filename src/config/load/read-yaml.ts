@@ -1,6 +1,6 @@
 import type { Document, Node, Pair } from "yaml";
-import { isArsenalError } from "../../errors/arsenal-error.ts";
-import { configInvalid, type LocatedIssue, type Origin } from "./check-config.ts";
+import { configInvalid, isArsenalError, type LocatedIssue } from "../../errors/arsenal-error.ts";
+import type { Origin } from "./check-config.ts";
 import { fillReferences, hasReference, isWholeReference } from "./environment.ts";
 
 /** More aliases than this are an attack, or a mistake. */

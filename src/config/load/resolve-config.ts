@@ -1,5 +1,6 @@
+import { configInvalid } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
-import { checkConfig, configInvalid, type KeyStyle, type Origin } from "./check-config.ts";
+import { checkConfig, type KeyStyle, type Origin } from "./check-config.ts";
 import type { Filled } from "../../adapters/settings.ts";
 import type { ToolArsenalConfig } from "../config.ts";
 import type { CONFIG_SCHEMA } from "../schema.ts";

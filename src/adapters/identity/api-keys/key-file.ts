@@ -3,7 +3,7 @@ import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { Principal } from "../../../guard/principal.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import { withFileLock } from "../../../system/file-lock.ts";
 
@@ -116,10 +116,6 @@ export function toStoredKey(entry: unknown): StoredKey | undefined {
   // A caller from the network is never the person at this machine, whatever a file says.
   const known = { id, roles, capabilities, scopes, local: false };
   return { id: name, hash, principal: tenant === undefined ? known : { ...known, tenant } };
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 function isCapability(value: string): value is Capability {

@@ -1,12 +1,6 @@
-import type {
-  Obligations,
-  PolicyDecision,
-  PolicyRequest,
-  PolicyView,
-  RateObligation,
-  Redaction,
-} from "../../../guard/policy.port.ts";
+import type { Obligations, PolicyDecision, PolicyRequest, PolicyView } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
+import { isTexts } from "../../../tool/json-schema.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { type Caller, type Facts, isAboutReach } from "./conditions/conditions.ts";
 import type { Rule } from "./rule.ts";
@@ -40,8 +34,7 @@ export function createJudge(options: {
 
     decide({ tool, principal, arguments: args, toolset }: PolicyRequest): PolicyDecision {
       const { matching, asked, named, view, broken } = rulesFor(tool);
-      const attribute =
-        broken === undefined ? prefixed("principal", brokenPrincipal(principal)) : prefixed("tool", broken);
+      const attribute = broken ?? brokenPrincipal(principal);
       if (attribute !== undefined) {
         const reason = `${attribute} is missing or of another type, so no rule can be trusted to match. Fix what made it.`;
         return { effect: "deny", rule: "policy-attributes", reason };
@@ -61,8 +54,7 @@ export function createJudge(options: {
       const granted = matched.find(({ grants }) => grants);
       if (granted === undefined && denyByDefault !== undefined)
         return { effect: "deny", rule: denyByDefault, reason: nothingAllows(tool, caller, matching) };
-      const obligations = obligationsOf(matched, principal);
-      const owing = obligations === undefined ? {} : { obligations };
+      const owing = obligationsOf(matched, principal);
       const approval = matched.find(({ effect }) => effect === "require_approval");
       if (approval !== undefined) {
         const reason = approval.reason ?? `A person must approve ${tool.id}: rule "${approval.id}" asks for it.`;
@@ -76,43 +68,26 @@ export function createJudge(options: {
 }
 
 function isFor({ aboutCaller }: Rule, caller: Caller): boolean {
-  for (const condition of aboutCaller) if (!condition.holds(caller)) return false;
-  return true;
+  return aboutCaller.every(({ holds }) => holds(caller));
 }
 
 /** The attribute of a caller that rules could not be compared with. */
-function brokenPrincipal({ id, tenant, roles, capabilities, scopes }: Principal): string | undefined {
-  if (typeof id !== "string") return "id";
-  if (tenant !== undefined && typeof tenant !== "string") return "tenant";
-  if (!isTexts(roles)) return "roles";
-  if (!isTexts(capabilities)) return "capabilities";
-  return isTexts(scopes) ? undefined : "scopes";
-}
-
-function isTexts(list: unknown): boolean {
-  return Array.isArray(list) && list.every((entry) => typeof entry === "string");
-}
-
-function prefixed(owner: string, attribute: string | undefined): string | undefined {
-  return attribute === undefined ? undefined : `${owner}.${attribute}`;
+function brokenPrincipal(principal: Principal): string | undefined {
+  const { id, tenant = "" } = principal;
+  if (typeof id !== "string") return "principal.id";
+  if (typeof tenant !== "string") return "principal.tenant";
+  const list = (["roles", "capabilities", "scopes"] as const).find((key) => !isTexts(principal[key]));
+  return list && `principal.${list}`;
 }
 
 /** What conditions look at in a call. */
 export function createFacts(
   tool: Facts["tool"],
-  principal: Principal,
+  { id, tenant, roles, capabilities, scopes, local }: Principal,
   args: Facts["arguments"],
   now: () => number,
 ): Facts {
-  return {
-    tool,
-    get principal() {
-      const { id, tenant, roles, capabilities, scopes, local } = principal;
-      return { id, tenant, roles, capabilities, scopes, local };
-    },
-    arguments: args,
-    now,
-  };
+  return { tool, principal: { id, tenant, roles, capabilities, scopes, local }, arguments: args, now };
 }
 
 function denies({ id, when }: Rule, tool: Tool, principal: Principal): string {
@@ -139,28 +114,22 @@ function nothingAllows(tool: Tool, caller: Caller, matching: readonly Rule[]): s
 }
 
 /** What must hold for a call under all the rules it matches: every rate, every redaction, the common domains, the least size. */
-function obligationsOf(rules: readonly Rule[], principal: Principal): Obligations | undefined {
-  if (!rules.some(({ obligations }) => obligations !== undefined)) return undefined;
-  const rates: RateObligation[] = [];
-  const redact: Redaction[] = [];
-  let egress: readonly string[] | undefined;
-  let maxResultBytes: number | undefined;
-  for (const { id, obligations = {} } of rules) {
-    if (obligations.rate !== undefined) {
-      const key = JSON.stringify([id, principal.tenant ?? "", principal.id]);
-      rates.push({ key, ...obligations.rate, rule: id });
-    }
-    redact.push(...(obligations.redact ?? []));
-    if (obligations.egress !== undefined)
-      egress = egress === undefined ? obligations.egress : commonDomains(egress, obligations.egress);
-    if (obligations.maxResultBytes !== undefined)
-      maxResultBytes = Math.min(maxResultBytes ?? Number.POSITIVE_INFINITY, obligations.maxResultBytes);
-  }
+function obligationsOf(rules: readonly Rule[], { id, tenant = "" }: Principal): { readonly obligations?: Obligations } {
+  const owed = rules.flatMap((rule) => (rule.obligations ? [{ rule: rule.id, ...rule.obligations }] : []));
+  if (owed.length === 0) return {};
+  const rates = owed.flatMap(({ rule, rate }) =>
+    rate ? [{ key: JSON.stringify([rule, tenant, id]), ...rate, rule }] : [],
+  );
+  const redact = owed.flatMap((each) => each.redact ?? []);
+  const domains = owed.flatMap(({ egress }) => (egress ? [egress] : []));
+  const sizes = owed.flatMap(({ maxResultBytes }) => maxResultBytes ?? []);
   return {
-    ...(rates.length > 0 && { rates }),
-    ...(redact.length > 0 && { redact }),
-    ...(egress !== undefined && { egress }),
-    ...(maxResultBytes !== undefined && { maxResultBytes }),
+    obligations: {
+      ...(rates.length > 0 && { rates }),
+      ...(redact.length > 0 && { redact }),
+      ...(domains.length > 0 && { egress: domains.reduce(commonDomains) }),
+      ...(sizes.length > 0 && { maxResultBytes: Math.min(...sizes) }),
+    },
   };
 }
 

@@ -1,11 +1,9 @@
 import { messageOf } from "../../../errors/show-value.ts";
-import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import type { Redaction } from "../../../guard/policy.port.ts";
+import { REDACTED } from "../../../guard/redaction/secret-patterns.ts";
+import { re2 } from "../../re2.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-
-/** What stands in the place of what was taken out. */
-export const REDACTED = "[redacted]";
 
 /** What is wrong with a redaction as it is written; undefined if nothing is. */
 export function redactionProblem(text: string): string | undefined {
@@ -59,9 +57,4 @@ function mapMembers(value: unknown, change: (member: unknown, key: string) => un
   const entries = Object.entries(value);
   const changed = entries.map(([key, member]) => [key, change(member, key)] as const);
   return changed.some(([, member], index) => member !== entries[index]?.[1]) ? Object.fromEntries(changed) : value;
-}
-
-/** Loaded with the first pattern. */
-function re2(): typeof RE2JS {
-  return (createRequire(import.meta.url)("re2js") as { readonly RE2JS: typeof RE2JS }).RE2JS;
 }

@@ -2,9 +2,9 @@ import type { Redaction } from "../../../guard/policy.port.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { type Caller, callerConditions, type Condition, toolConditions, type When } from "./conditions/conditions.ts";
 import type { CheckedDocument, CheckedObligations, CheckedRule, Effect } from "./document/document.ts";
-import { compileExpression, type ExpressionProblem } from "./conditions/expression.ts";
+import { compileExpression } from "./conditions/expression.ts";
 import { presetRules } from "./document/presets.ts";
-import { documentInvalid, type Locate, type Problem } from "./document/check-fields.ts";
+import { createProblems, type Locate } from "./document/check-fields.ts";
 import { createRedaction } from "./redaction.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
@@ -14,51 +14,45 @@ export interface Rule {
   readonly effect: Effect;
   readonly aboutTool: readonly Condition<Tool>[];
   readonly aboutCaller: readonly Condition<Caller>[];
-  readonly when?: When;
+  readonly when: When | undefined;
   /** True for a deny that also hides the tool. */
   readonly hides: boolean;
   /** True for a rule that is a permission, with or without an approval. */
   readonly grants: boolean;
-  readonly reason?: string;
-  readonly obligations?: RuleObligations;
+  readonly reason: string | undefined;
+  readonly obligations: RuleObligations | undefined;
 }
 
 /** A rule's obligations, with what of them is made once. */
-export interface RuleObligations extends Omit<CheckedObligations, "redact"> {
-  readonly redact?: readonly Redaction[];
-}
+type RuleObligations = Omit<CheckedObligations, "redact"> & { readonly redact?: readonly Redaction[] | undefined };
 
 /** The rules of a document, those of its presets first, in its order. Throws with every expression that does not compile. */
 export function compileRules(document: CheckedDocument, denyByDefault: boolean, locate: Locate): readonly Rule[] {
-  const problems: Problem[] = [];
+  const { report, refuse } = createProblems(locate);
   const written = document.rules.map((rule, index) => {
-    const { problem, ...when } = rule.when === undefined ? {} : compileWhen(rule.when);
     const path = ["rules", String(index)];
-    if (problem !== undefined) problems.push(doesNotCompile(rule, problem, [...path, "when"]));
-    else if (rule.hide === true && looksAtCall(when.when)) {
+    const { when, problem } = rule.when === undefined ? {} : compileExpression(rule.when);
+    if (problem !== undefined) {
+      const fix = 'Write CEL over tool, args, principal and now, such as "args.amount > 100".';
+      report([...path, "when"], `rule "${rule.id}" does not compile${problem}`, rule.when, fix);
+    } else if (rule.hide === true && looksAtCall(when)) {
       const message = `rule "${rule.id}" hides the tool by looking at a call, and there is none yet when tools are listed`;
-      const fix = "Use only tool and principal in its when, or write hide: false.";
-      problems.push({ path: [...path, "hide"], message, value: true, fix });
+      report([...path, "hide"], message, true, "Use only tool and principal in its when, or write hide: false.");
     }
-    return compileRule(rule, when.when, denyByDefault);
+    return compileRule(rule, when, denyByDefault);
   });
-  if (problems.length > 0) throw documentInvalid(problems, locate);
+  refuse();
   const { blockedCommands: commands } = document.presets;
-  const blocked: CheckedRule = {
+  const blocked = {
     id: "preset:blockedCommands",
     effect: "deny",
     lists: { capabilities: ["execute_code"] },
-  };
+  } as const;
   return [
     ...(commands === undefined ? [] : [compileRule(blocked, blockedCommands(commands), denyByDefault)]),
     ...presetRules(document.presets).map((rule) => compileRule(rule, undefined, denyByDefault)),
     ...written,
   ];
-}
-
-function compileWhen(text: string): { readonly when?: When; readonly problem?: ExpressionProblem } {
-  const compiled = compileExpression(text);
-  return "problem" in compiled ? compiled : { when: compiled };
 }
 
 function compileRule(rule: CheckedRule, when: When | undefined, denyByDefault: boolean): Rule {
@@ -70,27 +64,16 @@ function compileRule(rule: CheckedRule, when: When | undefined, denyByDefault: b
     // An approval lets a call run that nothing else does only if nothing runs by default.
     aboutTool: toolConditions(rule, effect === "allow" || (grants && denyByDefault)),
     aboutCaller: callerConditions(rule),
-    ...(when !== undefined && { when }),
+    when,
     hides: effect === "deny" && hide,
     grants,
-    ...(reason !== undefined && { reason }),
-    ...(obligations !== undefined && { obligations: compileObligations(obligations) }),
+    reason,
+    obligations: obligations && { ...obligations, redact: obligations.redact?.map(createRedaction) },
   };
-}
-
-function compileObligations({ redact, ...rest }: CheckedObligations): RuleObligations {
-  return redact === undefined ? rest : { ...rest, redact: redact.map(createRedaction) };
 }
 
 function looksAtCall(when: When | undefined): boolean {
   return when !== undefined && (when.usesArguments || when.usesTime);
-}
-
-function doesNotCompile({ id, when }: CheckedRule, problem: ExpressionProblem, path: readonly string[]): Problem {
-  const { message, line = 1, column } = problem;
-  const place = column === undefined ? "" : ` at ${line === 1 ? "" : `line ${line}, `}column ${column}`;
-  const fix = 'Write CEL over tool, args, principal and now, such as "args.amount > 100".';
-  return { path, message: `rule "${id}" does not compile${place}: ${message}`, value: when, fix };
 }
 
 /** Holds where a text among the arguments, or a list of texts read as one command line, has one of the commands. */

@@ -1,9 +1,9 @@
-import { compilePatterns } from "../../../guard/pattern.ts";
 import type { Policy, PolicyDecision, PolicyRequest, PolicyRule, PolicyStep } from "../../../guard/policy.port.ts";
+import type { RegistrationLimits } from "../../../register/registration-limits.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { DEFAULT_CONFIRMATION, definitionRules } from "../patterns.ts";
+import { definitionRules } from "../patterns.ts";
 import { checkDocument } from "./document/check-document.ts";
-import type { Effect, PolicyDocument, RegistrationSettings } from "./document/document.ts";
+import type { Effect, PolicyDocument } from "./document/document.ts";
 import { createFacts, createJudge, DEFAULT_DENY } from "./judge.ts";
 import type { Locate } from "./document/check-fields.ts";
 import { readDocument } from "./document/read-document.ts";
@@ -29,7 +29,7 @@ export interface RulesPolicy extends Policy {
   /** The decision on a call, the rules that matched, and why the others did not. Nothing is counted or kept by it. */
   explain(request: PolicyRequest): Explained;
   /** What the document's presets say about registering tools. */
-  readonly registration: RegistrationSettings;
+  readonly registration: RegistrationLimits;
 }
 
 const UNPLACED: Locate = () => "";
@@ -52,7 +52,7 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
   const denyByDefault =
     mode === "strict" ? DEFAULT_DENY.strict : requireAuthorizationForAll === true ? DEFAULT_DENY.preset : undefined;
   const compiled = compileRules(checked, denyByDefault !== undefined, locate);
-  const rulesFor = createToolRules({ rules: compiled, mode, confirmed: compilePatterns(DEFAULT_CONFIRMATION) });
+  const rulesFor = createToolRules(compiled, mode);
   const now = (): number => clock.now();
   const judge = createJudge({ rulesFor, denyByDefault, now });
 
@@ -64,10 +64,19 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
     visible: (principal, { toolset } = {}) => visibleTo({ principal, toolset }, compiled, denyByDefault !== undefined),
     decide: (request) => judge.decide(request),
     explain(request) {
-      const { tool, principal } = request;
       const decision = judge.decide(request);
-      const visible = judge.sees(tool, principal, request);
-      return explainRules(compiled, request, factsOf(request), { decision, visible });
+      const facts = factsOf(request);
+      const steps = compiled.map((rule) => ({ id: rule.id, effect: rule.effect, ...stepOf(rule, request, facts) }));
+      return {
+        decision,
+        visible: judge.sees(request.tool, request.principal, request),
+        matched: steps
+          .filter(({ matched }) => matched)
+          .map(({ id, effect, why: failed }) => {
+            return { id, effect, decides: decision.rule === id, ...(failed !== undefined && { failed }) };
+          }),
+        unmatched: steps.filter(({ matched }) => !matched).map(({ id, effect, why = "" }) => ({ id, effect, why })),
+      };
     },
     steps: (request) => compiled.map((rule) => stepOf(rule, request, factsOf(request))),
     rules: () => [
@@ -77,10 +86,7 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
         : [{ rule: denyByDefault, effect: "deny", conditions: ["no rule allows it"] } as const]),
       ...definitionRules(mode),
     ],
-    registration: {
-      ...(maxTools !== undefined && { maxTools }),
-      ...(allowDuplicateNames !== undefined && { allowDuplicateNames }),
-    },
+    registration: { maxTools, allowDuplicateNames },
   };
 }
 
@@ -88,11 +94,11 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
 function toShown({ id, effect, aboutTool, aboutCaller, when, reason, obligations = {} }: Rule): PolicyRule {
   const { rate, redact, egress, maxResultBytes } = obligations;
   const obliged = [
-    ...(rate === undefined ? [] : [`rate: ${rate.calls} calls in ${rate.windowMs / 1_000} s`]),
-    ...(redact === undefined ? [] : [`redact: ${redact.map(({ text }) => text).join(", ")}`]),
-    ...(egress === undefined ? [] : [`egress: ${egress.length === 0 ? "none" : egress.join(", ")}`]),
-    ...(maxResultBytes === undefined ? [] : [`max_result_bytes: ${maxResultBytes}`]),
-  ];
+    rate && `rate: ${rate.calls} calls in ${rate.windowMs / 1_000} s`,
+    redact && `redact: ${redact.map(({ text }) => text).join(", ")}`,
+    egress && `egress: ${egress.join(", ") || "none"}`,
+    maxResultBytes && `max_result_bytes: ${maxResultBytes}`,
+  ].filter((text) => typeof text === "string");
   const tenants = aboutCaller.find(({ field }) => field === "tenants")?.wants;
   return {
     rule: id,
@@ -187,38 +193,14 @@ export interface Explained {
   readonly unmatched: readonly { readonly id: string; readonly effect: Effect; readonly why: string }[];
 }
 
-/** Asks every rule, without the index, why it did or did not match. */
-function explainRules(
-  rules: readonly Rule[],
-  request: PolicyRequest,
-  facts: Facts,
-  decided: { readonly decision: PolicyDecision; readonly visible: boolean },
-): Explained {
-  const matched: Explained["matched"][number][] = [];
-  const unmatched: Explained["unmatched"][number][] = [];
-  for (const rule of rules) {
-    const { id, effect } = rule;
-    const { matched: matches, why } = stepOf(rule, request, facts);
-    if (!matches) unmatched.push({ id, effect, why: why ?? "" });
-    else matched.push({ id, effect, decides: decided.decision.rule === id, ...(why !== undefined && { failed: why }) });
-  }
-  return { ...decided, matched, unmatched };
-}
-
 /** A rule that could not be decided counts as matched, and refuses. */
-function stepOf(rule: Rule, request: PolicyRequest, facts: Facts): PolicyStep {
-  const unmet = unmetCondition(rule, request);
-  if (unmet !== undefined) return { rule: rule.id, matched: false, why: unmet };
-  const holds = rule.when?.evaluate(facts) ?? true;
-  if (typeof holds === "object") return { rule: rule.id, matched: true, why: holds.failed };
-  return holds
-    ? { rule: rule.id, matched: true }
-    : { rule: rule.id, matched: false, why: `when: ${rule.when?.text} is false` };
-}
-
-function unmetCondition(rule: Rule, { tool, principal, toolset }: PolicyRequest): string | undefined {
+function stepOf(rule: Rule, { tool, principal, toolset }: PolicyRequest, facts: Facts): PolicyStep {
+  const { id, aboutTool, aboutCaller, when } = rule;
   const unmet =
-    rule.aboutTool.find(({ holds }) => !holds(tool)) ??
-    rule.aboutCaller.find(({ holds }) => !holds({ principal, toolset }));
-  return unmet === undefined ? undefined : `${unmet.field}: none of ${unmet.wants.join(", ")}`;
+    aboutTool.find(({ holds }) => !holds(tool)) ?? aboutCaller.find(({ holds }) => !holds({ principal, toolset }));
+  if (unmet !== undefined)
+    return { rule: id, matched: false, why: `${unmet.field}: none of ${unmet.wants.join(", ")}` };
+  const holds = when?.evaluate(facts) ?? true;
+  if (typeof holds === "object") return { rule: id, matched: true, why: holds.failed };
+  return holds ? { rule: id, matched: true } : { rule: id, matched: false, why: `when: ${when?.text} is false` };
 }

@@ -1,7 +1,7 @@
-import type { NamedTool, PatternMatcher } from "../../../guard/pattern.ts";
-import type { PolicyDecision } from "../../../guard/policy.port.ts";
+import { matchPatterns } from "../../../guard/pattern.ts";
+import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
 import { RISK_LEVELS, type Tool, TOOL_SOURCES } from "../../../tool/tool.ts";
-import { askedByTool } from "../patterns.ts";
+import { askedByTool, confirm, type Confirmation, DEFAULT_CONFIRMATION } from "../patterns.ts";
 import { isAboutReach } from "./conditions/conditions.ts";
 import type { Rule } from "./rule.ts";
 import { toolView } from "./tool-view.ts";
@@ -25,22 +25,16 @@ export interface ToolRules {
   readonly broken: string | undefined;
 }
 
-type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
-
 /** Finds the rules for a tool. Tools are immutable, so each is compared with the rules once. */
-export function createToolRules(options: {
-  readonly rules: readonly Rule[];
-  readonly mode: "standard" | "strict";
-  /** Names that a person approves where no rule speaks of the tool. */
-  readonly confirmed: PatternMatcher;
-}): (tool: Tool) => ToolRules {
-  const { rules, mode, confirmed } = options;
+export function createToolRules(rules: readonly Rule[], mode: "standard" | "strict"): (tool: Tool) => ToolRules {
   const candidates = createRuleIndex(rules);
+  const confirmed = matchPatterns(DEFAULT_CONFIRMATION);
   return remember((tool) => {
     const broken = brokenAttribute(tool);
     if (broken !== undefined) return { ...NOTHING, broken };
     const found = candidates(tool);
     const matching = found.filter(({ aboutTool }) => aboutTool.every(({ holds }) => holds(tool)));
+    const pattern = confirmed(tool);
     return {
       matching,
       hiding: matching.filter(({ hides }) => hides),
@@ -48,49 +42,43 @@ export function createToolRules(options: {
         ({ grants, aboutTool }) => grants && aboutTool.every((each) => !isAboutReach(each) || each.holds(tool)),
       ),
       asked: askedByTool(tool, mode),
-      named: confirmedByName(tool, confirmed),
+      named:
+        pattern === undefined
+          ? undefined
+          : confirm(tool, "security.require_confirmation", `it matches ${pattern}, and no rule speaks of it`),
       view: toolView(tool),
-      broken: undefined,
+      broken,
     };
   });
 }
 
 const NOTHING = { matching: [], hiding: [], reaching: [], asked: undefined, named: undefined, view: {} } as const;
 
-function confirmedByName(tool: NamedTool, confirmed: PatternMatcher): Confirmation | undefined {
-  const pattern = confirmed(tool);
-  if (pattern === undefined) return undefined;
-  const reason = `A person must approve ${tool.id}: it matches ${pattern}, and no rule speaks of it.`;
-  return { effect: "confirm", rule: "security.require_confirmation", reason };
-}
-
 /** The attribute that rules could not be compared with. One that is absent must not pass for one that does not match. */
 function brokenAttribute(tool: Tool): string | undefined {
-  for (const key of ["id", "name", "namespace", "sourceName"] as const) if (typeof tool[key] !== "string") return key;
-  if (!TOOL_SOURCES.includes(tool.source)) return "source";
-  if (!RISK_LEVELS.includes(tool.riskLevel)) return "riskLevel";
-  for (const key of ["capabilities", "tags", "requiredScopes"] as const)
-    if (!Array.isArray(tool[key]) || tool[key].some((entry) => typeof entry !== "string")) return key;
-  return typeof tool.annotations === "object" && tool.annotations !== null ? undefined : "annotations";
+  const isWhole: Readonly<Partial<Record<keyof Tool, boolean>>> = {
+    id: typeof tool.id === "string",
+    name: typeof tool.name === "string",
+    namespace: typeof tool.namespace === "string",
+    sourceName: typeof tool.sourceName === "string",
+    source: TOOL_SOURCES.includes(tool.source),
+    riskLevel: RISK_LEVELS.includes(tool.riskLevel),
+    capabilities: isTexts(tool.capabilities),
+    tags: isTexts(tool.tags),
+    requiredScopes: isTexts(tool.requiredScopes),
+    annotations: isPlainObject(tool.annotations),
+  };
+  const broken = Object.entries(isWhole).find(([, whole]) => !whole);
+  return broken && `tool.${broken[0]}`;
 }
 
 /** Finds the rules that can be about a tool, in document order: by the head of its id or name, by namespace or by source. Other rules always count. */
 function createRuleIndex(rules: readonly Rule[]): (tool: Tool) => readonly Rule[] {
-  const everywhere: number[] = [];
-  const byKey = new Map<string, number[]>();
-  for (const [place, rule] of rules.entries()) {
-    const keys = keysOf(rule);
-    if (keys === undefined) everywhere.push(place);
-    for (const key of new Set(keys)) {
-      const places = byKey.get(key);
-      if (places === undefined) byKey.set(key, [place]);
-      else places.push(place);
-    }
-  }
+  const keyed = rules.flatMap((rule, place) => (keysOf(rule) ?? ["any tool"]).map((key) => ({ key, place })));
+  const byKey = Map.groupBy(keyed, ({ key }) => key);
   return (tool) => {
-    const places = new Set(everywhere);
-    for (const key of keysOfTool(tool)) for (const place of byKey.get(key) ?? []) places.add(place);
-    return [...places].toSorted((a, b) => a - b).flatMap((place) => rules[place] ?? []);
+    const places = new Set(keysOfTool(tool).flatMap((key) => byKey.get(key)?.map(({ place }) => place) ?? []));
+    return [...places].sort((one, other) => one - other).flatMap((place) => rules[place] ?? []);
   };
 }
 
@@ -107,15 +95,14 @@ function keysOf({ aboutTool }: Rule): readonly string[] | undefined {
 
 function keysOfTool({ id, name, sourceName, namespace, source }: Tool): readonly string[] {
   const heads = [id, name, sourceName].map((text) => `head ${headOf(text.toLowerCase())}`);
-  return [...heads, `namespace ${namespace.toLowerCase()}`, `source ${source}`];
+  return ["any tool", ...heads, `namespace ${namespace.toLowerCase()}`, `source ${source}`];
 }
 
 /** What stands before the first dot. */
 function headOf(text: string): string {
-  const dot = text.indexOf(".");
-  return dot < 0 ? text : text.slice(0, dot);
+  return text.replace(/\..*$/s, "");
 }
 
 function isOpen(pattern: string): boolean {
-  return pattern.includes("*") || pattern.includes("?");
+  return /[*?]/.test(pattern);
 }

@@ -1,7 +1,7 @@
 import { nativePattern } from "../../../tool/schema/keywords.ts";
-import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import { showValue } from "../../../errors/show-value.ts";
+import { re2 } from "../../re2.ts";
 
 /** Decides whether a text matches. */
 export interface Pattern {
@@ -182,9 +182,4 @@ function hex(point: number): string {
 
 function parse(digits: string | undefined): number {
   return Number.parseInt(digits ?? "0", 16);
-}
-
-/** Loaded with the first pattern. */
-function re2(): typeof RE2JS {
-  return (createRequire(import.meta.url)("re2js") as { readonly RE2JS: typeof RE2JS }).RE2JS;
 }

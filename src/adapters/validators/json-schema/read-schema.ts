@@ -1,6 +1,6 @@
 import { decodePercent, follow, HOLDS_NAMED, pointerSteps, TYPES, words } from "../../../tool/schema/keywords.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
 import type { SchemaObject } from "./evaluate.ts";
 import { brokenSchema, unusableSchema } from "./problems.ts";
 
@@ -36,15 +36,14 @@ const isText = (value: unknown): boolean => typeof value === "string";
 const isNumber = (value: unknown): boolean => typeof value === "number";
 const isFlag = (value: unknown): boolean => typeof value === "boolean";
 const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
-const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const isNamesByName = (value: unknown): boolean => isPlainObject(value) && Object.values(value).every(isNames);
+const isNamesByName = (value: unknown): boolean => isPlainObject(value) && Object.values(value).every(isTexts);
 
 /** What the keywords must be that contain no schemas. Keywords that are not named here or below mean nothing. */
 const PLAIN: readonly (readonly [string, (value: unknown) => boolean, what: string])[] = [
   ["$ref $dynamicRef $recursiveRef pattern format", isText, "must be a string"],
   ["type", (value) => [value].flat().every((name) => TYPES.has(name)), "must be a type of JSON Schema"],
   ["enum", Array.isArray, "must be an array"],
-  ["required", isNames, "must be an array of strings"],
+  ["required", isTexts, "must be an array of strings"],
   ["dependentRequired", isNamesByName, "must be an object of arrays of strings"],
   ["uniqueItems", isFlag, "must be a boolean"],
   ["minimum maximum", isNumber, "must be a number"],
@@ -172,7 +171,7 @@ function forEachSubschema(
     else if (HOLDS_NAMED.has(keyword)) {
       if (!isPlainObject(value)) throw brokenSchema(at, "must be an object", value);
       for (const [name, each] of Object.entries(value)) {
-        if (keyword !== "dependencies" || !isNames(each)) found(each, `${at}.${name}`, keyword);
+        if (keyword !== "dependencies" || !isTexts(each)) found(each, `${at}.${name}`, keyword);
       }
     }
   }

@@ -2,6 +2,7 @@ import { messageOf } from "../../../../errors/show-value.ts";
 import { createRequire } from "node:module";
 import type * as Cel from "@bufbuild/cel";
 import type { RE2JS } from "re2js";
+import { re2 } from "../../../re2.ts";
 import type { Facts, When } from "./conditions.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { remember } from "../../../../tool/remember.ts";
@@ -12,77 +13,50 @@ const MAX_LENGTH = 2_000;
 /** Brackets within brackets. */
 const MAX_NESTING = 24;
 
-/** An expression that cannot be used, and where in it the fault lies. */
-export interface ExpressionProblem {
-  readonly message: string;
-  /** From 1. Absent where the whole expression is meant. */
-  readonly column?: number;
-  readonly line?: number;
-}
-
-/** Compiles an expression once. What it costs to evaluate is bounded by its length and by what of the arguments it may loop over. */
-export function compileExpression(text: string): When | { readonly problem: ExpressionProblem } {
+/** Compiles an expression once. What it costs to evaluate is bounded by its length and by what of the arguments it may loop over. `problem` follows "does not compile". */
+export function compileExpression(text: string): { readonly when?: When; readonly problem?: string } {
   if (text.length > MAX_LENGTH)
-    return { problem: { message: `it has ${text.length} characters, and ${MAX_LENGTH} are the most` } };
-  if (nestingOf(text) > MAX_NESTING) return { problem: { message: `it nests brackets deeper than ${MAX_NESTING}` } };
-  const { cel, environment, pattern, variablesOf } = (loaded ??= load());
+    return { problem: `: it has ${text.length} characters, and ${MAX_LENGTH} are the most` };
+  if (nestingOf(text) > MAX_NESTING) return { problem: `: it nests brackets deeper than ${MAX_NESTING}` };
+  const known = (loaded ??= load());
+  const { cel, environment, variablesOf } = known;
   let parsed: ReturnType<typeof Cel.parse>;
   try {
     parsed = cel.parse(text);
   } catch (error) {
     return { problem: syntaxProblem(error) };
   }
-  const inspected = inspectExpression(parsed, {
-    knowsFunction: (name) => environment.funcs.find(name) !== undefined,
-    patternProblem(source) {
-      try {
-        pattern(source);
-        return undefined;
-      } catch (error) {
-        return shortMessage(error);
-      }
-    },
-  });
-  if ("problem" in inspected) return { problem: inPlace(inspected.problem.message, text, inspected.problem.offset) };
+  const { variables, loops, problem } = inspectExpression(parsed, known);
+  if (problem !== undefined) return { problem: inPlace(problem.message, text, problem.offset) };
   const run = cel.plan(environment, parsed);
-  const { loops, variables } = inspected;
-  return {
+  const when: When = {
     text,
     usesArguments: variables.has("args"),
     usesTime: variables.has("now"),
     evaluate(facts) {
       if (variables.has("args") && exceeds(facts, loops)) return { failed: "the arguments are too large for it" };
-      let value: unknown;
       try {
-        value = run(variablesOf(facts));
+        const value = run(variablesOf(facts));
+        if (typeof value === "boolean") return value;
+        return { failed: cel.isCelError(value) ? shortMessage(value) : "it is neither true nor false" };
       } catch (error) {
         return { failed: shortMessage(error) };
       }
-      if (typeof value === "boolean") return value;
-      return { failed: cel.isCelError(value) ? shortMessage(value) : "it is neither true nor false" };
     },
   };
-}
-
-interface Loaded {
-  readonly cel: typeof Cel;
-  readonly environment: Cel.CelEnv;
-  readonly pattern: (source: string) => RE2JS;
-  readonly variablesOf: (facts: Facts) => Record<string, Cel.CelInput>;
+  return { when };
 }
 
 /** With the first expression: a document without one does not need the library. */
-let loaded: Loaded | undefined;
+let loaded: ReturnType<typeof load> | undefined;
 
-function load(): Loaded {
-  const require = createRequire(import.meta.url);
-  const cel = require("@bufbuild/cel") as typeof Cel;
-  const { RE2JS: Re2 } = require("re2js") as { readonly RE2JS: typeof RE2JS };
+function load() {
+  const cel = createRequire(import.meta.url)("@bufbuild/cel") as typeof Cel;
   // Patterns are literals of the documents, so there are few, and each is compiled once.
   const patterns = new Map<string, RE2JS>();
   const pattern = (source: string): RE2JS => {
     let known = patterns.get(source);
-    if (known === undefined) patterns.set(source, (known = Re2.compile(source)));
+    if (known === undefined) patterns.set(source, (known = re2().compile(source)));
     return known;
   };
   const environment = cel.celEnv({ re2: { compile: pattern }, funcs: [strictDouble(cel)] });
@@ -115,20 +89,24 @@ function nestingOf(text: string): number {
   return deepest;
 }
 
-function syntaxProblem(error: unknown): ExpressionProblem {
+function syntaxProblem(error: unknown): string {
   const message = shortMessage(error).replace(/^<input>:\d+:\d+: /, "");
   const { start } =
     (error as { readonly location?: { readonly start?: { line: number; column: number } } }).location ?? {};
   // The library goes on to list everything it would have taken.
   const [, found] = /^found (.*?) but expecting/s.exec(message) ?? [];
-  const said = found === undefined ? message : `unexpected ${found}`;
-  return { message: said, ...(start && { column: start.column, line: start.line }) };
+  return placed(found === undefined ? message : `unexpected ${found}`, start);
 }
 
-function inPlace(message: string, text: string, offset: number | undefined): ExpressionProblem {
-  if (offset === undefined) return { message };
+function inPlace(message: string, text: string, offset: number | undefined): string {
   const before = text.slice(0, offset).split("\n");
-  return { message, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  const start = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  return placed(message, offset === undefined ? undefined : start);
+}
+
+function placed(message: string, start: { readonly line: number; readonly column: number } | undefined): string {
+  if (start === undefined) return `: ${message}`;
+  return ` at ${start.line === 1 ? "" : `line ${start.line}, `}column ${start.column}: ${message}`;
 }
 
 function shortMessage(error: unknown): string {
@@ -176,30 +154,40 @@ const VARIABLES: ReadonlySet<string> = new Set(["tool", "args", "principal", "no
 /** Types are values in CEL: `type(args.amount) == double`. */
 const TYPES: ReadonlySet<string> = new Set("int uint double bool string bytes list map null_type type".split(" "));
 
-/** What of an expression is known before it ever runs. */
-type Inspected =
-  | { readonly variables: ReadonlySet<string>; readonly loops: boolean }
-  | { readonly problem: { readonly message: string; readonly offset: number | undefined } };
-
 /** Finds what an expression uses. Refuses what would always fail or take long: unknown names and functions, bad or computed patterns, nested loops. */
 function inspectExpression(
-  parsed: {
-    readonly expr?: unknown;
-    readonly sourceInfo?: { readonly positions?: Readonly<Record<string, number>> } | undefined;
-  },
-  known: { knowsFunction(name: string): boolean; patternProblem(source: string): string | undefined },
-): Inspected {
+  { expr, sourceInfo }: ReturnType<typeof Cel.parse>,
+  { environment, pattern }: Pick<ReturnType<typeof load>, "environment" | "pattern">,
+) {
   const variables = new Set<string>();
   let loops = false;
   let problem: { readonly message: string; readonly offset: number | undefined } | undefined;
 
-  function refuse(node: Node, message: string): void {
-    problem ??= { message, offset: parsed.sourceInfo?.positions?.[String(node.id)] };
+  function refuse({ id }: Node, message: string): void {
+    problem ??= { message, offset: sourceInfo?.positions[String(id)] };
   }
 
+  function checkCall(node: Node, { function: name, args }: Readonly<Record<string, unknown>>): void {
+    if (/^[A-Za-z]/.test(String(name)) && environment.funcs.find(String(name)) === undefined)
+      refuse(node, `there is no function "${String(name)}"`);
+    if (name !== "matches") return;
+    const source = literalText((args as readonly Node[]).at(-1));
+    try {
+      if (source === undefined) throw new Error("it must be a text, not computed");
+      pattern(source);
+    } catch (error) {
+      refuse(node, `the pattern of matches() cannot be used: ${shortMessage(error)}`);
+    }
+  }
+
+  /** Looks at every expression in a part of one. */
   function visit(value: unknown, scope: ReadonlySet<string>, inLoop: boolean): void {
-    const node = value as Node | undefined;
-    if (node?.exprKind === undefined) return;
+    if (typeof value !== "object" || value === null) return;
+    const node = value as Node;
+    if (node.exprKind === undefined) {
+      for (const member of Object.values(value)) visit(member, scope, inLoop);
+      return;
+    }
     const { case: kind, value: part = {} } = node.exprKind;
     switch (kind) {
       case "identExpr": {
@@ -209,48 +197,29 @@ function inspectExpression(
         else if (!TYPES.has(name)) refuse(node, `there is no "${name}"; there are ${[...VARIABLES].join(", ")}`);
         return;
       }
-      case "selectExpr":
-        return visit(part["operand"], scope, inLoop);
-      case "callExpr": {
-        const name = String(part["function"]);
-        const given = part["args"] as readonly Node[];
-        if (/^[A-Za-z]/.test(name) && !known.knowsFunction(name)) refuse(node, `there is no function "${name}"`);
-        if (name === "matches") {
-          const source = literalText(given.at(-1));
-          const wrong = source === undefined ? "it must be a text, not computed" : known.patternProblem(source);
-          if (wrong !== undefined) refuse(node, `the pattern of matches() cannot be used: ${wrong}`);
-        }
-        visit(part["target"], scope, inLoop);
-        for (const argument of given) visit(argument, scope, inLoop);
-        return;
-      }
-      case "listExpr":
-        for (const element of part["elements"] as readonly unknown[]) visit(element, scope, inLoop);
-        return;
-      case "structExpr": {
-        if (part["messageName"] !== "") refuse(node, `there is no type "${String(part["messageName"])}"`);
-        for (const entry of part["entries"] as readonly { keyKind?: { value?: unknown }; value?: unknown }[]) {
-          visit(entry.keyKind?.value, scope, inLoop);
-          visit(entry.value, scope, inLoop);
-        }
-        return;
-      }
       case "comprehensionExpr": {
         loops = true;
         if (inLoop) refuse(node, "a loop (all, exists, map, filter) stands within another");
-        visit(part["iterRange"], scope, inLoop);
-        visit(part["accuInit"], scope, inLoop);
+        visit([part["iterRange"], part["accuInit"]], scope, inLoop);
         const inner = new Set([...scope, ...["iterVar", "iterVar2", "accuVar"].map((key) => String(part[key]))]);
-        for (const key of ["loopCondition", "loopStep", "result"]) visit(part[key], inner, true);
-        return;
+        return visit([part["loopCondition"], part["loopStep"], part["result"]], inner, true);
       }
-      default:
+      case "constExpr":
         return;
+      case "callExpr":
+        checkCall(node, part);
+        break;
+      case "structExpr":
+        if (part["messageName"] !== "") refuse(node, `there is no type "${String(part["messageName"])}"`);
+        break;
+      default:
+        break;
     }
+    for (const member of Object.values(part)) visit(member, scope, inLoop);
   }
 
-  visit(parsed.expr, new Set(), false);
-  return problem === undefined ? { variables, loops } : { problem };
+  visit(expr, new Set(), false);
+  return { variables, loops, problem };
 }
 
 interface Node {

@@ -1,15 +1,7 @@
 import { showValue } from "../../../../errors/show-value.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { CAPABILITIES, RISK_LEVELS, TOOL_SOURCES } from "../../../../tool/tool.ts";
-import {
-  checkKeys,
-  checkList,
-  documentInvalid,
-  type Locate,
-  oneOf,
-  type Problem,
-  type Report,
-} from "./check-fields.ts";
+import { checkKeys, checkList, createProblems, type Locate, oneOf, type Report } from "./check-fields.ts";
 import {
   type CheckedDocument,
   type CheckedObligations,
@@ -35,8 +27,7 @@ const KNOWN: Readonly<Partial<Record<ListField, readonly string[]>>> = {
 
 /** Checks everything but expressions, and throws one error with every problem. */
 export function checkDocument(value: unknown, locate: Locate): CheckedDocument {
-  const problems: Problem[] = [];
-  const report: Report = (path, message, given, fix) => void problems.push({ path, message, value: given, fix });
+  const { report, refuse } = createProblems(locate);
   const document = isPlainObject(value) ? value : {};
   if (!isPlainObject(value)) {
     const fix = "Start with `version: 1`, then `rules:` and a list.";
@@ -49,7 +40,7 @@ export function checkDocument(value: unknown, locate: Locate): CheckedDocument {
   const mode = oneOf(document["mode"] ?? "standard", ["mode"], MODES, report) ?? "strict";
   const presets = checkPresets(document["presets"] ?? [], report);
   const rules = checkRules(document["rules"] ?? [], report);
-  if (problems.length > 0) throw documentInvalid(problems, locate);
+  refuse();
   return { mode, presets, rules };
 }
 
@@ -100,7 +91,6 @@ function checkRule(rule: Readonly<Record<string, unknown>>, path: readonly strin
         : `must be true or false, not ${showValue(hide)}`;
     report([...path, "hide"], message, hide, "Leave it out, or write it in a deny rule.");
   }
-  const obligations = checkObligations(rule["obligations"], effect, [...path, "obligations"], report);
   return {
     id: String(id),
     effect,
@@ -109,10 +99,10 @@ function checkRule(rule: Readonly<Record<string, unknown>>, path: readonly strin
         return [field, checkList(rule[field], [...path, field], report, KNOWN[field])];
       }),
     ),
-    ...(typeof when === "string" && { when }),
-    ...(typeof hide === "boolean" && { hide }),
-    ...(typeof reason === "string" && { reason }),
-    ...(obligations !== undefined && { obligations }),
+    when: typeof when === "string" ? when : undefined,
+    hide: typeof hide === "boolean" ? hide : undefined,
+    reason: typeof reason === "string" ? reason : undefined,
+    obligations: checkObligations(rule["obligations"], effect, [...path, "obligations"], report),
   };
 }
 
@@ -141,22 +131,21 @@ function checkObligations(
     report(path, "are for calls that run, and this rule denies", undefined, "Remove them, or change the effect.");
   checkKeys(value, path, KEYS, report);
   const { rate, redact, egress, max_result_bytes: maxResultBytes } = value;
-  const limit = rate === undefined ? undefined : checkRate(rate, [...path, "rate"], report);
   if (maxResultBytes !== undefined && !(Number.isSafeInteger(maxResultBytes) && Number(maxResultBytes) > 0)) {
     const message = `must be a whole number of bytes above 0, not ${showValue(maxResultBytes)}`;
     report([...path, "max_result_bytes"], message, maxResultBytes, "Write a number such as 65536.");
   }
   return {
-    ...(limit !== undefined && { rate: limit }),
-    ...(redact !== undefined && {
-      redact: checkEach(redact, [...path, "redact"], report, redactionProblem, REDACT_FIX),
-    }),
-    ...(egress !== undefined && { egress: checkEgress(egress, [...path, "egress"], report) }),
-    ...(typeof maxResultBytes === "number" && { maxResultBytes }),
+    rate: checkRate(rate, [...path, "rate"], report),
+    redact:
+      redact === undefined ? undefined : checkEach(redact, [...path, "redact"], report, redactionProblem, REDACT_FIX),
+    egress: egress === undefined ? undefined : checkEgress(egress, [...path, "egress"], report),
+    maxResultBytes: typeof maxResultBytes === "number" ? maxResultBytes : undefined,
   };
 }
 
 function checkRate(value: unknown, path: readonly string[], report: Report): CheckedObligations["rate"] {
+  if (value === undefined) return undefined;
   const [, calls, unit = ""] = /^(\d{1,9}) ?\/ ?(second|minute|hour|day)$/.exec(String(value)) ?? [];
   const windowMs = UNITS[unit];
   if (windowMs !== undefined && Number(calls) > 0) return { calls: Number(calls), windowMs };

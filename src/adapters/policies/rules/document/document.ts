@@ -1,3 +1,4 @@
+import type { RegistrationLimits } from "../../../../register/registration-limits.ts";
 import type { Capability, RiskLevel, ToolSource } from "../../../../tool/tool.ts";
 
 /** A policy as it is written: who may use which tools, under which conditions. */
@@ -72,32 +73,24 @@ export interface CheckedRule {
   readonly id: string;
   readonly effect: Effect;
   readonly lists: Readonly<Partial<Record<ListField, readonly string[]>>>;
-  readonly when?: string;
-  readonly hide?: boolean;
-  readonly reason?: string;
-  readonly obligations?: CheckedObligations;
+  readonly when?: string | undefined;
+  readonly hide?: boolean | undefined;
+  readonly reason?: string | undefined;
+  readonly obligations?: CheckedObligations | undefined;
   /** True for one that asks for an approval and gives no permission by it. */
   readonly tightens?: boolean;
 }
 
 /** Obligations that were checked. */
 export interface CheckedObligations {
-  readonly rate?: { readonly calls: number; readonly windowMs: number };
-  readonly redact?: readonly string[];
-  readonly egress?: readonly string[];
-  readonly maxResultBytes?: number;
+  readonly rate?: { readonly calls: number; readonly windowMs: number } | undefined;
+  readonly redact?: readonly string[] | undefined;
+  readonly egress?: readonly string[] | undefined;
+  readonly maxResultBytes?: number | undefined;
 }
 
-/** Settings of registration that a policy document may carry. They decide on no call. */
-export interface RegistrationSettings {
-  /** The most tools that may be registered. */
-  readonly maxTools?: number;
-  /** Whether two sources may bring a tool of the same name. */
-  readonly allowDuplicateNames?: boolean;
-}
-
-/** The presets a document names, each with its value. */
-export interface CheckedPresets extends RegistrationSettings {
+/** The presets a document names, each with its value. Those of registration decide on no call. */
+export interface CheckedPresets extends RegistrationLimits {
   readonly requireAuthorizationForAll?: boolean;
   readonly blockHighRiskWithoutApproval?: boolean;
   readonly confirmDestructiveNames?: boolean;

@@ -1,7 +1,7 @@
-import { nearest, showValue } from "../../../../errors/show-value.ts";
+import { showValue } from "../../../../errors/show-value.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { DEFAULT_CONFIRMATION } from "../../patterns.ts";
-import { checkList, type Report } from "./check-fields.ts";
+import { checkList, didYouMean, type Report } from "./check-fields.ts";
 import type { CheckedPresets, CheckedRule } from "./document.ts";
 
 /** Commands that no tool which runs code is given, where the preset names none. */
@@ -30,11 +30,9 @@ export function checkPresets(value: unknown, report: Report): CheckedPresets {
   const found: Record<string, unknown> = {};
   for (const [index, entry] of value.entries()) {
     const path = ["presets", String(index)];
-    const pairs = isPlainObject(entry) ? Object.entries(entry) : [[String(entry), undefined] as const];
-    for (const [name, given] of pairs) {
+    for (const [name, given] of Object.entries(isPlainObject(entry) ? entry : { [String(entry)]: undefined })) {
       if (!isPreset(name)) {
-        const near = nearest(name, PRESETS);
-        const fix = near === undefined ? `There are ${PRESETS.join(", ")}.` : `Did you mean "${near}"?`;
+        const fix = didYouMean(name, PRESETS, `There are ${PRESETS.join(", ")}.`);
         report(path, `there is no preset ${showValue(entry)}`, name, fix);
       } else found[name] = checkValue(name, given, isPlainObject(entry) ? [...path, name] : path, report);
     }
@@ -56,24 +54,20 @@ function checkValue(name: Preset, given: unknown, path: readonly string[], repor
         report(path, `must be a whole number above 0, not ${showValue(given)}`, given, "Write a number such as 1000.");
       return given;
     default:
-      if (given !== undefined && typeof given !== "boolean")
-        report(
-          path,
-          `must be true or false, not ${showValue(given)}`,
-          given,
-          "Write the name alone, or true or false.",
-        );
+      if (given !== undefined && typeof given !== "boolean") {
+        const fix = "Write the name alone, or true or false.";
+        report(path, `must be true or false, not ${showValue(given)}`, given, fix);
+      }
       return given ?? true;
   }
 }
 
 /** The presets that decide on calls, as the rules they stand for. */
 export function presetRules(presets: CheckedPresets): readonly CheckedRule[] {
-  const lists = {
-    blockHighRiskWithoutApproval: { risk: ["high", "critical"] },
-    confirmDestructiveNames: { tools: DEFAULT_CONFIRMATION },
-  };
-  return (["blockHighRiskWithoutApproval", "confirmDestructiveNames"] as const)
-    .filter((name) => presets[name] === true)
-    .map((name) => ({ id: `preset:${name}`, effect: "require_approval", tightens: true, lists: lists[name] }));
+  const confirm = (name: keyof CheckedPresets, lists: CheckedRule["lists"]): readonly CheckedRule[] =>
+    presets[name] === true ? [{ id: `preset:${name}`, effect: "require_approval", tightens: true, lists }] : [];
+  return [
+    ...confirm("blockHighRiskWithoutApproval", { risk: ["high", "critical"] }),
+    ...confirm("confirmDestructiveNames", { tools: DEFAULT_CONFIRMATION }),
+  ];
 }

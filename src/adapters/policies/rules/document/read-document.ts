@@ -1,7 +1,8 @@
+import { configInvalid, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../../errors/show-value.ts";
 import { createRequire } from "node:module";
 import type * as Yaml from "yaml";
-import { documentInvalid, type Locate } from "./check-fields.ts";
+import type { Locate } from "./check-fields.ts";
 
 /** More aliases than this are an attack, or a mistake. */
 const MAX_ALIASES = 100;
@@ -19,24 +20,24 @@ export function readDocument(text: string, name: string): { readonly value: unkn
     const [broken] = document.errors;
     if (broken !== undefined) {
       const fix = "Fix the YAML at that line; a text with : or # in it, or * at its start, needs quotes.";
-      throw documentInvalid([{ path: ["yaml"], message: broken.message, fix }], () => at(broken.pos[0]));
+      throw configInvalid([{ field: "yaml", message: broken.message, fix, at: at(broken.pos[0]) }]);
     }
     visit(document, {
       Alias(_key, node) {
         if (node.resolve(document) !== undefined) return;
         const message = `*${node.source} is an alias to nothing`;
         const fix = `Put a pattern that begins with * in quotes: "*${node.source}".`;
-        throw documentInvalid([{ path: ["yaml"], message, fix }], () => at(node.range?.[0]));
+        throw configInvalid([{ field: "yaml", message, fix, at: at(node.range?.[0]) }]);
       },
     });
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return { value, locate: (path) => at(offsetOf(document, path)) };
   } catch (cause) {
-    if (cause instanceof Error && cause.name === "ArsenalError") throw cause;
+    if (isArsenalError(cause)) throw cause;
     // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
     const message = `the document cannot be read: ${messageOf(cause)}`;
     const fix = "Check its anchors and aliases, and write it with less nesting.";
-    throw documentInvalid([{ path: ["yaml"], message, fix }], () => `${name}: `);
+    throw configInvalid([{ field: "yaml", message, fix, at: `${name}: ` }]);
   }
 }
 
