@@ -50,12 +50,11 @@ interface Block {
   readonly hash?: string;
 }
 
-/** A tool, compared with what was accepted. */
-interface ReviewedTool {
+/** Something that a source says, compared with what was accepted. */
+interface Compared {
   readonly id: string;
-  /** As it may be registered; undefined if it may not. */
-  readonly tool: Tool | undefined;
-  /** How it stands; absent where it could not be compared, and `unread` says why. */
+  readonly record?: PinRecord | undefined;
+  /** How it stands; absent if it could not be compared, and `unread` says why. */
   readonly found?: Pin["state"];
   readonly unread?: unknown;
   /** What kept it from being called before it was compared. */
@@ -125,11 +124,8 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
   }
 
   function failed(ensemble: string, error: unknown): void {
-    const why = messageOf(error);
-    emit("pins-failed", {
-      ensemble,
-      message: `What ${ensemble} offers cannot be compared with what was accepted: ${why}`,
-    });
+    const message = `What ${ensemble} offers cannot be compared with what was accepted: ${messageOf(error)}`;
+    emit("pins-failed", { ensemble, message });
   }
 
   /** Returns a tool as it may be registered now: as it was accepted, which is as it is offered unless something waits. */
@@ -154,67 +150,65 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     }
   }
 
-  async function reviewTool(tool: Tool, ensemble: string): Promise<ReviewedTool> {
-    const content = contentOfTool(tool);
-    const { id } = tool;
-    const { hash } = content;
+  /** Compares one thing, and blocks it as soon as it is known to wait, not when the last of several is. `block` is for one that cannot be read. */
+  async function compare(block: Block, find: () => Promise<PinRecord | undefined>): Promise<Compared> {
+    const { id, ensemble } = block;
     const before = blocks.get(id);
-    // Blocked as soon as it is known, not when the last of them is.
-    const block = () => blocks.set(id, { ensemble, id, hash });
     try {
-      const record = await see(id, content, ensemble);
-      const found = stateOf(record, mode);
-      if (found !== "accepted") block();
-      return { id, tool: asAccepted(tool, record), found, before };
+      const record = await find();
+      const found = record === undefined ? "accepted" : stateOf(record, mode);
+      // New instructions keep no tool from being called.
+      const blocked = found === "changed" || (found === "new" && id !== instructionsId(ensemble));
+      if (record !== undefined && blocked) blocks.set(id, { ensemble, id, hash: currentOf(record).hash });
+      return { id, record, found, before };
     } catch (unread) {
-      block();
-      return { id, tool: await uncompared(tool), unread, before };
+      blocks.set(id, block);
+      return { id, unread, before };
     }
   }
 
+  async function reviewTool(tool: Tool, ensemble: string): Promise<Compared & { readonly tool: Tool | undefined }> {
+    const content = contentOfTool(tool);
+    const { id } = tool;
+    const compared = await compare({ ensemble, id, hash: content.hash }, () => see(id, content, ensemble));
+    const { record } = compared;
+    return { ...compared, tool: record === undefined ? await uncompared(tool) : asAccepted(tool, record) };
+  }
+
   async function review({ ensemble, tools, instructions }: OfferedEnsemble): Promise<ReviewedEnsemble> {
-    const reviewed: Tool[] = [];
-    const settled = new Map<string, Block | undefined>();
-    const unseen: string[] = [];
-    let waits = false;
-    let known = false;
-    let unread: unknown;
     // All at once, so that a state in a file waits for the disk once and not a thousand times.
-    for (const each of await Promise.all(tools.map((tool) => reviewTool(tool, ensemble)))) {
-      const { id, found } = each;
-      if (each.tool !== undefined) reviewed.push(each.tool);
-      unread ??= each.unread;
-      waits ||= found !== undefined && found !== "accepted";
-      known ||= found === "accepted" || found === "changed";
-      if (found === "new") unseen.push(id);
-      if (found === "accepted") settled.set(id, each.before);
-    }
+    const reviewed = await Promise.all(tools.map((tool) => reviewTool(tool, ensemble)));
     const id = instructionsId(ensemble);
-    let served: string | undefined;
-    try {
-      const record =
-        instructions === undefined
-          ? (await read(id))?.record
-          : await see(id, contentOfInstructions(instructions), ensemble, tools.length === 0);
-      const pending = record === undefined ? "accepted" : stateOf(record, mode);
-      served = record && passedOn(record);
-      waits ||= pending !== "accepted";
-      known ||= pending !== "new" && record?.accepted !== undefined && !isUnasked(record);
-      if (pending === "new") unseen.push(id);
-      if (record !== undefined && pending === "changed") blocks.set(id, { ensemble, id, hash: currentOf(record).hash });
-      else settled.set(id, blocks.get(id));
-    } catch (error) {
-      unread ??= error;
-      blocks.set(id, { ensemble, id });
-    }
-    if (unread !== undefined) failed(ensemble, unread);
-    tellWaiting(ensemble, unseen);
-    admit(ensemble, known || (mode === "changes" && !waits && unread === undefined));
+    const said = await compare({ ensemble, id }, async () => {
+      if (instructions === undefined) return (await read(id))?.record;
+      return see(id, contentOfInstructions(instructions), ensemble, tools.length === 0);
+    });
+    const all: readonly Compared[] = [...reviewed, said];
+    const failure = all.find(({ unread }) => unread !== undefined);
+    const unseen = all.filter(({ found }) => found === "new");
+    const waits = unseen.length > 0 || all.some(({ found }) => found === "changed");
+    const known =
+      reviewed.some(({ found }) => found === "accepted" || found === "changed") ||
+      (said.found !== "new" && said.record?.accepted !== undefined && !isUnasked(said.record));
+    if (failure !== undefined) failed(ensemble, failure.unread);
+    tellWaiting(
+      ensemble,
+      unseen.map((each) => each.id),
+    );
+    admit(ensemble, known || (mode === "changes" && !waits && failure === undefined));
 
     // Those that are no longer offered stay blocked: somebody may still be about to call one. So do those that a later listing blocked meanwhile.
-    for (const [each, before] of settled) if (blocks.get(each) === before) blocks.delete(each);
-    watch.follow(ensemble, unread !== undefined ? "unread" : waits ? "waiting" : "settled");
-    return { tools: reviewed, ...(served !== undefined && { instructions: served }) };
+    for (const each of all) {
+      const settled = each.found === "accepted" || (each === said && each.found === "new");
+      if (settled && blocks.get(each.id) === each.before) blocks.delete(each.id);
+    }
+    const standing = waits ? "waiting" : "settled";
+    watch.follow(ensemble, failure === undefined ? standing : "unread");
+    const served = said.record && passedOn(said.record);
+    return {
+      tools: reviewed.flatMap(({ tool }) => tool ?? []),
+      ...(served !== undefined && { instructions: served }),
+    };
   }
 
   function admit(ensemble: string, isKnown: boolean): void {
