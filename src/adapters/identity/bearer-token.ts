@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../guard/identity/any-identity.ts";
 import type { Identity } from "../../guard/identity.port.ts";
 import type { Principal } from "../../guard/principal.ts";
@@ -11,16 +11,11 @@ export interface BearerTokenOptions {
   readonly tokens: readonly (string | { readonly token: string; readonly principal: Principal })[];
 }
 
-interface KnownToken {
-  readonly digest: Buffer;
-  readonly principal: Principal;
-}
-
 const MIN_LENGTH = 16;
 
 /** Knows callers by a secret they send as `Authorization: Bearer …`. The tokens themselves are not kept, only their hashes. */
 export function bearerToken(options: BearerTokenOptions): Identity {
-  const known: KnownToken[] = [];
+  const known: { readonly digest: Buffer; readonly principal: Principal }[] = [];
   for (const [index, entry] of options.tokens.entries()) {
     const { token, principal } = typeof entry === "object" ? entry : { token: entry, principal: operator(index) };
     const digest = digestOf(usable(token, index));
@@ -29,9 +24,8 @@ export function bearerToken(options: BearerTokenOptions): Identity {
     known.push({ digest, principal });
   }
   if (known.length === 0)
-    throw new ArsenalError("CONFIG_INVALID", "tokens is empty, so that nobody could call. Give at least one token.", {
+    throw fixable("CONFIG_INVALID", "tokens is empty, so nobody could call.", "Give at least one token.", {
       field: "tokens",
-      fix: "Give at least one token.",
     });
 
   return {
@@ -69,5 +63,5 @@ function usable(token: unknown, index: number): string {
 /** The token itself stays out of the message. */
 function invalid(index: number, why: string, fix: string): ArsenalError {
   const field = `tokens.${index}`;
-  return new ArsenalError("CONFIG_INVALID", `${field} ${why}. ${fix}`, { field, fix });
+  return fixable("CONFIG_INVALID", `${field} ${why}.`, fix, { field });
 }

@@ -115,8 +115,8 @@ describe("apiKeyFile", () => {
 
   it.each([
     ["that is not there", undefined, "cannot be read. Make one with: toolarsenal keys create NAME"],
-    ["that is no JSON", "keys", "is no JSON"],
-    ["of another kind", '{"keys":[]}', 'has no "version": 1'],
+    ["that is not JSON", "keys", "is not JSON"],
+    ["of another kind", '{"keys":[]}', 'lacks "version": 1'],
     ["with a broken entry", '{"version":1,"keys":[{}]}', "keys.0"],
     [
       "with an unknown capability",

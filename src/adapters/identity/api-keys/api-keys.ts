@@ -1,7 +1,6 @@
 import * as setting from "../../settings.ts";
 import { timingSafeEqual } from "node:crypto";
-import { stat } from "node:fs/promises";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../../guard/identity/any-identity.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
@@ -10,7 +9,7 @@ import { KEYS_TOPIC, type KeyState, stateKeys } from "./state-keys.ts";
 
 export type { StoredKey } from "./key-file.ts";
 
-/** A file is looked at this often at most: a revoked key stops working within a second, however long the look takes. */
+/** Keys are read this often at most: a revoked one stops working within a second, however long reading takes. */
 const LOOK_EVERY_MS = 500;
 
 const NO_KEY = `sha256:${"0".repeat(64)}`;
@@ -23,44 +22,33 @@ export function apiKeys(options: { readonly keys: readonly StoredKey[] }): Ident
 
 /** The same for the keys of a file, as `toolarsenal keys` writes it. Keys that are added or revoked while it is used count within a second. */
 export async function apiKeyFile(path: string, options: { readonly clock?: Clock } = {}): Promise<Identity> {
-  const { clock = systemClock } = options;
-  let seen = await versionOf(path);
-  let keys = toMap(await readKeyFile(path));
-  let lookedAt = clock.now();
-
-  /** Rejects if the file cannot be read any more: nobody is let in by keys that may have been revoked. */
-  async function follow(): Promise<ReadonlyMap<string, StoredKey>> {
-    const version = await versionOf(path);
-    if (version !== seen) {
-      keys = toMap(await readKeyFile(path));
-      seen = version;
-    }
-    lookedAt = clock.now();
-    return keys;
-  }
-
-  return identityOver(() => (clock.now() - lookedAt < LOOK_EVERY_MS ? keys : follow()));
+  const current = readOften(() => readKeyFile(path), options.clock);
+  await current();
+  return identityOver(current);
 }
 
 /** The same for keys in the state that processes share. Keys that are added or revoked count within a second in every process. */
 export function apiKeyState(state: KeyState, options: { readonly clock?: Clock } = {}): Identity {
-  const { clock = systemClock } = options;
   const stored = stateKeys(state);
   let changes = 0;
   state.changes.subscribe(KEYS_TOPIC, () => void changes++);
-  /** What was read last, or is being read: since when, and how much had changed then. */
-  let last: { readonly keys: Promise<Keys>; readonly since: number; readonly changes: number } | undefined;
+  return identityOver(readOften(stored.read, options.clock, () => changes));
+}
 
-  /** Rejects if the state cannot be read: nobody is let in by keys that may have been revoked. */
-  function follow(): Promise<Keys> {
-    if (last?.changes === changes && clock.now() - last.since < LOOK_EVERY_MS) return last.keys;
-    const next = { keys: stored.read().then(toMap), since: clock.now(), changes };
+/** Reads keys again after half a second, or after a change. Rejects if they cannot be read: nobody is let in by keys that may have been revoked. */
+function readOften(
+  read: () => Promise<readonly StoredKey[]>,
+  clock: Clock = systemClock,
+  version: () => number = () => 0,
+): () => Promise<Keys> {
+  let last: { readonly keys: Promise<Keys>; readonly since: number; readonly version: number } | undefined;
+  return () => {
+    if (last?.version === version() && clock.now() - last.since < LOOK_EVERY_MS) return last.keys;
+    const next = { keys: read().then(toMap), since: clock.now(), version: version() };
     last = next;
     next.keys.catch(() => (last = last === next ? undefined : last));
     return next.keys;
-  }
-
-  return identityOver(follow);
+  };
 }
 
 type Keys = ReadonlyMap<string, StoredKey>;
@@ -72,7 +60,7 @@ function identityOver(current: () => Keys | Promise<Keys>): Identity {
     const name = nameInKey(text);
     const key = name === undefined ? undefined : (await current()).get(name);
     // A key that is not there is compared too, so that the time taken does not tell which names there are.
-    const isRight = isSame(hashOfKey(text), key?.hash ?? NO_KEY);
+    const isRight = timingSafeEqual(Buffer.from(hashOfKey(text)), Buffer.from(key?.hash ?? NO_KEY));
     if (key !== undefined && isRight) return { principal: key.principal };
     return { refusal: { error: "invalid_token", description: "The key is unknown or was revoked." } };
   }
@@ -83,10 +71,6 @@ function identityOver(current: () => Keys | Promise<Keys>): Identity {
     identify,
     authenticate: async (credentials) => (await identify(credentials)).principal,
   };
-}
-
-function isSame(left: string, right: string): boolean {
-  return timingSafeEqual(Buffer.from(left), Buffer.from(right));
 }
 
 function toMap(keys: readonly StoredKey[]): Keys {
@@ -101,14 +85,7 @@ function toMap(keys: readonly StoredKey[]): Keys {
 }
 
 function wrongKey(name: string, why: string, fix: string): ArsenalError {
-  const message = `The API key ${JSON.stringify(name)} ${why}. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "keys", value: name, fix });
-}
-
-/** Changes whenever the file is replaced or written. */
-async function versionOf(path: string): Promise<string> {
-  const { ino, size, mtimeMs, ctimeMs } = await stat(path).catch(() => ({ ino: 0, size: 0, mtimeMs: 0, ctimeMs: 0 }));
-  return [ino, size, mtimeMs, ctimeMs].join(" ");
+  return fixable("CONFIG_INVALID", `The API key ${JSON.stringify(name)} ${why}.`, fix, { field: "keys", value: name });
 }
 
 export const config = setting.entry(
@@ -127,8 +104,5 @@ export async function create(
   if (isShared === true && state !== undefined) return apiKeyState(state());
   if (file !== undefined) return apiKeyFile(file);
   const fix = "Set server.auth.api_keys.file, or state: true.";
-  throw new ArsenalError("CONFIG_INVALID", `There is no place for API keys. ${fix}`, {
-    field: "server.auth.api_keys",
-    fix,
-  });
+  throw fixable("CONFIG_INVALID", "API keys have no place to be kept.", fix, { field: "server.auth.api_keys" });
 }

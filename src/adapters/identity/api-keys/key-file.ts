@@ -1,6 +1,7 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { hash as hashOf, randomBytes, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
@@ -33,22 +34,9 @@ export function fileKeys(path: string): KeyStore {
   return {
     place: path,
     read: () => readKeyFile(path),
-    add: (key) => changeKeys(path, (known) => (known.some(({ id }) => id === key.id) ? known : [...known, key])),
-    remove: (name) => changeKeys(path, (known) => known.filter(({ id }) => id !== name)),
+    add: (key) => updateKeyFile(path, (known) => (known.some(({ id }) => id === key.id) ? known : [...known, key])),
+    remove: (name) => updateKeyFile(path, (known) => known.filter(({ id }) => id !== name)),
   };
-}
-
-async function changeKeys(
-  path: string,
-  change: (keys: readonly StoredKey[]) => readonly StoredKey[],
-): Promise<boolean> {
-  let changed = false;
-  await updateKeyFile(path, (known) => {
-    const next = change(known);
-    changed = next.length !== known.length;
-    return next;
-  });
-  return changed;
 }
 
 /** Reads a key file, which this user alone may be able to read. */
@@ -62,13 +50,14 @@ export async function readKeyFile(path: string): Promise<readonly StoredKey[]> {
   return parse(text, path);
 }
 
-/** Replaces the keys of a file in one step, while no other process does. A file that is not there has no keys yet. */
+/** Replaces the keys of a file in one step, while no other process does. A missing file has no keys yet. Returns whether there are more or fewer now. */
 export async function updateKeyFile(
   path: string,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
-): Promise<void> {
-  await withFileLock(`${path}.lock`, async () => {
-    const keys = change((await isThere(path)) ? await readKeyFile(path) : []);
+): Promise<boolean> {
+  return withFileLock(`${path}.lock`, async () => {
+    const known = existsSync(path) ? await readKeyFile(path) : [];
+    const keys = change(known);
     const temporary = `${path}.${randomUUID()}.tmp`;
     try {
       await writeFile(temporary, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600, flag: "wx" });
@@ -76,14 +65,8 @@ export async function updateKeyFile(
     } finally {
       await rm(temporary, { force: true });
     }
+    return keys.length !== known.length;
   });
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function parse(text: string, path: string): readonly StoredKey[] {
@@ -91,15 +74,15 @@ function parse(text: string, path: string): readonly StoredKey[] {
   try {
     content = JSON.parse(text);
   } catch (cause) {
-    throw unusable(path, "is no JSON", "Restore it, or remove it and make the keys anew.", cause);
+    throw unusable(path, "is not JSON", "Restore it, or remove it and make the keys anew.", cause);
   }
   const { version, keys } = isPlainObject(content) ? content : {};
   if (version !== 1 || !Array.isArray(keys))
-    throw unusable(path, 'is no key file: it has no "version": 1 and "keys"', "Restore it, or remove it.");
+    throw unusable(path, 'is not a key file: it lacks "version": 1 and "keys"', "Restore it, or remove it.");
   return keys.map((entry: unknown, index) => {
     const key = toStoredKey(entry);
     if (key !== undefined) return key;
-    throw unusable(path, `has an entry, keys.${index}, that is no key`, "Fix it, or make the key anew.");
+    throw unusable(path, `has an entry, keys.${index}, that is not a key`, "Fix it, or make the key anew.");
   });
 }
 
@@ -123,8 +106,8 @@ function isCapability(value: string): value is Capability {
 }
 
 function unusable(path: string, why: string, fix: string, cause?: unknown): ArsenalError {
-  const message = `The key file ${showValue(path)} ${why}. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "server.auth.api_keys.file", value: path, fix, cause });
+  const details = { field: "server.auth.api_keys.file", value: path, cause };
+  return fixable("CONFIG_INVALID", `The key file ${showValue(path)} ${why}.`, fix, details);
 }
 
 /** What a key can be called. The name is a part of the key and no secret. */
@@ -147,5 +130,5 @@ export const KEY_HASH: RegExp = /^sha256:[0-9a-f]{64}$/;
 
 /** What is kept of a key: `sha256:` and 64 hexadecimal digits. */
 export function hashOfKey(text: string): string {
-  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  return `sha256:${hashOf("sha256", text)}`;
 }

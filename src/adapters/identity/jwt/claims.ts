@@ -16,18 +16,15 @@ export interface ClaimNames {
   readonly scopes?: string;
 }
 
-/** What makes callers of the claims of verified tokens. */
-export interface ClaimMapping {
-  readonly claims: ClaimNames;
-  /** What every caller may touch, beside what its token claims. */
-  readonly capabilities: readonly Capability[];
-}
-
 /** What a verified token says. */
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The caller that a verified token is about, or the name of the claim that it lacks. */
-export function toPrincipal(payload: Claims, { claims, capabilities }: ClaimMapping): Principal | string {
+/** The caller that a verified token is about, or the name of the claim that it lacks. Every caller has `capabilities`, besides those it claims. */
+export function toPrincipal(
+  payload: Claims,
+  claims: ClaimNames,
+  capabilities: readonly Capability[],
+): Principal | string {
   const idClaim = claims.id ?? "sub";
   const id = textAt(payload, idClaim);
   if (id === undefined) return idClaim;

@@ -1,17 +1,8 @@
 import { text } from "node:stream/consumers";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Egress, EgressRequest } from "../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-
-/** Where an issuer is, and how it is reached. */
-export interface IssuerOptions {
-  readonly issuer: string;
-  /** An address that the operator wrote, and that may therefore be private. */
-  readonly jwksUri?: string;
-  readonly egress: Egress;
-  readonly clock?: Clock;
-}
 
 /** An issuer, asked through its public addresses. */
 export interface Issuer {
@@ -34,14 +25,16 @@ const MAX_BYTES = 1024 * 1024;
 const FRESH_MS = 600_000;
 
 /** Creates what asks an issuer. Redirects are not followed. */
-export function createIssuer({ issuer, jwksUri, egress, clock = systemClock }: IssuerOptions): Issuer {
+export function createIssuer(options: {
+  readonly issuer: string;
+  /** An address that the operator wrote, and that may therefore be private. */
+  readonly jwksUri?: string;
+  readonly egress: Egress;
+  readonly clock?: Clock;
+}): Issuer {
+  const { issuer, jwksUri, egress, clock = systemClock } = options;
   let kept: { readonly metadata: Readonly<Record<string, unknown>>; readonly until: number } | undefined;
   let discovering: ReturnType<Issuer["metadata"]> | undefined;
-
-  /** The operator wrote the issuer and `jwksUri`, so they may be private; what the metadata names elsewhere may not. */
-  function isTrusted(url: string): boolean {
-    return url === jwksUri || URL.parse(url)?.origin === new URL(issuer).origin;
-  }
 
   const ask: Issuer["ask"] = async (url, request = {}) => {
     const { status, body } = await egress.request(url, {
@@ -50,7 +43,8 @@ export function createIssuer({ issuer, jwksUri, egress, clock = systemClock }: I
       maxRedirects: 0,
       maxBytes: MAX_BYTES,
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      trusted: isTrusted(url),
+      // The operator wrote the issuer and `jwksUri`, so they may be private; what the metadata names elsewhere may not.
+      trusted: url === jwksUri || URL.parse(url)?.origin === new URL(issuer).origin,
     });
     return { status, body: toObject(await text(body)) };
   };
@@ -108,6 +102,6 @@ function toObject(body: string): Record<string, unknown> | undefined {
 
 /** The error for an issuer that cannot be used as it is. */
 export function unusable(issuer: string, why: string, fix = "Check the issuer."): ArsenalError {
-  const message = `Cannot use the issuer ${issuer}: ${why}. ${fix}`;
-  return new ArsenalError("PROTOCOL_ERROR", message, { field: "issuer", value: issuer, fix });
+  const problem = `Cannot use the issuer ${issuer}: ${why}.`;
+  return fixable("PROTOCOL_ERROR", problem, fix, { field: "issuer", value: issuer });
 }

@@ -2,7 +2,7 @@ import type { Surroundings } from "../../surroundings.ts";
 import { choice, entry, type Filled, list, object, optional, text, texts } from "../../settings.ts";
 import type * as Jose from "jose";
 import type { errors, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey } from "jose";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { bearerCredential } from "../../../guard/identity/any-identity.ts";
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import type { Credentials, Identified, Identity } from "../../../guard/identity.port.ts";
@@ -60,8 +60,9 @@ const LEEWAY_S = 30;
 
 /** Knows callers by the access tokens of an OAuth 2 or OpenID Connect issuer: JWTs that are signed with a key the issuer publishes. */
 export function jwtIdentity(options: JwtOptions): Identity {
-  const { clock = systemClock, scopes: needed = [], capabilities = [], claims = {} } = options;
-  const { issuer, algorithms } = checked(options);
+  const { issuer, clock = systemClock, scopes: needed = [], capabilities = [], claims = {} } = options;
+  const { algorithms = DEFAULT_ALGORITHMS } = options;
+  checkOptions(options);
   const audience = options.audience === undefined ? undefined : [options.audience].flat();
   const known = createIssuer({ ...options, egress: options.egress ?? createEgress(), clock });
   const fetch = createIssuerKeys(known, options.jwksUri);
@@ -100,8 +101,12 @@ export function jwtIdentity(options: JwtOptions): Identity {
     if (!/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return invalid("The token is malformed.");
     const payload = await verify(token, resource);
     if (typeof payload === "string") return invalid(payload);
-    const principal = toPrincipal(payload, { claims, capabilities });
-    if (typeof principal === "string") return invalid(`The token lacks the claim ${printable(principal)}.`);
+    const principal = toPrincipal(payload, claims, capabilities);
+    if (typeof principal === "string") {
+      // As it can stand in a header.
+      const claim = principal.replaceAll(/[^\u0020-\u007e]|["\\]/g, "?");
+      return invalid(`The token lacks the claim ${claim}.`);
+    }
     const missing = needed.filter((scope) => !principal.scopes.includes(scope));
     if (missing.length === 0) return { principal };
     const description = `The token lacks the scope ${missing.join(" ")}.`;
@@ -133,15 +138,7 @@ function invalid(description: string): Identified {
   return { refusal: { error: "invalid_token", description } };
 }
 
-/** A claim's name as it can stand in a header. */
-function printable(claim: string): string {
-  return claim.replaceAll(/[^\u0020-\u007e]|["\\]/g, "?");
-}
-
-function checked({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes = [], signIn }: JwtOptions): {
-  readonly issuer: string;
-  readonly algorithms: readonly JwtAlgorithm[];
-} {
+function checkOptions({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes = [], signIn }: JwtOptions): void {
   if (!isSecure(issuer)) throw wrong("issuer", issuer, "Write the issuer's https address, as its tokens have it.");
   if (jwksUri !== undefined && !isSecure(jwksUri)) throw wrong("jwksUri", jwksUri, "Write an https address.");
   const other = algorithms.find((algorithm) => !JWT_ALGORITHMS.includes(algorithm));
@@ -154,7 +151,6 @@ function checked({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes = []
   const reserved = signIn && reservedParameter(signIn);
   if (reserved !== undefined)
     throw wrong("signIn.parameters", reserved, `Leave out ${reserved}: the gateway sets it itself.`);
-  return { issuer, algorithms };
 }
 
 /** https, or http where nobody sits between: on this machine. */
@@ -167,8 +163,7 @@ function isSecure(address: string): boolean {
 }
 
 function wrong(field: string, value: unknown, fix: string): ArsenalError {
-  const message = `${field} of jwt cannot be used. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field, value, fix });
+  return fixable("CONFIG_INVALID", `${field} of jwt cannot be used.`, fix, { field, value });
 }
 
 export const config = entry(

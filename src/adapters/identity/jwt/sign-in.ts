@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { SignIn } from "../../../guard/identity.port.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
+import { words } from "../../../tool/schema/keywords.ts";
 import { type Issuer, unusable } from "./issuer.ts";
 
 /** The gateway as a client of the issuer, for people who sign in to the dashboard. */
@@ -24,21 +25,13 @@ interface SignInParts extends SignInSettings {
 }
 
 /** Parameters that the gateway sets itself. */
-const OWN_PARAMETERS = [
-  "client_id",
-  "client_secret",
-  "code_challenge",
-  "code_challenge_method",
-  "redirect_uri",
-  "response_mode",
-  "response_type",
-  "scope",
-  "state",
-];
+const OWN_PARAMETERS = words(
+  "client_id client_secret code_challenge code_challenge_method redirect_uri response_mode response_type scope state",
+);
 
 /** The first of the extra parameters that would break the sign-in. Undefined if all can be used. */
 export function reservedParameter({ parameters = {} }: SignInSettings): string | undefined {
-  return Object.keys(parameters).find((name) => OWN_PARAMETERS.includes(name));
+  return Object.keys(parameters).find((name) => OWN_PARAMETERS.has(name));
 }
 
 const SECRET_USE = { scope: "server.auth.jwt", field: "sign_in.client_secret" };
@@ -76,10 +69,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
   };
 
   /** How the gateway proves to the token endpoint which client it is. */
-  async function proof(): Promise<{
-    readonly headers?: Record<string, string>;
-    readonly form: Record<string, string>;
-  }> {
+  async function proof(): Promise<{ headers?: Record<string, string>; form: Record<string, string> }> {
     if (clientSecret === undefined) return { form: { client_id: clientId } };
     const secret = await secrets.fill(clientSecret, SECRET_USE);
     const { token_endpoint_auth_methods_supported: methods } = await issuer.metadata();
@@ -110,7 +100,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
         redirect_uri: redirectUri,
         scope: scopes.join(" "),
         state,
-        code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+        code_challenge: hash("sha256", verifier, "base64url"),
         code_challenge_method: "S256",
       };
       for (const [key, value] of Object.entries(asked)) url.searchParams.set(key, value);
