@@ -3,7 +3,6 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { EngineAnswer, EngineQuery } from "./catalog-engine.port.ts";
-import { below } from "./image.ts";
 import { createModelVectors, type CreateRows, type ModelVectors } from "./dense/model-vectors.ts";
 import type { NamespaceFits } from "./dense/namespace-vectors.ts";
 import { createLexicalIndex, type LexicalHit } from "./lexical/lexical-index.ts";
@@ -16,7 +15,6 @@ import {
   restoreEntries,
   restoreModels,
   type MemoryEngine,
-  savedTools,
   saveIndex,
 } from "./memory-image.ts";
 import { toolFields } from "./tool-text.ts";
@@ -349,23 +347,23 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
       closed = true;
     },
 
-    save() {
-      const saved = lastChange.then(() => saveIndex({ entryAt, lexical, mentions, models }));
+    save(take) {
+      const saved = lastChange.then(() => saveIndex({ entryAt, lexical, mentions, models }, take));
       lastChange = saved.catch(() => {});
       return saved;
     },
 
     restore(image, read) {
-      if (entries.size > 0 || image["analysis"] !== analysisOf()) return undefined;
+      if (entries.size > 0 || image.analysis !== analysisOf()) return undefined;
       readTool = read;
       revision++;
-      const restored = restoreEntries(image, revision);
+      const restored = restoreEntries(image.entries, revision);
       entryAt.length = restored.length;
       for (const entry of restored) if (entry) addEntry(entry);
-      const ids = restored.map((entry) => entry?.id);
-      lexical.restore(below("lexical", image), ids);
+      const { ids } = image.entries;
+      lexical.restore(image.lexical, ids);
       const restoredAt = revision;
-      mentions.restore(below("mentions", image), (id) => {
+      mentions.restore(image.mentions, (id) => {
         const entry = entries.get(id);
         if (entry?.revision !== restoredAt) return undefined;
         return { namespace: entry.filtered.namespace, texts: toolFields(toolOf(entry)) };
@@ -377,12 +375,12 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     hashOf: (id) => entries.get(id)?.contentHash,
 
     async adoptVectors(image) {
-      const tools = savedTools(image);
+      const { ids, hashes } = image.entries;
       for (const [model, vectors] of restoreModels(image, newVectors)) {
         const had = models.get(model);
-        const lacking = tools.flatMap((tool, slot) => {
-          if (tool === undefined || !vectors.has(slot) || had?.has(slotOf(tool.id)) === true) return [];
-          return [{ ...tool, vectors: vectors.vectorsOf(slot) }];
+        const lacking = ids.flatMap((id, slot) => {
+          if (id === undefined || !vectors.has(slot) || had?.has(slotOf(id)) === true) return [];
+          return [{ id, contentHash: hashes[slot] ?? "", vectors: vectors.vectorsOf(slot) }];
         });
         await engine.putVectors(model, lacking);
       }

@@ -2,27 +2,42 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FilteredTool } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { CatalogEngine } from "./catalog-engine.port.ts";
-import type { ModelVectors } from "./dense/model-vectors.ts";
-import { below, type Image, jsonIn, numbersIn, type Section, under } from "./image.ts";
+import type { ModelVectors, VectorsImage } from "./dense/model-vectors.ts";
 import { LEXICAL_FIELDS } from "./lexical/lexical-fields.ts";
-import { toMentionable } from "./lexical/mentions.ts";
+import type { LexicalImage, LexicalIndex } from "./lexical/lexical-index.ts";
+import { type Mentions, type MentionsImage, toMentionable } from "./lexical/mentions.ts";
 import { spellingsOf, tokenize } from "./lexical/tokenize.ts";
 import { toolFields } from "./tool-text.ts";
 
 /** An engine whose index can be written to a file and read again, so that nothing is indexed or embedded twice. */
 export interface MemoryEngine extends CatalogEngine {
-  /** The index as it is now, without the tools themselves. Also of an engine that was closed. */
-  save(): Promise<SavedIndex>;
+  /**
+   * Hands over the index as it is now, without the tools themselves, part by part. `take` copies each part before it returns. Resolves to the ids of
+   * the tools by slot. Also for an engine that was closed.
+   */
+  save(take: TakePart): Promise<readonly (string | undefined)[]>;
   /**
    * Fills an empty engine. `read` gives the tool of a slot, each when it is first needed. Returns the ids by slot; undefined, and takes nothing, if
    * words are indexed in another way today.
    */
-  restore(image: Image, read: (slot: number) => Tool): readonly (string | undefined)[] | undefined;
+  restore(image: IndexImage, read: (slot: number) => Tool): readonly (string | undefined)[] | undefined;
   /** Takes over the vectors of an image for tools that are the same as when it was made, and that have none of the model yet. */
-  adoptVectors(image: Image): Promise<void>;
+  adoptVectors(image: IndexImage): Promise<void>;
   /** The content hash of a tool. */
   hashOf(id: string): string | undefined;
 }
+
+/** An index in parts, each of which a structured clone copies. */
+export interface IndexImage {
+  /** How texts were taken apart. */
+  readonly analysis: string;
+  readonly entries: EntriesImage;
+  readonly lexical: LexicalImage;
+  readonly mentions: MentionsImage;
+  readonly models: ReadonlyMap<string, VectorsImage>;
+}
+
+export type TakePart = (part: Partial<IndexImage>) => void;
 
 /** A tool, where the indexes have it, and the revision that brought it. */
 export interface Entry {
@@ -52,120 +67,96 @@ export function firstAfter(entries: readonly Entry[], cursor: string): number {
   return low;
 }
 
-/** An index, and the id of the tool in each slot. */
-export interface SavedIndex {
-  readonly image: Image;
-  readonly ids: readonly (string | undefined)[];
-}
-
-/** What an index consists of. */
-interface IndexParts {
-  readonly entryAt: readonly (Entry | undefined)[];
-  readonly lexical: { save(): Image };
-  readonly mentions: { save(): Image };
-  readonly models: ReadonlyMap<string, ModelVectors>;
-}
-
-/** Copies an index. Other work gets a turn in between, so nothing may change the tools meanwhile. */
-export async function saveIndex({ entryAt, lexical, mentions, models }: IndexParts): Promise<SavedIndex> {
-  const ids = entryAt.map((entry) => entry?.id);
-  const image: Record<string, Section> = { analysis: analysisOf(), ...saveEntries(entryAt) };
-  for (const [name, part] of Object.entries({ lexical, mentions })) {
-    await nextTurn();
-    Object.assign(image, under(name, part.save()));
-  }
-  const kept = [...models].filter(([, { size }]) => size > 0);
-  image["models"] = JSON.stringify(kept.map(([model]) => model));
-  for (const [at, [, vectors]] of kept.entries()) Object.assign(image, under(`model${at}`, vectors.save()));
-  return { image, ids };
+/** Other work gets a turn in between, so nothing may change the tools meanwhile. */
+export async function saveIndex(
+  parts: {
+    readonly entryAt: readonly (Entry | undefined)[];
+    readonly lexical: LexicalIndex;
+    readonly mentions: Mentions;
+    readonly models: ReadonlyMap<string, ModelVectors>;
+  },
+  take: TakePart,
+): Promise<readonly (string | undefined)[]> {
+  const { entryAt, lexical, mentions, models } = parts;
+  take({ analysis: analysisOf() });
+  const entries = saveEntries(entryAt);
+  take({ entries });
+  await nextTurn();
+  take({ lexical: lexical.save() });
+  await nextTurn();
+  take({ mentions: mentions.save() });
+  const saved = Array.from(models, ([model, vectors]) => [model, vectors.save()] as const);
+  take({ models: new Map(saved.flatMap(([model, image]) => (image ? [[model, image]] : []))) });
+  return entries.ids;
 }
 
 /** The vectors of an image, by model. */
-export function restoreModels(image: Image, create: () => ModelVectors): ReadonlyMap<string, ModelVectors> {
-  const models = jsonIn<string[]>(image, "models").map((model, at) => {
-    const vectors = create();
-    return [model, vectors.restore(below(`model${at}`, image)) ? vectors : undefined] as const;
-  });
-  return new Map(models.flatMap(([model, vectors]) => (vectors ? [[model, vectors]] : [])));
+export function restoreModels({ models }: IndexImage, create: () => ModelVectors): ReadonlyMap<string, ModelVectors> {
+  const restored = Array.from(models, ([model, saved]) => [model, create(), saved] as const);
+  return new Map(restored.flatMap(([model, vectors, saved]) => (vectors.restore(saved) ? [[model, vectors]] : [])));
 }
 
 /** What filters look at, without what most tools have of their own. */
-type Kind = Pick<FilteredTool, "source" | "ensemble" | "category" | "riskLevel" | "capabilities" | "deprecated"> & {
-  readonly tenant?: unknown;
-};
+type Kind = Pick<
+  FilteredTool,
+  "namespace" | "source" | "ensemble" | "category" | "riskLevel" | "capabilities" | "deprecated"
+> & { readonly tenant?: unknown };
 
-/** By slot: ids, hashes, and what filters look at. What many tools have in common is written once. */
-function saveEntries(entries: readonly (Entry | undefined)[]): Image {
-  const shared = {
-    kinds: (tool: FilteredTool): Kind => {
-      const { source, ensemble, category, riskLevel, capabilities, deprecated, metadata } = tool;
-      const kind = { source, riskLevel, capabilities, deprecated, tenant: metadata["tenant"] };
-      return { ...kind, ...(ensemble !== undefined && { ensemble }), ...(category !== undefined && { category }) };
-    },
-    tags: (tool: FilteredTool) => tool.tags,
-    namespaces: (tool: FilteredTool) => tool.namespace,
+/** By slot: ids, hashes, and what filters look at. What many tools have in common is one object, which a structured clone copies once. */
+interface EntriesImage {
+  readonly ids: readonly (string | undefined)[];
+  readonly hashes: readonly (string | undefined)[];
+  readonly names: readonly (string | undefined)[];
+  readonly tags: readonly (readonly string[] | undefined)[];
+  readonly kinds: readonly (Kind | undefined)[];
+}
+
+function saveEntries(entries: readonly (Entry | undefined)[]): EntriesImage {
+  const known = new Map<string, unknown>();
+  const shared = <Value>(value: Value): Value => {
+    const text = JSON.stringify(value);
+    if (!known.has(text)) known.set(text, value);
+    return known.get(text) as Value;
   };
-  const sections = Object.entries(shared).map(([name, of]): Image => {
-    const numbers = new Map<string, number>();
-    const numberOf = (entry: Entry | undefined): number => {
-      if (entry === undefined) return 0;
-      const text = JSON.stringify(of(entry.filtered));
-      const number = numbers.get(text) ?? numbers.size;
-      numbers.set(text, number);
-      return number;
-    };
-    return { [`${name}.of`]: Uint32Array.from(entries, numberOf), [name]: `[${[...numbers.keys()].join()}]` };
-  });
-  return Object.assign({}, ...sections, {
-    ids: JSON.stringify(entries.map((entry) => entry?.id ?? null)),
-    names: JSON.stringify(entries.map((entry) => entry?.filtered.name ?? null)),
-    hashes: JSON.stringify(entries.map((entry) => entry?.contentHash ?? null)),
-  }) as Image;
+  return {
+    ids: entries.map((entry) => entry?.id),
+    hashes: entries.map((entry) => entry?.contentHash),
+    names: entries.map((entry) => entry?.filtered.name),
+    tags: entries.map((entry) => entry && shared(entry.filtered.tags)),
+    kinds: entries.map((entry) => {
+      if (entry === undefined) return undefined;
+      const { namespace, source, ensemble, category, riskLevel, capabilities, deprecated, metadata } = entry.filtered;
+      const { tenant } = metadata;
+      return shared({ namespace, source, ensemble, category, riskLevel, capabilities, deprecated, tenant } as Kind);
+    }),
+  };
 }
 
 /** The entries of an image, by slot. */
-export function restoreEntries(image: Image, revision: number): readonly (Entry | undefined)[] {
-  const shared = <Value>(name: string): ((slot: number) => Value | undefined) => {
-    const values = jsonIn<readonly Value[]>(image, name);
-    const numbers = numbersIn(image, `${name}.of`, Uint32Array);
-    return (slot) => values[numbers[slot] ?? 0];
-  };
-  const kindAt = shared<Kind>("kinds");
-  const tagsAt = shared<readonly string[]>("tags");
-  const namespaceAt = shared<string>("namespaces");
-  const names = jsonIn<string[]>(image, "names");
-  return savedTools(image).map((saved, slot) => {
-    const kind = kindAt(slot);
-    if (saved === undefined || kind === undefined) return undefined;
-    const { source, ensemble, category, riskLevel, capabilities, deprecated, tenant } = kind;
+export function restoreEntries(image: EntriesImage, revision: number): readonly (Entry | undefined)[] {
+  const { ids, hashes, names, tags, kinds } = image;
+  return ids.map((id, slot) => {
+    const kind = kinds[slot];
+    if (id === undefined || kind === undefined) return undefined;
+    const { namespace, source, ensemble, category, riskLevel, capabilities, deprecated, tenant } = kind;
     const filtered = {
-      id: saved.id,
+      id,
       name: names[slot] ?? "",
-      namespace: namespaceAt(slot) ?? "",
+      namespace,
       source,
       ensemble,
-      tags: tagsAt(slot) ?? [],
+      tags: tags[slot] ?? [],
       category,
       riskLevel,
       capabilities,
       deprecated,
       metadata: tenant === undefined ? NO_METADATA : { tenant },
     } as FilteredTool;
-    return { id: saved.id, contentHash: saved.contentHash, slot, revision, filtered, tool: undefined };
+    return { id, contentHash: hashes[slot] ?? "", slot, revision, filtered, tool: undefined };
   });
 }
 
 const NO_METADATA = Object.freeze({});
-
-/** By slot: the id and content hash of each tool that an image is of. */
-export function savedTools(
-  image: Image,
-): readonly ({ readonly id: string; readonly contentHash: string } | undefined)[] {
-  const hashes = jsonIn<(string | null)[]>(image, "hashes");
-  return jsonIn<(string | null)[]>(image, "ids").map((id, slot) =>
-    id === null ? undefined : { id, contentHash: hashes[slot] ?? "" },
-  );
-}
 
 /** Says how texts are taken apart. An index of words made in another way is of no use. */
 export function analysisOf(): string {

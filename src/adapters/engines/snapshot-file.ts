@@ -13,6 +13,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 
 export type SnapshotFile = ReturnType<typeof snapshotFile>;
 
@@ -224,8 +225,4 @@ function failure(problem: string, file: string, fix: string, cause?: unknown): A
 
 export function codeOf(cause: unknown): unknown {
   return cause instanceof Error && "code" in cause ? cause.code : undefined;
-}
-
-export function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

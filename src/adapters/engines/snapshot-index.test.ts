@@ -262,10 +262,10 @@ describe("an index that cannot be trusted", () => {
   it("is not overwritten before the tools are indexed again, and says which format it reads", async () => {
     const { snapshot, index } = await saved(named(0, 10));
     const newer = await readFile(index);
-    newer.writeUInt32LE(2, 8);
+    newer.writeUInt32LE(3, 8);
     await writeFile(index, newer);
     const { engine, events } = await opened(snapshot);
-    expect(events).toEqual([expect.stringContaining("has format 2, and this version of toolarsenal reads format 1")]);
+    expect(events).toEqual([expect.stringContaining("has format 3, and this version of toolarsenal reads format 2")]);
     expect(await readFile(index)).toEqual(newer);
     expect(await engine.count()).toBe(10);
     await engine.close();

@@ -1,26 +1,30 @@
 import { readFile } from "node:fs/promises";
+import { deserialize, serialize } from "node:v8";
 import { crc32 } from "node:zlib";
-import type { Image, Section } from "../../catalog/image.ts";
-import { codeOf, messageOf, type ReplaceFile } from "./snapshot-file.ts";
+import type { IndexImage } from "../../catalog/memory-image.ts";
+import { messageOf } from "../../errors/show-value.ts";
+import { codeOf, type ReplaceFile } from "./snapshot-file.ts";
+
+/** An index, and where the line of the tool in each slot begins and ends in the snapshot. */
+export interface SnapshotImage extends IndexImage {
+  readonly lines: { readonly starts: Uint32Array; readonly ends: Uint32Array };
+}
 
 /** An index as it was read, or the reason it cannot be used. `tools` identifies the tools it is of. */
-type ReadIndex = { readonly tools: string; readonly image: Image } | { readonly problem: string };
+type ReadIndex = { readonly tools: string; readonly image: SnapshotImage } | { readonly problem: string };
 
 /*
- * The file: MARK, the version and the CRC-32 of all that follows (little-endian), the length of the table, the table (JSON), and the sections. Each
- * section begins at a multiple of eight bytes, so that numbers are read where they lie.
+ * The file: MARK, then little-endian the version and the CRC-32 of all that follows, the length of the table, the table (JSON), and the parts as V8
+ * serializes them.
  */
 const MARK = Buffer.from("TAINDEX\n");
-const VERSION = 1;
-const HEADER = MARK.length + 12;
+const VERSION = 2;
 const CHECKED_FROM = MARK.length + 8;
-
-const KINDS = { Uint8Array, Uint16Array, Uint32Array, Float32Array, Float64Array } as const;
+const HEADER = CHECKED_FROM + 4;
 
 interface Table {
   readonly tools: string;
-  /** Name, kind (`text` or a kind of array), where it begins after the table, and its length in bytes. */
-  readonly sections: readonly (readonly [name: string, kind: string, start: number, length: number])[];
+  readonly parts: readonly (readonly [name: string, length: number])[];
 }
 
 /** The index of a snapshot's tools, in a binary file next to them. It only saves time: without it the tools are indexed and embedded again. */
@@ -28,74 +32,46 @@ export function snapshotIndex(file: string, replace: ReplaceFile) {
   return {
     /** Undefined for a new snapshot. */
     async read(): Promise<ReadIndex | undefined> {
-      let bytes: Buffer;
       try {
-        bytes = await readFile(file);
+        return unpack(await readFile(file));
       } catch (cause) {
         return codeOf(cause) === "ENOENT" ? undefined : { problem: `cannot be read: ${messageOf(cause)}` };
       }
-      return unpack(bytes);
     },
-    /** Replaces the file in one step. */
-    async write(tools: string, image: Image): Promise<void> {
-      const chunks = pack(tools, image);
-      await replace(file, async (append) => {
-        for (const chunk of chunks) await append(chunk);
-      });
+
+    /** Gathers the parts of an index. `take` copies what it gets; `write` replaces the file in one step. */
+    begin() {
+      const parts: [name: string, bytes: Buffer][] = [];
+      return {
+        take(part: Partial<SnapshotImage>): void {
+          for (const [name, value] of Object.entries(part)) parts.push([name, serialize(value)]);
+        },
+        write: (tools: string) =>
+          replace(file, async (append) => {
+            const lengths = parts.map(([name, { length }]) => [name, length] as const);
+            const table = Buffer.from(JSON.stringify({ tools, parts: lengths } satisfies Table));
+            const header = Buffer.alloc(HEADER);
+            MARK.copy(header);
+            header.writeUInt32LE(VERSION, MARK.length);
+            header.writeUInt32LE(table.length, CHECKED_FROM);
+            const chunks = [table, ...parts.map(([, bytes]) => bytes)];
+            const checksum = [header.subarray(CHECKED_FROM), ...chunks].reduce((sum, chunk) => crc32(chunk, sum), 0);
+            header.writeUInt32LE(checksum, MARK.length + 4);
+            for (const chunk of [header, ...chunks]) await append(chunk);
+          }),
+      };
     },
   };
 }
 
-function pack(tools: string, image: Image): readonly Uint8Array[] {
-  const sections: Table["sections"][number][] = [];
-  const body: Uint8Array[] = [];
-  let start = 0;
-  for (const [name, section] of Object.entries(image)) {
-    const bytes =
-      typeof section === "string"
-        ? Buffer.from(section)
-        : new Uint8Array(section.buffer, section.byteOffset, section.byteLength);
-    sections.push([name, typeof section === "string" ? "text" : section.constructor.name, start, bytes.length]);
-    const gap = toEight(bytes.length) - bytes.length;
-    body.push(bytes, new Uint8Array(gap));
-    start += bytes.length + gap;
-  }
-  const table = Buffer.from(JSON.stringify({ tools, sections } satisfies Table));
-  const padded = Buffer.alloc(toEight(HEADER + table.length) - HEADER, " ");
-  table.copy(padded);
-  const header = Buffer.alloc(HEADER);
-  MARK.copy(header);
-  header.writeUInt32LE(VERSION, MARK.length);
-  header.writeUInt32LE(padded.length, CHECKED_FROM);
-  const checked = [header.subarray(CHECKED_FROM), padded, ...body];
-  header.writeUInt32LE(
-    checked.reduce((sum, chunk) => crc32(chunk, sum), 0),
-    MARK.length + 4,
-  );
-  return [header, padded, ...body];
-}
-
-function unpack(given: Buffer): ReadIndex {
-  if (given.length < HEADER || !given.subarray(0, MARK.length).equals(MARK)) return { problem: "is not an index" };
-  const version = given.readUInt32LE(MARK.length);
-  if (version !== VERSION) {
+function unpack(bytes: Buffer): ReadIndex {
+  if (bytes.length < HEADER || !bytes.subarray(0, MARK.length).equals(MARK)) return { problem: "is not an index" };
+  const version = bytes.readUInt32LE(MARK.length);
+  if (version !== VERSION)
     return { problem: `has format ${version}, and this version of toolarsenal reads format ${VERSION}` };
-  }
-  if (crc32(given.subarray(CHECKED_FROM)) !== given.readUInt32LE(MARK.length + 4)) return { problem: "is damaged" };
-  const bytes = given.byteOffset % 8 === 0 ? given : new Uint8Array(given);
-  const end = HEADER + given.readUInt32LE(CHECKED_FROM);
-  const table = JSON.parse(given.toString("utf8", HEADER, end)) as Table;
-  const sections = table.sections.map(([name, kind, start, length]): [string, Section] => {
-    if (kind === "text") return [name, given.toString("utf8", end + start, end + start + length)];
-    const Kind = KINDS[kind as keyof typeof KINDS];
-    return [
-      name,
-      new Kind(bytes.buffer as ArrayBuffer, bytes.byteOffset + end + start, length / Kind.BYTES_PER_ELEMENT),
-    ];
-  });
-  return { tools: table.tools, image: Object.fromEntries(sections) };
-}
-
-function toEight(length: number): number {
-  return Math.ceil(length / 8) * 8;
+  if (crc32(bytes.subarray(CHECKED_FROM)) !== bytes.readUInt32LE(MARK.length + 4)) return { problem: "is damaged" };
+  let end = HEADER + bytes.readUInt32LE(CHECKED_FROM);
+  const { tools, parts } = JSON.parse(bytes.toString("utf8", HEADER, end)) as Table;
+  const image = parts.map(([name, length]) => [name, deserialize(bytes.subarray(end, (end += length)))] as const);
+  return { tools, image: Object.fromEntries(image) as SnapshotImage };
 }

@@ -1,11 +1,10 @@
-import { below, type Image, numbersIn, under } from "../../catalog/image.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import type { MemoryEngine } from "../../catalog/memory-image.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { notOpen } from "./handle.ts";
 import type { SnapshotFile, SnapshotLines } from "./snapshot-file.ts";
-import { snapshotIndex } from "./snapshot-index.ts";
+import { type SnapshotImage, snapshotIndex } from "./snapshot-index.ts";
 import { toJson } from "./stored-text.ts";
 
 /** How long changes are gathered before they are written, in milliseconds. A process that is killed loses at most these. */
@@ -67,10 +66,8 @@ export function withSnapshot(
   }
 
   /** Takes the index as it is. Tools are parsed when they are first needed. */
-  function restore({ bytes }: SnapshotLines, image: Image): boolean {
-    const own = below("lines", image);
-    const starts = numbersIn(own, "starts", Uint32Array);
-    const ends = numbersIn(own, "ends", Uint32Array);
+  function restore({ bytes }: SnapshotLines, image: SnapshotImage): boolean {
+    const { starts, ends } = image.lines;
     const read = (slot: number): Tool => JSON.parse(bytes.toString("utf8", starts[slot], ends[slot])) as Tool;
     const ids = engine.restore(image, read);
     if (ids === undefined) return false;
@@ -86,7 +83,7 @@ export function withSnapshot(
   }
 
   /** Indexes the tools again; vectors that are still of the same tools are kept. */
-  async function rebuild(found: SnapshotLines, problem: string, image?: Image): Promise<void> {
+  async function rebuild(found: SnapshotLines, problem: string, image?: SnapshotImage): Promise<void> {
     await readLines(found);
     if (image) await engine.adoptVectors(image);
     indexDirty = true;
@@ -179,10 +176,12 @@ export function withSnapshot(
     indexDirty = false;
     try {
       await flush();
-      const { image, ids } = await engine.save();
+      const { take, write } = index.begin();
+      const ids = await engine.save(take);
       // The tools have changed meanwhile: it is the next one's turn.
       if (written === undefined || written.changes !== changes || underWay > 0) return scheduleIndex();
-      await index.write(written.checksum, { ...image, ...under("lines", placesOf(ids)) });
+      take({ lines: linesOf(ids) });
+      await write(written.checksum);
     } catch (error) {
       indexDirty = true;
       const message = error instanceof Error ? error.message : String(error);
@@ -192,7 +191,7 @@ export function withSnapshot(
   }
 
   /** By slot: where the line of its tool begins and ends in the file. */
-  function placesOf(ids: readonly (string | undefined)[]): Image {
+  function linesOf(ids: readonly (string | undefined)[]): SnapshotImage["lines"] {
     const places = new Map<string, number>();
     const starts = new Uint32Array(ids.length);
     const ends = new Uint32Array(ids.length);

@@ -1,7 +1,6 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { below, type Image, jsonIn, numbersIn, under } from "../image.ts";
 import { createTopK } from "../top-k.ts";
-import { createNamespaceVectors, type NamespaceFits } from "./namespace-vectors.ts";
+import { createNamespaceVectors, type NamespaceFits, type Sum } from "./namespace-vectors.ts";
 
 /** Numbered rows of vectors, scored against a query. */
 export interface VectorRows {
@@ -26,24 +25,14 @@ export interface SavedRows {
 /** Creates rows of vectors of one dimension. */
 export type CreateRows = (dimension: number) => VectorRows;
 
-/** The vectors of one model, by the slots of their tools. A tool has one vector of its text and one of each of its examples. */
-export interface ModelVectors {
-  /** How many tools have vectors. */
-  readonly size: number;
-  has(slot: number): boolean;
-  /** Replaces the vectors of tools, or of none if one of them has another dimension. */
-  set(entries: readonly SlotVectors[]): void;
-  remove(slot: number, namespace: string): void;
-  /** Adds the accepted tools that are nearest to a query. */
-  nearest(query: Float32Array, options: NearestOptions, found: Set<number>): void;
-  /** The cosine of each tool, in order; undefined if it has no vector. */
-  cosines(query: Float32Array, slots: readonly number[]): (number | undefined)[];
-  namespaceFits(query: Float32Array): NamespaceFits;
-  /** The vectors of a tool as they are kept: that of its text first. */
-  vectorsOf(slot: number): readonly Float32Array[];
-  save(): Image;
-  /** Fills empty vectors with what others saved. Returns false, and takes nothing, if those kept their vectors in another way. */
-  restore(image: Image): boolean;
+/** The vectors of one model as they are saved. */
+export interface VectorsImage {
+  readonly dimension: number;
+  readonly mostVectors: number;
+  readonly rows: SavedRows;
+  readonly slots: Uint32Array;
+  readonly examples: readonly boolean[];
+  readonly namespaces: Map<string, Sum>;
 }
 
 /** A tool's vectors: that of its text first. */
@@ -66,11 +55,13 @@ export const EXAMPLE_SHARE = 0.95;
 /** If fewer than this share of the tools are accepted, their rows are picked out before scoring instead of checked afterwards. */
 const FEW = 0.5;
 
-/** Starts without vectors. Ties are broken by `precedes`, which compares the tools of two slots. */
-export function createModelVectors(
-  createRows: CreateRows,
-  precedes: (slotA: number, slotB: number) => boolean,
-): ModelVectors {
+export type ModelVectors = ReturnType<typeof createModelVectors>;
+
+/**
+ * The vectors of one model, by the slots of their tools: one of a tool's text and one of each of its examples. Ties are broken by `precedes`, which
+ * compares the tools of two slots.
+ */
+export function createModelVectors(createRows: CreateRows, precedes: (slotA: number, slotB: number) => boolean) {
   const namespaces = createNamespaceVectors();
   /** By slot: the rows of its vectors, that of its text first. */
   const rowsOf = new Map<number, number[]>();
@@ -119,12 +110,14 @@ export function createModelVectors(
   }
 
   return {
+    /** How many tools have vectors. */
     get size() {
       return rowsOf.size;
     },
-    has: (slot) => rowsOf.has(slot),
+    has: (slot: number) => rowsOf.has(slot),
 
-    set(entries) {
+    /** Replaces the vectors of tools, or of none if one of them has another dimension. */
+    set(entries: readonly SlotVectors[]): void {
       const dimension = entries[0]?.vectors[0]?.length;
       if (dimension === undefined) return;
       const target = rowsFor(dimension);
@@ -149,7 +142,8 @@ export function createModelVectors(
 
     remove,
 
-    nearest(query, { limit, accepted, count }, found) {
+    /** Adds the accepted tools that are nearest to a query. */
+    nearest(query: Float32Array, { limit, accepted, count }: NearestOptions, found: Set<number>): void {
       if (rows === undefined || slotOf.length === 0 || count === 0) return;
       checkDimension(query, rows.dimension, "The query's vector");
       const selection = count < FEW * rowsOf.size ? select(accepted) : undefined;
@@ -171,7 +165,8 @@ export function createModelVectors(
       for (const slot of nearest) found.add(slot);
     },
 
-    cosines(query, slots) {
+    /** The cosine of each tool, in order; undefined if it has no vector. */
+    cosines(query: Float32Array, slots: readonly number[]): (number | undefined)[] {
       if (rows === undefined || slotOf.length === 0) return slots.map(() => undefined);
       checkDimension(query, rows.dimension, "The query's vector");
       const selection: number[] = [];
@@ -189,47 +184,40 @@ export function createModelVectors(
       });
     },
 
-    namespaceFits: (query) => namespaces.fit(query),
-    vectorsOf: (slot) => (rowsOf.get(slot) ?? []).flatMap((row) => rows?.get(row) ?? []),
+    namespaceFits: (query: Float32Array): NamespaceFits => namespaces.fit(query),
+    /** The vectors of a tool as they are kept: that of its text first. */
+    vectorsOf: (slot: number) => (rowsOf.get(slot) ?? []).flatMap((row) => rows?.get(row) ?? []),
 
-    save() {
-      const { format = "", bytes = new Uint8Array(), scales = new Float32Array() } = rows?.dump(slotOf.length) ?? {};
-      return {
-        about: JSON.stringify({ format, dimension: rows?.dimension, mostVectors }),
-        bytes,
-        scales,
-        slots: Uint32Array.from(slotOf),
-        examples: Uint8Array.from(isExample, Number),
-        ...under("namespaces", namespaces.save()),
-      };
-    },
+    /** Everything, to be copied at once and restored later; undefined if there are no vectors. */
+    save: (): VectorsImage | undefined =>
+      rows && rowsOf.size > 0
+        ? {
+            dimension: rows.dimension,
+            mostVectors,
+            rows: rows.dump(slotOf.length),
+            slots: Uint32Array.from(slotOf),
+            examples: isExample,
+            namespaces: namespaces.save(),
+          }
+        : undefined,
 
-    restore(image) {
-      const { format, dimension, ...about } = jsonIn<{ format: string; dimension: number; mostVectors: number }>(
-        image,
-        "about",
-      );
-      const target = createRows(dimension);
-      if (target.dump(0).format !== format) return false;
-      const slots = numbersIn(image, "slots", Uint32Array);
-      const examples = numbersIn(image, "examples", Uint8Array);
-      target.load(slots.length, {
-        format,
-        bytes: numbersIn(image, "bytes", Uint8Array),
-        scales: numbersIn(image, "scales", Float32Array),
-      });
+    /** Fills empty vectors with what others saved. Returns false, and takes nothing, if those kept their vectors in another way. */
+    restore(image: VectorsImage): boolean {
+      const target = createRows(image.dimension);
+      if (target.dump(0).format !== image.rows.format) return false;
+      target.load(image.slots.length, image.rows);
       rows = target;
-      mostVectors = about.mostVectors;
-      for (let row = 0; row < slots.length; row++) {
-        const slot = slots[row] ?? 0;
+      ({ mostVectors } = image);
+      for (const [row, slot] of image.slots.entries()) {
+        const example = image.examples[row] === true;
         slotOf.push(slot);
-        isExample.push(examples[row] === 1);
+        isExample.push(example);
         const own = rowsOf.get(slot);
         if (own === undefined) rowsOf.set(slot, [row]);
-        else if (examples[row] === 1) own.push(row);
+        else if (example) own.push(row);
         else own.unshift(row);
       }
-      namespaces.restore(below("namespaces", image));
+      namespaces.restore(image.namespaces);
       return true;
     },
   };

@@ -1,20 +1,5 @@
 import type { NamespaceFit } from "../catalog-engine.port.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
-import { type Image, jsonIn, numbersIn } from "../image.ts";
-
-/** What each namespace is about: the mean of its tools' vectors. */
-export interface NamespaceVectors {
-  readonly size: number;
-  /** Counts a tool's vector of unit length in. */
-  add(namespace: string, vector: Float32Array): void;
-  /** Takes out a vector that was added. */
-  remove(namespace: string, vector: Float32Array): void;
-  /** How near each namespace is to a request's vector; empty if there are too few namespaces for that to say anything. */
-  fit(query: Float32Array): NamespaceFits;
-  save(): Image;
-  /** Takes over what others saved. */
-  restore(image: Image): void;
-}
 
 /** How near namespaces are to one request. Each is looked at when it is asked for: a request meets few of many. */
 export interface NamespaceFits {
@@ -23,7 +8,8 @@ export interface NamespaceFits {
   get(namespace: string): NamespaceFit | undefined;
 }
 
-interface Sum {
+/** The sum of a namespace's vectors. */
+export interface Sum {
   readonly vector: Float64Array;
   count: number;
 }
@@ -34,9 +20,11 @@ export const LEAST_NAMESPACES = 10;
 const INCOHERENT = 0.5;
 const COHERENT = 0.7;
 
-/** Starts with no namespace. */
-export function createNamespaceVectors(): NamespaceVectors {
-  const sums = new Map<string, Sum>();
+export type NamespaceVectors = ReturnType<typeof createNamespaceVectors>;
+
+/** What each namespace is about: the mean of its tools' vectors, which have unit length. */
+export function createNamespaceVectors() {
+  let sums = new Map<string, Sum>();
 
   function shift(namespace: string, vector: Float32Array, by: 1 | -1): void {
     let sum = sums.get(namespace);
@@ -52,26 +40,18 @@ export function createNamespaceVectors(): NamespaceVectors {
     get size() {
       return sums.size;
     },
-    add: (namespace, vector) => shift(namespace, vector, 1),
-    remove(namespace, vector) {
+    add: (namespace: string, vector: Float32Array) => shift(namespace, vector, 1),
+    /** Takes out a vector that was added. */
+    remove(namespace: string, vector: Float32Array): void {
       if (sums.has(namespace)) shift(namespace, vector, -1);
     },
-    save() {
-      const all = [...sums];
-      const dimension = all[0]?.[1].vector.length ?? 0;
-      const vectors = new Float64Array(all.length * dimension);
-      all.forEach(([, { vector }], at) => vectors.set(vector, at * dimension));
-      return { sums: vectors, counts: JSON.stringify(all.map(([namespace, { count }]) => [namespace, count])) };
+    /** Everything, to be copied at once and restored later. */
+    save: () => sums,
+    restore(saved: Map<string, Sum>): void {
+      sums = saved;
     },
-    restore(image) {
-      const vectors = numbersIn(image, "sums", Float64Array);
-      const counts = jsonIn<[string, number][]>(image, "counts");
-      const dimension = vectors.length / Math.max(counts.length, 1);
-      counts.forEach(([namespace, count], at) => {
-        sums.set(namespace, { vector: vectors.subarray(at * dimension, (at + 1) * dimension), count });
-      });
-    },
-    fit(query) {
+    /** How near each namespace is to a request's vector; empty if there are too few namespaces for that to say anything. */
+    fit(query: Float32Array): NamespaceFits {
       const fits = new Map<string, NamespaceFit>();
       const size = sums.size < LEAST_NAMESPACES ? 0 : sums.size;
       return {

@@ -1,5 +1,4 @@
 import type { MatchedTerm } from "../catalog-engine.port.ts";
-import { type Image, jsonIn, numbersIn } from "../image.ts";
 import {
   attainableBy,
   clearScores,
@@ -36,33 +35,6 @@ import { createTermVectors } from "./term-vectors.ts";
 import { nameKey, spellingsOf, tokenize } from "./tokenize.ts";
 import { createTopK } from "../top-k.ts";
 
-/** Finds tools by the words of a request: BM25F over the parts of a tool, kept up to date as tools come and go. */
-export interface LexicalIndex {
-  readonly size: number;
-  /** Adds a document or replaces the one with this id. Returns its slot: a small number, its own until it is removed. */
-  upsert(id: string, texts: FieldTexts): number;
-  /** Returns whether there was one. */
-  remove(id: string): boolean;
-  /** Documents that share a word with the text, best first; the filter runs before the cut. */
-  search(text: string, query: LexicalQuery): readonly LexicalHit[];
-  /** The score of each id, in order; 0 for an unknown one or one that shares no word with the text. */
-  scores(text: string, ids: readonly string[]): readonly number[];
-  /** Reads a text, and returns what finds its words in a document, heaviest first, with their share in its score. */
-  explain(text: string): (id: string) => readonly MatchedTerm[];
-  /** Cosine of two documents' weighted terms without those of their namespaces, in [0, 1]: 1 for copies. 0 where one is unknown. */
-  similarity(a: string, b: string): number;
-  /** Everything but the ids, to be restored later. */
-  save(): Image;
-  /** Fills an empty index with what another one saved. `ids` are those of its slots. */
-  restore(image: Image, ids: readonly (string | undefined)[]): void;
-}
-
-export interface LexicalQuery {
-  readonly limit: number;
-  /** Defaults to all. */
-  readonly accept?: (slot: number) => boolean;
-}
-
 /** A document found. */
 export interface LexicalHit {
   readonly id: string;
@@ -70,12 +42,22 @@ export interface LexicalHit {
   readonly score: number;
 }
 
+/** An index as it is saved. */
+export interface LexicalImage {
+  readonly postings: ReturnType<typeof savePostings>;
+  readonly lengths: Float32Array;
+  readonly names: readonly (readonly string[])[];
+}
+
 /** Up to this share of all documents, looking each one up is faster than scoring all. */
 const FEW = 0.1;
 
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
-export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_SETTINGS): LexicalIndex {
+export type LexicalIndex = ReturnType<typeof createLexicalIndex>;
+
+/** Finds tools by the words of a request: BM25F over the parts of a tool, kept up to date as tools come and go. */
+export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_SETTINGS) {
   const { saturation } = settings;
   const postings = new Map<string, Posting>();
   const slots = new Map<string, number>();
@@ -83,9 +65,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
   const termsOfSlot: (Posting[] | undefined)[] = [];
   /** The terms of slots that were restored, found out when one of them is asked for. */
   let restoredTerms: (slot: number) => Posting[] = () => [];
-  const namesOfSlot: (readonly string[] | undefined)[] = [];
-  /** The names of slots that were restored: two of each, the second empty if there is only one. */
-  let restoredNames: readonly string[] = [];
+  let namesOfSlot: (readonly string[])[] = [];
   const freeSlots: number[] = [];
   /** Slots by name: a text that is a tool's name means that tool, whatever its words weigh. */
   const named = new Map<string, number | number[]>();
@@ -107,10 +87,6 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
 
   function termsOf(slot: number): Posting[] {
     return (termsOfSlot[slot] ??= restoredTerms(slot));
-  }
-
-  function namesOf(slot: number): readonly string[] {
-    return namesOfSlot[slot] ?? restoredNames.slice(2 * slot, 2 * slot + 2).filter((name) => name !== "");
   }
 
   function measure(): FieldMeasures {
@@ -208,6 +184,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     else sharing.push(slot);
   }
 
+  /** Returns whether there was one. */
   function remove(id: string): boolean {
     const slot = slots.get(id);
     if (slot === undefined) return false;
@@ -215,7 +192,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       removeDocument(posting, slot);
       if (posting.documents === 0) postings.delete(posting.term);
     }
-    for (const key of namesOf(slot)) {
+    for (const key of namesOfSlot[slot] ?? []) {
       const others = slotsNamed(key).filter((other) => other !== slot);
       if (others.length > 0) named.set(key, others);
       else named.delete(key);
@@ -236,7 +213,8 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       return slots.size;
     },
 
-    upsert(id, texts) {
+    /** Adds a document or replaces the one with this id. Returns its slot: a small number, its own until it is removed. */
+    upsert(id: string, texts: FieldTexts): number {
       remove(id);
       const slot = takeSlot();
       slots.set(id, slot);
@@ -253,7 +231,11 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
 
     remove,
 
-    search(text, { limit, accept }) {
+    /** Documents that share a word with the text, best first; `accept` runs before the cut, and accepts all by default. */
+    search(
+      text: string,
+      { limit, accept }: { readonly limit: number; readonly accept?: (slot: number) => boolean },
+    ): readonly LexicalHit[] {
       scoreAll(text);
       try {
         const best = createTopK(limit, (a, b) => (ids[a] ?? "") < (ids[b] ?? ""));
@@ -267,7 +249,8 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       }
     },
 
-    scores(text, wanted) {
+    /** The score of each id, in order; 0 for an unknown one or one that shares no word with the text. */
+    scores(text: string, wanted: readonly string[]): readonly number[] {
       if (wanted.length > FEW * slots.size) {
         scoreAll(text);
         const found = wanted.map((id) => scratch.values[slots.get(id) ?? -1] ?? 0);
@@ -283,7 +266,8 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       });
     },
 
-    explain(text) {
+    /** Reads a text, and returns what finds its words in a document, heaviest first, with their share in its score. */
+    explain(text: string): (id: string) => readonly MatchedTerm[] {
       const terms = parse(text);
       const measures = measure();
       return (id) => {
@@ -300,26 +284,28 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       };
     },
 
-    similarity(a, b) {
+    /** Cosine of two documents' weighted terms without those of their namespaces, in [0, 1]: 1 for copies, 0 if one is unknown. */
+    similarity(a: string, b: string): number {
       const slotA = slots.get(a);
       const slotB = slots.get(b);
       return slotA === undefined || slotB === undefined ? 0 : vectors.cosine(slotA, slotB);
     },
 
-    save: () => ({
-      ...savePostings([...postings.values()]),
-      lengths: lengths.slice(0, ids.length * FIELD_SPAN),
-      names: JSON.stringify(ids.flatMap((_, slot) => [namesOf(slot)[0] ?? "", namesOf(slot)[1] ?? ""])),
+    /** Everything but the ids, to be copied at once and restored later. */
+    save: (): LexicalImage => ({
+      postings: savePostings([...postings.values()]),
+      lengths: lengths.subarray(0, ids.length * FIELD_SPAN),
+      names: namesOfSlot,
     }),
 
-    restore(image, given) {
-      const restored = restorePostings(image);
+    /** Fills an empty index with what another one saved. `given` are the ids of its slots. */
+    restore(image: LexicalImage, given: readonly (string | undefined)[]): void {
+      const restored = restorePostings(image.postings);
       for (const posting of restored) postings.set(posting.term, posting);
       reserve(given.length);
-      lengths.set(numbersIn(image, "lengths", Float32Array));
-      restoredNames = jsonIn<string[]>(image, "names");
-      for (let slot = 0; slot < given.length; slot++) {
-        const id = given[slot];
+      lengths.set(image.lengths);
+      namesOfSlot = [...image.names];
+      for (const [slot, id] of given.entries()) {
         ids.push(id);
         if (id === undefined) {
           freeSlots.push(slot);
@@ -327,9 +313,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
         }
         slots.set(id, slot);
         countLengths(slot, 1);
-        const [name = "", qualified = ""] = [restoredNames[2 * slot], restoredNames[2 * slot + 1]];
-        if (name !== "") addName(name, slot);
-        if (qualified !== "") addName(qualified, slot);
+        for (const name of namesOfSlot[slot] ?? []) addName(name, slot);
       }
       restoredTerms = lazyTerms(restored, given.length);
     },

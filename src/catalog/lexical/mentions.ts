@@ -1,23 +1,7 @@
 import { splitWords } from "../../tool/split-words.ts";
-import { type Image, jsonIn } from "../image.ts";
+import type { EngineAnswer } from "../catalog-engine.port.ts";
 import type { FieldTexts } from "./lexical-fields.ts";
 import { nameKey, tokenize } from "./tokenize.ts";
-
-/** Knows which tools and which namespaces a request names outright. */
-export interface Mentions {
-  /** Adds a tool or replaces the one with this id. */
-  upsert(id: string, namespace: string, texts: Pick<FieldTexts, "name" | "description" | "namespace">): void;
-  remove(id: string): void;
-  /** Everything, to be restored later. */
-  save(): Image;
-  /**
-   * Fills empty mentions with what others saved. `textsOf` gives the texts of a tool that was restored; it is asked before the tool is removed
-   * or replaced.
-   */
-  restore(image: Image, textsOf: (id: string) => MentionTexts | undefined): void;
-  /** What a request names: tools by their whole name, namespaces by a word that hardly anybody else uses. */
-  find(text: string): Mentioned;
-}
 
 /** A tool's namespace, and the texts that name it. */
 export interface MentionTexts {
@@ -25,10 +9,11 @@ export interface MentionTexts {
   readonly texts: Pick<FieldTexts, "name" | "description" | "namespace">;
 }
 
-/** Ids of tools, and namespaces. */
-export interface Mentioned {
-  readonly tools: ReadonlySet<string>;
-  readonly namespaces: ReadonlySet<string>;
+/** Mentions as they are saved. */
+export interface MentionsImage {
+  readonly names: Map<string, string[]>;
+  readonly namespaces: Map<string, Map<string, number>>;
+  readonly others: Map<string, number>;
 }
 
 /** What a tool can be named by. */
@@ -54,14 +39,16 @@ const LEAST_LENGTH = 3;
 const READ_LENGTH = 2000;
 const NON_ASCII = /\P{ASCII}/u;
 
-/** Starts empty. */
-export function createMentions(): Mentions {
+export type Mentions = ReturnType<typeof createMentions>;
+
+/** Knows which tools and which namespaces a request names outright. */
+export function createMentions() {
   const known = new Map<string, Known>();
-  const idsByName = new Map<string, string[]>();
+  let idsByName: MentionsImage["names"] = new Map();
   let textsOf: (id: string) => MentionTexts | undefined = () => undefined;
   /** By a word of a namespace's name: the namespaces that have it, with how many tools say so. */
-  const namespacesByTerm = new Map<string, Map<string, number>>();
-  const otherTools = new Map<string, number>();
+  let namespacesByTerm: MentionsImage["namespaces"] = new Map();
+  let otherTools: MentionsImage["others"] = new Map();
 
   function count(tool: Known, by: 1 | -1): void {
     for (const term of tool.otherTerms) bump(otherTools, term, by);
@@ -90,7 +77,8 @@ export function createMentions(): Mentions {
   }
 
   return {
-    upsert(id, namespace, texts) {
+    /** Adds a tool or replaces the one with this id. */
+    upsert(id: string, namespace: string, texts: MentionTexts["texts"]): void {
       remove(id);
       const tool = { namespace, ...toMentionable(texts) };
       known.set(id, tool);
@@ -103,22 +91,17 @@ export function createMentions(): Mentions {
 
     remove,
 
-    save: () => ({
-      names: JSON.stringify([...idsByName]),
-      namespaces: JSON.stringify(Array.from(namespacesByTerm, ([term, counts]) => [term, [...counts]])),
-      others: JSON.stringify([...otherTools]),
-    }),
+    /** Everything, to be copied at once and restored later. */
+    save: (): MentionsImage => ({ names: idsByName, namespaces: namespacesByTerm, others: otherTools }),
 
-    restore(image, given) {
+    /** Takes over what others saved. `given` gives the texts of a tool that was restored; it is asked before the tool is removed or replaced. */
+    restore(image: MentionsImage, given: typeof textsOf): void {
       textsOf = given;
-      for (const [key, ids] of jsonIn<[string, string[]][]>(image, "names")) idsByName.set(key, ids);
-      for (const [term, counts] of jsonIn<[string, [string, number][]][]>(image, "namespaces")) {
-        namespacesByTerm.set(term, new Map(counts));
-      }
-      for (const [term, tools] of jsonIn<[string, number][]>(image, "others")) otherTools.set(term, tools);
+      ({ names: idsByName, namespaces: namespacesByTerm, others: otherTools } = image);
     },
 
-    find(text) {
+    /** What a request names: tools by their whole name, namespaces by a word that hardly anybody else uses. */
+    find(text: string): EngineAnswer["named"] {
       const { names, terms } = readMentions(text);
       const tools = new Set<string>();
       for (const key of names) for (const id of idsByName.get(key) ?? []) tools.add(id);
@@ -134,7 +117,7 @@ export function createMentions(): Mentions {
 }
 
 /** Reads from a tool's texts what it can be named by. */
-export function toMentionable(texts: Pick<FieldTexts, "name" | "description" | "namespace">): Mentionable {
+export function toMentionable(texts: MentionTexts["texts"]): Mentionable {
   const words = splitWords(texts.name).length;
   const namespaceTerms = termsOf(texts.namespace);
   const own = new Set(namespaceTerms);

@@ -1,5 +1,3 @@
-import { type Image, jsonIn, numbersIn } from "../image.ts";
-
 /** Fields a row can have: a posting's key is `slot * FIELD_SPAN + field`. */
 export const FIELD_SPAN = 8;
 
@@ -79,7 +77,7 @@ function insert(posting: Posting, at: number, key: number): void {
 }
 
 /** All postings, one after the other. */
-export function savePostings(postings: readonly Posting[]): Image {
+export function savePostings(postings: readonly Posting[]) {
   const ends = new Uint32Array(postings.length);
   let end = 0;
   postings.forEach(({ length }, at) => (ends[at] = end += length));
@@ -91,7 +89,7 @@ export function savePostings(postings: readonly Posting[]): Image {
     counts.set(posting.counts.subarray(0, posting.length), start);
   });
   return {
-    terms: JSON.stringify(postings.map(({ term }) => term)),
+    terms: postings.map(({ term }) => term),
     documents: Uint32Array.from(postings, ({ documents }) => documents),
     ends,
     keys,
@@ -99,14 +97,11 @@ export function savePostings(postings: readonly Posting[]): Image {
   };
 }
 
-/** The postings of an image. They share its memory: each has its part of it, and gets its own when it needs more. */
-export function restorePostings(image: Image): readonly Posting[] {
-  const ends = numbersIn(image, "ends", Uint32Array);
-  const documents = numbersIn(image, "documents", Uint32Array);
-  const keys = numbersIn(image, "keys", Uint32Array);
-  const counts = numbersIn(image, "counts", Uint16Array);
+/** Takes saved postings apart again. They share the memory: each has its part of it, and gets its own when it needs more. */
+export function restorePostings(saved: ReturnType<typeof savePostings>): readonly Posting[] {
+  const { terms, documents, ends, keys, counts } = saved;
   let start = 0;
-  return jsonIn<string[]>(image, "terms").map((term, at) => {
+  return terms.map((term, at) => {
     const end = ends[at] ?? start;
     const posting = {
       term,
