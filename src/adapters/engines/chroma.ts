@@ -1,10 +1,8 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { checkEngine } from "./handle.ts";
 import { type Condition, isList } from "./vector-database/conditions.ts";
 import {
-  FIELDS,
   foreignCollection,
   type Hit,
   type NewRecord,
@@ -13,10 +11,11 @@ import {
   type Send,
   type Space,
   type Stored,
+  toStored,
   type VectorDatabase,
   type VectorStoreSettings,
 } from "./vector-database/driver.ts";
-import { vectorDatabaseEngine } from "./vector-database/engine.ts";
+import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
 /** Chroma's server is at `http://127.0.0.1:8000` unless `url` names another address. */
 export interface ChromaEngineOptions extends VectorStoreSettings {
@@ -41,10 +40,9 @@ export function chromaEngine(
     name: "chroma",
     title,
     url: ADDRESS,
-    filterLimits: { depth: 12, values: 10_000, comparisons: 300 },
+    filterLimits: { values: 10_000, comparisons: 300 },
     mostHits: 10_000,
     keyHeaders: (key: string) => ({ "x-chroma-token": key }),
-    messageIn: (body: unknown) => (body as { readonly message?: string } | undefined)?.message,
     on: (send: Send) => chromaDatabase(send, root, ids),
   };
   return vectorDatabaseEngine(driver, options, surroundings);
@@ -103,7 +101,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
     const hits: Hit[] = [];
     for (let offset = 0; ; offset += PAGE) {
       const columns = await get(space, { ...whereOf(condition), limit: PAGE, offset }, included(["vector"]));
-      for (const { fields, vector: own } of toStored(columns, ["vector"]))
+      for (const { fields, vector: own } of fromColumns(columns))
         hits.push({ fields, score: vector.reduce((sum, value, at) => sum + value * (own?.[at] ?? 0), 0) });
       if (columns.ids.length < PAGE) return hits.sort((a, b) => b.score - a.score);
     }
@@ -149,14 +147,14 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
     },
 
     async read(space, wanted, parts) {
-      return wanted.length === 0 ? [] : toStored(await get(space, { ids: wanted }, included(parts)), parts);
+      return wanted.length === 0 ? [] : fromColumns(await get(space, { ids: wanted }, included(parts)));
     },
 
     async scroll(space, condition, { limit, parts, cursor = "0" }) {
       const offset = Number(cursor);
       const columns = await get(space, { ...whereOf(condition), limit, offset }, included(parts));
       const { length } = columns.ids;
-      return { records: toStored(columns, parts), ...(length < limit ? {} : { next: String(offset + length) }) };
+      return { records: fromColumns(columns), ...(length < limit ? {} : { next: String(offset + length) }) };
     },
 
     async count(space, condition) {
@@ -186,9 +184,9 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
       if (answer === undefined) return vectors.map(() => []);
       // Its index may lose some of the few that a narrow filter leaves.
       if (answer.ids.some(({ length }) => length < limit)) return exact();
-      return answer.ids.map((_, nth) =>
-        (answer.metadatas[nth] ?? []).map((metadata, at) => ({
-          fields: fieldsOf(metadata),
+      return answer.metadatas.map((metadatas, nth) =>
+        fromColumns({ ids: answer.ids[nth] ?? [], metadatas }).map(({ fields }, at) => ({
+          fields,
           score: 1 - (answer.distances[nth]?.[at] ?? 1),
         })),
       );
@@ -227,23 +225,8 @@ function toMetadata({ fields, lists, revision, about, words }: NewRecord): Metad
   return metadata;
 }
 
-function fieldsOf(metadata: Metadata | null | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries(FIELDS.map((field) => [field, String(metadata?.[field] ?? "")]));
-}
-
-function toStored({ ids, metadatas, documents, embeddings }: Columns, parts: readonly Part[]): readonly Stored[] {
-  return ids.map((id, at) => {
-    const metadata = metadatas?.[at];
-    const embedding = embeddings?.[at];
-    return {
-      id,
-      revision: Number(metadata?.["revision"] ?? 0),
-      fields: fieldsOf(metadata),
-      ...(parts.includes("about") ? { about: String(metadata?.["about"] ?? "") } : {}),
-      ...(parts.includes("text") ? { text: documents?.[at] ?? "" } : {}),
-      ...(embedding ? { vector: Float32Array.from(embedding) } : {}),
-    };
-  });
+function fromColumns({ ids, metadatas, documents, embeddings }: Columns): readonly Stored[] {
+  return ids.map((id, at) => toStored(id, { ...metadatas?.[at], text: documents?.[at] }, embeddings?.[at]));
 }
 
 function whereOf(condition: Condition): { readonly where?: object } {
@@ -279,6 +262,4 @@ export const config = setting.object("Chroma.", {
 
 export { chromaEngine as create };
 
-export async function check(settings: ChromaEngineOptions, surroundings?: Surroundings): Promise<string> {
-  return checkEngine(chromaEngine(settings, surroundings), settings.url ?? ADDRESS);
-}
+export const check = checkOf<ChromaEngineOptions>(chromaEngine, ADDRESS);

@@ -5,11 +5,9 @@ import { type Clock, systemClock } from "../../observe/clock.ts";
 import { pause } from "../../tool/until-aborted.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { checkEngine } from "./handle.ts";
 import { ABSENT, type Condition } from "./vector-database/conditions.ts";
 import {
   type Answer,
-  FIELDS,
   type NewRecord,
   type Part,
   type Send,
@@ -17,10 +15,11 @@ import {
   type Stored,
   type Terms,
   toSparse,
+  toStored,
   type VectorDatabase,
   type VectorStoreSettings,
 } from "./vector-database/driver.ts";
-import { vectorDatabaseEngine } from "./vector-database/engine.ts";
+import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 import { inChunks } from "./vector-database/session.ts";
 
 /**
@@ -41,12 +40,11 @@ export function pineconeEngine(
     name: "pinecone",
     title: "Pinecone",
     url,
-    filterLimits: { depth: 12, values: 10_000, comparisons: 10_000 },
+    filterLimits: { values: 10_000, comparisons: 10_000 },
     // With metadata, Pinecone returns no more.
     mostHits: 1_000,
     keyHeaders: (key: string) => ({ "api-key": key }),
     headers: { "x-pinecone-api-version": API_VERSION },
-    messageIn,
     on: (send: Send, signal: AbortSignal | undefined) => pineconeDatabase(send, signal, index),
   };
   return vectorDatabaseEngine(driver, options, surroundings);
@@ -126,7 +124,7 @@ function pineconeDatabase(
     const wanted = needed.flatMap(({ metadata = {} }) => piecesOf(metadata));
     const found = await fetchAll(piecesIn(space), wanted);
     const pieces = new Map(found.map(({ id, metadata }) => [id, String(metadata?.["piece"] ?? "")]));
-    return vectors.map((vector) => toStored(vector, parts, pieces));
+    return vectors.map((vector) => fromVector(vector, parts, pieces));
   }
 
   async function page(
@@ -202,7 +200,7 @@ function pineconeDatabase(
         vectors.map(async (vector) => {
           const body = { vector: padded(vector), topK: limit, ...filterOf(condition), includeMetadata: true };
           const matches = await query(space, body);
-          return matches.map((match) => ({ fields: fieldsOf(match), score: match.score ?? 0 }));
+          return matches.map(({ id, metadata = {}, score = 0 }) => ({ fields: toStored(id, metadata).fields, score }));
         }),
       ),
 
@@ -248,27 +246,13 @@ function piecesOf({ version, pieces }: Readonly<Record<string, unknown>>): reado
   return Array.from({ length: Number(pieces ?? 0) }, (_, at) => `${version}#${at}`);
 }
 
-function fieldsOf({ metadata = {} }: Vector): Readonly<Record<string, string>> {
-  return Object.fromEntries(FIELDS.map((field) => [field, String(metadata[field] ?? "")]));
-}
-
-function toStored(vector: Vector, parts: readonly Part[], pieces: ReadonlyMap<string, string>): Stored {
+function fromVector(vector: Vector, parts: readonly Part[], pieces: ReadonlyMap<string, string>): Stored {
   const { id, values, metadata = {} } = vector;
-  const body =
-    typeof metadata["body"] === "string"
-      ? metadata["body"]
-      : piecesOf(metadata)
-          .map((each) => pieces.get(each) ?? "")
-          .join("");
+  const joined = piecesOf(metadata).map((each) => pieces.get(each) ?? "");
+  const body = typeof metadata["body"] === "string" ? metadata["body"] : joined.join("");
   const wantsBody = parts.includes("about") || parts.includes("text");
-  const [about = "", text = ""] = wantsBody ? (JSON.parse(body) as string[]) : [];
-  return {
-    id,
-    revision: Number(metadata["revision"] ?? 0),
-    fields: fieldsOf(vector),
-    ...(wantsBody ? { about, text } : {}),
-    ...(parts.includes("vector") && values ? { vector: Float32Array.from(values) } : {}),
-  };
+  const [about, text] = wantsBody ? (JSON.parse(body) as string[]) : [];
+  return toStored(id, { ...metadata, about, text }, parts.includes("vector") ? values : undefined);
 }
 
 /** The terms that Pinecone takes. */
@@ -288,15 +272,6 @@ function toFilter(condition: Condition): object {
   return { [condition.field]: "in" in condition ? { $in: condition.in } : { $nin: condition.notIn } };
 }
 
-function messageIn(body: unknown): string | undefined {
-  if (typeof body === "string") return body;
-  const { message, error } = (body ?? {}) as {
-    readonly message?: string;
-    readonly error?: { readonly message?: string };
-  };
-  return message ?? error?.message;
-}
-
 function unfit(what: string, dimension: number): ArsenalError {
   const fix = `Create an index with the metric dotproduct and at least ${dimension} dimensions, and set vector_store.url to its host.`;
   return fixable("STORE_FAILED", `The Pinecone index ${what}.`, fix, { field: "vector_store.url" });
@@ -313,6 +288,4 @@ export const needs = { url: "Write the host of your index: https://NAME-PROJECT.
 
 export { pineconeEngine as create };
 
-export async function check(settings: PineconeEngineOptions, surroundings?: Surroundings): Promise<string> {
-  return checkEngine(pineconeEngine(settings, surroundings), settings.url ?? "");
-}
+export const check = checkOf(pineconeEngine, "");

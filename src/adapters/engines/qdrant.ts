@@ -1,7 +1,6 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { checkEngine } from "./handle.ts";
 import type { Condition } from "./vector-database/conditions.ts";
 import {
   FIELDS,
@@ -18,7 +17,7 @@ import {
   type VectorDriver,
   type VectorStoreSettings,
 } from "./vector-database/driver.ts";
-import { vectorDatabaseEngine } from "./vector-database/engine.ts";
+import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
 /** Qdrant's REST API is at `http://127.0.0.1:6333` unless `url` names another address. */
 export type QdrantEngineOptions = VectorStoreSettings;
@@ -27,10 +26,9 @@ const QDRANT: VectorDriver = {
   name: "qdrant",
   title: "Qdrant",
   url: "http://127.0.0.1:6333",
-  filterLimits: { depth: 12, values: 100_000, comparisons: 100_000 },
+  filterLimits: { values: 100_000, comparisons: 100_000 },
   mostHits: 10_000,
   keyHeaders: (key) => ({ "api-key": key }),
-  messageIn,
   on: qdrantDatabase,
 };
 
@@ -161,11 +159,6 @@ function resultOf<Result>(body: unknown): Result {
   return (body as { readonly result: Result }).result;
 }
 
-function messageIn(body: unknown): string | undefined {
-  if (typeof body === "string") return body;
-  return (body as { readonly status?: { readonly error?: string } } | undefined)?.status?.error;
-}
-
 function withParts(parts: readonly Part[]): object {
   return {
     with_payload: ["revision", ...FIELDS, ...parts.filter((part) => part !== "vector")],
@@ -193,6 +186,4 @@ export const config = setting.object("Qdrant.", {});
 
 export { qdrantEngine as create };
 
-export async function check(settings: QdrantEngineOptions, surroundings?: Surroundings): Promise<string> {
-  return checkEngine(qdrantEngine(settings, surroundings), settings.url ?? QDRANT.url);
-}
+export const check = checkOf(qdrantEngine, QDRANT.url);

@@ -2,7 +2,6 @@ import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
-import { checkEngine } from "./handle.ts";
 import type { Condition } from "./vector-database/conditions.ts";
 import {
   FIELDS,
@@ -19,7 +18,7 @@ import {
   type VectorDriver,
   type VectorStoreSettings,
 } from "./vector-database/driver.ts";
-import { vectorDatabaseEngine } from "./vector-database/engine.ts";
+import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
 /** Weaviate's REST API is at `http://127.0.0.1:8080` unless `url` names another address. Collections get a capital first letter. */
 export type WeaviateEngineOptions = VectorStoreSettings;
@@ -31,10 +30,9 @@ const WEAVIATE: VectorDriver = {
   name: "weaviate",
   title: "Weaviate",
   url: "http://127.0.0.1:8080",
-  filterLimits: { depth: 12, values: 20_000, comparisons: 20_000 },
+  filterLimits: { values: 20_000, comparisons: 20_000 },
   mostHits: MOST_RESULTS,
   keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
-  messageIn,
   on: weaviateDatabase,
 };
 
@@ -205,11 +203,6 @@ function toClass(space: Space): object {
   };
 }
 
-function messageIn(body: unknown): string | undefined {
-  const { error, message } = (body ?? {}) as { error?: readonly { readonly message?: string }[]; message?: string };
-  return error?.[0]?.message ?? message;
-}
-
 function selection(parts: readonly Part[]): string {
   const additional = parts.includes("vector") ? "_additional { id vector }" : "_additional { id }";
   return ["revision", ...FIELDS, ...parts.filter((part) => part !== "vector"), additional].join(" ");
@@ -271,6 +264,4 @@ export const config = setting.object("Weaviate.", {});
 
 export { weaviateEngine as create };
 
-export async function check(settings: WeaviateEngineOptions, surroundings?: Surroundings): Promise<string> {
-  return checkEngine(weaviateEngine(settings, surroundings), settings.url ?? WEAVIATE.url);
-}
+export const check = checkOf(weaviateEngine, WEAVIATE.url);

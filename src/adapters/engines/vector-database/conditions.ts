@@ -25,6 +25,8 @@ const EMPTY = "\\e";
 /** A value that equals no filter's. */
 const UNEQUAL = "\\?";
 const LONGEST_VALUE = 512;
+/** How deep conditions are nested at most. */
+const DEEPEST = 12;
 
 /**
  * A text as databases keep and compare it. Control characters and halves of surrogate pairs are escaped as JSON escapes them, and texts that
@@ -70,7 +72,7 @@ export function toCondition(
 ): { readonly condition: Condition; readonly exact: boolean } {
   const whole = compile(filter, false);
   const budget = { ...limits, exact: true };
-  const condition = within(whole, limits.depth, budget);
+  const condition = within(whole, DEEPEST, budget);
   return { condition, exact: budget.exact };
 }
 

@@ -39,8 +39,6 @@ export interface VectorDriver {
   readonly mostHits: number;
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The sentence in the body of an error; undefined if it has none. */
-  readonly messageIn: (body: unknown) => string | undefined;
   on(send: Send, signal: AbortSignal | undefined): VectorDatabase;
 }
 
@@ -146,7 +144,6 @@ export interface Hit {
 
 /** How much a filter of a database may hold. */
 export interface FilterLimits {
-  readonly depth: number;
   /** Values in all lists of a condition together. */
   readonly values: number;
   /** Comparisons in all: one for each field, and one for each value that a list field is compared with. */

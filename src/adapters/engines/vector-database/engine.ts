@@ -5,7 +5,7 @@ import { systemClock } from "../../../observe/clock.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Surroundings } from "../../surroundings.ts";
-import { createTurns, notOpen } from "../handle.ts";
+import { checkEngine, createTurns, notOpen } from "../handle.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import {
   announceModel,
@@ -276,6 +276,15 @@ export function vectorDatabaseEngine(
       service.close();
     },
   };
+}
+
+/** Makes what `doctor` calls: it opens the engine as the arsenal will. */
+export function checkOf<Settings extends VectorStoreSettings>(
+  create: (settings: Settings, surroundings?: Surroundings) => CatalogEngine,
+  address: string,
+) {
+  return (settings: Settings, surroundings?: Surroundings): Promise<string> =>
+    checkEngine(create(settings, surroundings), settings.url ?? address);
 }
 
 async function write(session: Session, space: Space, records: readonly NewRecord[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { text as textOf } from "node:stream/consumers";
 import { ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
-import { harmless } from "../../../errors/show-value.ts";
+import { harmless, messageOf } from "../../../errors/show-value.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import { systemClock } from "../../../observe/clock.ts";
@@ -20,7 +20,7 @@ const SHOWN_LENGTH = 300;
 
 /** A database's HTTP API. */
 export function createService(
-  { title, url, keyHeaders, headers: ownHeaders, messageIn }: VectorDriver,
+  { title, url, keyHeaders, headers: ownHeaders }: VectorDriver,
   { url: given = url, apiKey }: VectorStoreSettings,
   surroundings: Partial<Surroundings>,
 ): { send(signal: AbortSignal | undefined): Send; close(): void } {
@@ -64,8 +64,7 @@ export function createService(
     } catch (cause) {
       signal?.throwIfAborted();
       if (isArsenalError(cause) && cause.code !== "TRANSPORT_FAILED" && cause.code !== "CANCELLED") throw cause;
-      const thrown = cause instanceof Error ? cause.message : String(cause);
-      const why = late.signal.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : thrown;
+      const why = late.signal.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : messageOf(cause);
       const fix = "Check that it is running and that vector_store.url is its address.";
       const details = { field: "vector_store.url", value: base, cause };
       throw fixable("STORE_FAILED", `Cannot reach ${title} at ${base}: ${why}.`, fix, details);
@@ -75,7 +74,7 @@ export function createService(
   }
 
   function refusal(what: string, { status, body, text }: Answer & { readonly text: string }): ArsenalError {
-    const said = harmless(messageIn(body) ?? text).replaceAll(/\s+/g, " ");
+    const said = harmless(sentenceIn(body) ?? text).replaceAll(/\s+/g, " ");
     const reason = said.trim().slice(0, SHOWN_LENGTH) || "no reason given";
     const message = `${title} refused ${what} with status ${status}: ${reason}`;
     if (status !== 401 && status !== 403)
@@ -106,6 +105,16 @@ export function createService(
       },
     close: () => egress.close(),
   };
+}
+
+/** The sentence in the body of an error, where any of the databases puts it. */
+function sentenceIn(body: unknown): string | undefined {
+  type Said = { readonly message?: string };
+  const { message, error, status } = (typeof body === "object" && body ? body : {}) as Said & {
+    readonly error?: Said | readonly Said[];
+    readonly status?: { readonly error?: string };
+  };
+  return message ?? [error].flat()[0]?.message ?? status?.error;
 }
 
 function parse(text: string): unknown {
