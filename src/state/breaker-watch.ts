@@ -1,5 +1,5 @@
 import type { BreakerChange } from "./limits.port.ts";
-import { tellAll } from "./topics.ts";
+import { createListeners, tellAll } from "./topics.ts";
 
 /** An open breaker: when it may be probed, as the store writes it and by this process's clock. */
 interface OpenBreaker {
@@ -13,25 +13,21 @@ interface OpenBreaker {
  * it.
  */
 export function createBreakerWatch(follow: () => () => void) {
-  const watchers = new Set<(change: BreakerChange) => void>();
   let known = new Map<string, OpenBreaker>();
-  let stop: (() => void) | undefined;
+  const watchers = createListeners<BreakerChange>(() => {
+    const stop = follow();
+    return () => {
+      stop();
+      known = new Map();
+    };
+  });
   return {
     get isWatched() {
       return watchers.size > 0;
     },
     watch(listener: (change: BreakerChange) => void) {
-      const own = (change: BreakerChange): void => listener(change);
-      watchers.add(own);
-      for (const { key, probeAt } of known.values()) tellAll([own], { key, probeAt });
-      stop ??= follow();
-      return () => {
-        watchers.delete(own);
-        if (watchers.size > 0) return;
-        stop?.();
-        stop = undefined;
-        known = new Map();
-      };
+      for (const { key, probeAt } of known.values()) tellAll([listener], { key, probeAt });
+      return watchers.add(listener);
     },
     /** Takes all breakers that are open now. */
     update(open: readonly OpenBreaker[]) {
@@ -43,9 +39,9 @@ export function createBreakerWatch(follow: () => () => void) {
           return [one.key, same?.stored === one.stored ? same : one];
         }),
       );
-      for (const key of before.keys()) if (!known.has(key)) tellAll(watchers, { key });
-      for (const [key, one] of known) if (before.get(key) !== one) tellAll(watchers, { key, probeAt: one.probeAt });
+      for (const key of before.keys()) if (!known.has(key)) watchers.tell({ key });
+      for (const [key, one] of known) if (before.get(key) !== one) watchers.tell({ key, probeAt: one.probeAt });
     },
-    close: () => stop?.(),
+    close: watchers.close,
   };
 }

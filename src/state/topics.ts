@@ -1,14 +1,15 @@
-/** The listeners of one process, by topic. `follow` asks the store for messages for as long as somebody listens, and returns what ends it. */
-export function createTopics(follow: () => () => void = () => () => {}) {
-  const listeners = new Map<(data: unknown) => void, string>();
+/** The listeners of one process. `follow` asks the store for as long as somebody listens, and returns what ends it. */
+export function createListeners<Data>(follow: () => () => void = () => () => {}) {
+  const listeners = new Set<(data: Data) => void>();
   let stop: (() => void) | undefined;
   return {
     get size() {
       return listeners.size;
     },
-    subscribe(topic: string, listener: (data: unknown) => void) {
-      const own = (data: unknown): void => listener(data);
-      listeners.set(own, topic);
+    /** Returns what ends it. */
+    add(listener: (data: Data) => void) {
+      const own = (data: Data): void => listener(data);
+      listeners.add(own);
       stop ??= follow();
       return () => {
         listeners.delete(own);
@@ -17,11 +18,23 @@ export function createTopics(follow: () => () => void = () => () => {}) {
         stop = undefined;
       };
     },
-    /** Tells each listener of a topic the value of a JSON text. */
-    tell(topic: string, text: string) {
-      for (const [listener, of] of listeners) if (of === topic) tellAll([listener], JSON.parse(text));
-    },
+    tell: (data: Data) => tellAll(listeners, data),
     close: () => stop?.(),
+  };
+}
+
+/** Listeners by topic, who are told the values of JSON texts. */
+export function createTopics(follow?: () => () => void) {
+  const listeners = createListeners<readonly [topic: string, text: string]>(follow);
+  return {
+    ...listeners,
+    get size() {
+      return listeners.size;
+    },
+    subscribe: (topic: string, listener: (data: unknown) => void) =>
+      listeners.add(([of, text]) => {
+        if (of === topic) listener(JSON.parse(text));
+      }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Admission, AdmitRequest, Pass } from "./limits.port.ts";
 
 /** A call that waits for a place, or may have to. */
 interface Waiter {
+  readonly id: string;
   readonly request: AdmitRequest;
   answer(admission: Admission): void;
   fail(error: Error): void;
@@ -54,7 +55,7 @@ export function createWaitingCalls(
         end();
         reject(error);
       };
-      waiting.set(id, { request, answer, fail });
+      waiting.set(id, { id, request, answer, fail });
       return (signal: AbortSignal | undefined): Promise<Admission> => {
         if (!waiting.has(id)) return promise;
         const giveUp = (because: "places" | "aborted"): void => {

@@ -100,7 +100,7 @@ function createChanges(refuseIfClosed: RefuseIfClosed): Changes {
   return {
     async publish(topic, data, { signal } = {}) {
       refuseIfClosed(signal);
-      topics.tell(topic, JSON.stringify(data));
+      topics.tell([topic, JSON.stringify(data)]);
     },
     subscribe: topics.subscribe,
   };

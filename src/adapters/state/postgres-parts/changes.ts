@@ -37,7 +37,7 @@ export function createPostgresChanges(database: StateDatabase, clock: Clock): Ch
     const agoMs = last === undefined ? clock.now() - since + SLACK_MS : null;
     const rows = await database.ask<MessageRow>(sql, [last ?? 0, agoMs, database.now()]);
     last = rows[0]?.newest ?? last;
-    for (const { topic, data } of rows) if (topic !== null) topics.tell(topic, data);
+    for (const { topic, data } of rows) if (topic !== null) topics.tell([topic, data]);
   }
 
   return {

@@ -78,7 +78,7 @@ export function createRedisChanges(connection: Connection, clock: Clock): Change
       const [newest = "", ...messages] = reply as readonly string[];
       last = newest;
       for (let index = 0; index < messages.length; index += 2)
-        topics.tell(messages[index] ?? "", messages[index + 1] ?? "");
+        topics.tell([messages[index] ?? "", messages[index + 1] ?? ""]);
       if (messages.length < 2 * PAGE) return;
     }
   }

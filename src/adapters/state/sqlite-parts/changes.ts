@@ -41,7 +41,7 @@ export function createSqliteChanges(file: StateFile, poller: Poller, clock: Cloc
       return { rows: database.all<MessageRow>(sql, values), newest: max };
     });
     last = newest;
-    for (const { topic, data } of rows) topics.tell(topic, data);
+    for (const { topic, data } of rows) topics.tell([topic, data]);
   }
 
   return {
