@@ -9,7 +9,7 @@ import { createMentions } from "../src/catalog/lexical/mentions.ts";
 import { createNamespaceVectors } from "../src/catalog/dense/namespace-vectors.ts";
 import { toolFields, toolTexts } from "../src/catalog/tool-text.ts";
 import { stepsOf } from "../src/retrieve/understand/clauses.ts";
-import { conversationQuery } from "../src/retrieve/understand/conversation-query.ts";
+import { foldConversation } from "../src/retrieve/understand/understand.ts";
 import { coverClauses } from "../src/retrieve/rank/cover-clauses.ts";
 import type { Tool } from "../src/tool/tool.ts";
 
@@ -68,19 +68,19 @@ export function createPool(tools: readonly PoolTool[], model?: BenchModel): Pool
 
   function rank({ query, history }: PoolRequest): readonly string[] {
     const recentMessages = history.map(toMessage);
-    const { text, folded } = conversationQuery({ query, recentMessages });
+    const folded = foldConversation({ query, recentMessages });
     const steps = stepsOf(query);
-    const asked = [text, ...(folded ? [folded.text] : []), ...(steps?.clauses ?? [])];
+    const asked = [query, ...(folded ? [folded.text] : []), ...(steps?.clauses ?? [])];
     const [alone = new Float32Array(), ...others] = model?.embed(asked, "query") ?? [];
     const inConversation = folded ? others.shift() : undefined;
 
-    const lexicalScores = lexical.scores(text, ids);
+    const lexicalScores = lexical.scores(query, ids);
     const whole =
       folded && inConversation
         ? unit(sum([scaled(alone, 1 - folded.share), scaled(inConversation, folded.share)]))
         : alone;
     const fits = namespaces.fit(whole);
-    const named = mentions.find(text);
+    const named = mentions.find(query);
     const clauseCosines = others.map((clause) => vectors.map((vector) => dot(clause, vector)));
     const candidates = tools.map(({ id, tool }, index): FusionCandidate => {
       const vector = vectors[index] ?? new Float32Array();

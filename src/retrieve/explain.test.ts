@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { defineTool } from "../tool/define-tool.ts";
-import type { Candidate } from "./rank/candidate.ts";
-import { explain, leftOut } from "./explain.ts";
+import { type Candidate, createScorer } from "./rank/scorer.ts";
+import { readConversation } from "./understand/conversation-view.ts";
+import { explain } from "./explain.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
 const { weights } = DEFAULT_SETTINGS;
+const cuts = { scoreThreshold: 0.5, refused: false, conflicts: new Map(), displaced: new Map() };
 
 function candidate(name: string, score: number): Candidate {
   return {
@@ -27,7 +29,7 @@ function candidate(name: string, score: number): Candidate {
 
 describe("explain", () => {
   it("lays out value, weight and product of each signal, penalties as negative", () => {
-    const { chosen } = explain([{ candidate: candidate("a", 0.325), reason: "chosen" }], [], weights);
+    const { chosen } = explain([], [{ candidate: candidate("a", 0.325), reason: "chosen" }], cuts, weights);
     expect(chosen).toEqual([
       {
         toolId: "default.a",
@@ -51,17 +53,27 @@ describe("explain", () => {
 
 describe("explain with learning", () => {
   it("has one more row, after the other signals and before the penalties", () => {
-    const plain = candidate("a", 0.325);
-    const learned = { ...plain, signals: { ...plain.signals, learned: 0.75 } };
-    const verdict = { candidate: learned, reason: "chosen" } as const;
-    const { chosen } = explain([verdict], [], { ...weights, learned: 0.08 });
+    const conversation = readConversation({ query: "do it" }, []);
+    const health = { successRate: 1, averageLatencyMs: 0, totalCalls: 0, consecutiveFailures: 0, circuitOpen: false };
+    const score = createScorer(
+      {
+        tags: () => 0.5,
+        conversation,
+        penalties: DEFAULT_SETTINGS.penalties,
+        health: { of: () => health },
+        learned: () => 0.75,
+      },
+      weights,
+    );
+    const verdict = { candidate: score(candidate("a", 0.325)), reason: "chosen" } as const;
+    const { chosen } = explain([], [verdict], cuts, { ...weights, learned: 0.08 });
     expect(chosen[0]?.signals.length).toBe(9);
     expect(chosen[0]?.signals[5]).toEqual({ name: "learned", value: 0.75, weight: 0.08, contribution: 0.06 });
   });
 });
 
-describe("leftOut", () => {
-  it("gives one reason each, in the order of the ranking, without the chosen", () => {
+describe("what was left out", () => {
+  it("has one reason each, in the order of the ranking, without the chosen", () => {
     const [a, b, c, d, e] = [
       candidate("a", 0.9),
       candidate("b", 0.8),
@@ -69,16 +81,15 @@ describe("leftOut", () => {
       candidate("d", 0.6),
       candidate("e", 0.1),
     ] as const;
-    const verdicts = leftOut([a, b, c, d, e], [{ candidate: a, reason: "chosen" }], {
-      scoreThreshold: 0.5,
-      conflicts: new Map([["default.b", "default.a"]]),
-      displaced: new Map([["default.c", "default.a"]]),
-    });
-    expect(verdicts.map(({ candidate: { tool }, reason, because }) => [tool.name, reason, because])).toEqual([
-      ["b", "conflict", "default.a"],
-      ["c", "diversity", "default.a"],
-      ["d", "limit", undefined],
-      ["e", "threshold", undefined],
+    const conflicts = new Map([["default.b", "default.a"]]);
+    const displaced = new Map([["default.c", "default.a"]]);
+    const chosen = [{ candidate: a, reason: "chosen" }] as const;
+    const { leftOut } = explain([a, b, c, d, e], chosen, { ...cuts, conflicts, displaced }, weights);
+    expect(leftOut.map(({ toolId, reason, because }) => [toolId, reason, because])).toEqual([
+      ["default.b", "conflict", "default.a"],
+      ["default.c", "diversity", "default.a"],
+      ["default.d", "limit", undefined],
+      ["default.e", "threshold", undefined],
     ]);
   });
 });

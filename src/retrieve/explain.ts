@@ -1,4 +1,4 @@
-import type { Candidate } from "./rank/candidate.ts";
+import type { Candidate } from "./rank/scorer.ts";
 import type { ExplainedTool, Explanation, RoutingSignals, RoutingWeights } from "./result.ts";
 
 const MOST_LEFT_OUT = 10;
@@ -11,32 +11,35 @@ export interface Verdict {
   readonly because?: string;
 }
 
-/** The explanation of a result: what was chosen, in its order, and what was not. */
-export function explain(chosen: readonly Verdict[], others: readonly Verdict[], weights: RoutingWeights): Explanation {
-  return {
-    chosen: chosen.map((verdict) => explainTool(verdict, weights)),
-    leftOut: others.map((verdict) => explainTool(verdict, weights)),
-  };
+/** The explanation of a result: what was chosen, in its order, and the best of what was not. */
+export function explain(
+  ranked: readonly Candidate[],
+  chosen: readonly Verdict[],
+  cuts: Cuts,
+  weights: RoutingWeights,
+): Explanation {
+  const explained = (verdict: Verdict): ExplainedTool => explainTool(verdict, weights);
+  return { chosen: chosen.map(explained), leftOut: leftOut(ranked, chosen, cuts).map(explained) };
 }
 
 /** What left candidates out: the threshold, and for each conflict or displacement the other tool. */
-export interface Cuts {
+interface Cuts {
   readonly scoreThreshold: number;
   /** Whether nothing fits, so that every candidate was left out. */
-  readonly refused?: boolean;
+  readonly refused: boolean;
   readonly conflicts: ReadonlyMap<string, string>;
   readonly displaced: ReadonlyMap<string, string>;
 }
 
 /** The candidates that were not chosen, in their order, each with the reason. */
-export function leftOut(ranked: readonly Candidate[], chosen: readonly Verdict[], cuts: Cuts): readonly Verdict[] {
+function leftOut(ranked: readonly Candidate[], chosen: readonly Verdict[], cuts: Cuts): readonly Verdict[] {
   const taken = new Set(chosen.map(({ candidate }) => candidate.tool.id));
   const others = ranked.filter((candidate) => !taken.has(candidate.tool.id));
   return others.slice(0, MOST_LEFT_OUT).map((candidate) => {
     const conflict = cuts.conflicts.get(candidate.tool.id);
     const alike = cuts.displaced.get(candidate.tool.id);
     if (candidate.semanticScore < cuts.scoreThreshold) return { candidate, reason: "threshold" };
-    if (cuts.refused === true) return { candidate, reason: "confidence" };
+    if (cuts.refused) return { candidate, reason: "confidence" };
     if (conflict !== undefined) return { candidate, reason: "conflict", because: conflict };
     if (alike !== undefined) return { candidate, reason: "diversity", because: alike };
     return { candidate, reason: "limit" };
@@ -45,24 +48,14 @@ export function leftOut(ranked: readonly Candidate[], chosen: readonly Verdict[]
 
 /** The contributions add up to the score, or to less than 0 where the score was stopped there. */
 function explainTool({ candidate, reason, because }: Verdict, weights: RoutingWeights): ExplainedTool {
-  const weighted: readonly (readonly [keyof RoutingSignals, number])[] = [
-    ["semantic", weights.semantic],
-    ["intent", weights.intent],
-    ["conversation", weights.conversation],
-    ["health", weights.health],
-    ["cost", weights.cost],
-    ...(candidate.signals.learned === undefined ? [] : ([["learned", weights.learned ?? 0]] as const)),
-    ["alreadyUsedPenalty", -1],
-    ["alreadyFailedPenalty", -1],
-    ["deprecatedPenalty", -1],
-  ];
   return {
     toolId: candidate.tool.id,
     score: candidate.score,
     reason,
     ...(because === undefined ? {} : { because }),
-    signals: weighted.map(([name, weight]) => {
+    signals: (Object.keys(candidate.signals) as (keyof RoutingSignals)[]).map((name) => {
       const value = candidate.signals[name] ?? 0;
+      const weight = name.endsWith("Penalty") ? -1 : (weights[name as keyof RoutingWeights] ?? 0);
       // `|| 0` because an absent penalty would otherwise be shown as -0.
       return { name, value, weight, contribution: value * weight || 0 };
     }),

@@ -1,6 +1,7 @@
+import { isPlainObject } from "../tool/json-schema.ts";
 import type { Capability, ToolSource } from "../tool/tool.ts";
 import type { Principal } from "../guard/principal.ts";
-import type { Intent } from "./understand/intents.ts";
+import type { Intent } from "./understand/intent.ts";
 
 /** The conversation a request stands in. Routing uses all of it, not the last message alone. */
 export interface ConversationContext {
@@ -80,4 +81,12 @@ export interface ToolQuery {
   /** The header `tracestate` (W3C Trace Context) of the trace. An invalid one is ignored. */
   readonly tracestate?: string;
   readonly signal?: AbortSignal;
+}
+
+/** What a message says in words: its text, or the text of its parts. Calls, images and the like say nothing. */
+export function messageText({ content }: Message): string {
+  if (typeof content === "string") return content;
+  return (content ?? [])
+    .flatMap((part) => (isPlainObject(part) && typeof part["text"] === "string" ? [part["text"]] : []))
+    .join("\n");
 }

@@ -177,6 +177,29 @@ describe("cancelling", () => {
   });
 });
 
+describe("a cancelled retrieval", () => {
+  it("fails once, and does not count when what it waited for answers after all", async () => {
+    const classified = Promise.withResolvers<"unknown">();
+    const events: string[] = [];
+    const settings = { ...DEFAULT_SETTINGS, useLlmForIntent: true };
+    const noted: unknown[] = [];
+    const retriever = await retrieverOf(sampleTools(), {
+      settings,
+      classifyIntent: () => classified.promise,
+      emit: (name) => void events.push(name),
+      note: (query) => void noted.push(query),
+    });
+    const controller = new AbortController();
+    const waiting = retriever.retrieve({ context, signal: controller.signal });
+    controller.abort("enough");
+    await expect(waiting).rejects.toMatchObject({ code: "CANCELLED", cause: "enough" });
+    classified.resolve("unknown");
+    // Everything it still does is done in promise callbacks, which all run before this.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([events, noted]).toEqual([["retrieval-failed"], []]);
+  });
+});
+
 describe("diversity", () => {
   const parameters = {
     type: "object",

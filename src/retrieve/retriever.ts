@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EngineAnswer } from "../catalog/catalog-engine.port.ts";
 import type { RequestVectors } from "../catalog/dense/tiers.ts";
-import { isArsenalError } from "../errors/arsenal-error.ts";
-import { showValue } from "../errors/show-value.ts";
+import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { messageOf } from "../errors/show-value.ts";
 import type { PolicyView } from "../guard/policy.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
@@ -13,27 +13,25 @@ import { toolTokens } from "../tool/estimate-tokens.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { readTracestate } from "../tool/trace-headers.ts";
-import { throwIfCancelled, untilCancelled } from "./cancellation.ts";
-import { explain, leftOut, type Verdict } from "./explain.ts";
+import { untilAborted } from "../tool/until-aborted.ts";
+import { explain, type Verdict } from "./explain.ts";
 import { isNarrow, queryFilter } from "./filters.ts";
 import { type CandidateQuery, findCandidates } from "./find-candidates.ts";
-import { judgeFit } from "./fit/judge-fit.ts";
+import { judgeFit } from "./fit/confidence.ts";
 import { type FusedEvidence, fuseEvidence } from "./fuse/fuse-evidence.ts";
 import type { Learning } from "./learn/learning.ts";
 import type { ToolQuery } from "./query.ts";
-import { byScore, type Candidate } from "./rank/candidate.ts";
 import { coverClauses } from "./rank/cover-clauses.ts";
 import { type Companion, dropConflicts, findCompanions, loadDependencies } from "./rank/dependencies.ts";
 import { type MmrOptions, nearDuplication, selectDiverse } from "./rank/mmr.ts";
 import { applyReranking, rerank, type Reranking } from "./rank/rerank.ts";
-import { createScorer, type Scorer } from "./rank/scorer.ts";
-import { createTagMatcher } from "./rank/tag-matcher.ts";
+import { byScore, type Candidate, createScorer, type Scorer } from "./rank/scorer.ts";
+import { createTagMatcher } from "./rank/signals.ts";
 import type { Reranker } from "./reranker.port.ts";
 import type { Explanation, RetrievalResult, ScoredTool } from "./result.ts";
 import { DEFAULT_SETTINGS, type RetrieverSettings } from "./settings.ts";
 import { readConversation, usedTools } from "./understand/conversation-view.ts";
-import type { IntentClassifier } from "./understand/intents.ts";
-import { resolveIntent, type ResolvedIntent } from "./understand/resolve-intent.ts";
+import { type IntentClassifier, resolveIntent, type ResolvedIntent } from "./understand/intent.ts";
 import { type Request, understand } from "./understand/understand.ts";
 import { type CheckedQuery, validateQuery } from "./understand/validate-query.ts";
 
@@ -83,23 +81,25 @@ export function createRetriever(parts: RetrieverParts): Retriever {
 
   async function retrieve(given: ToolQuery): Promise<RetrievalResult> {
     const span = beginSpan(given, clock.now());
+    let signal: AbortSignal | undefined;
     try {
-      return await find(given, span);
-    } catch (error) {
+      const query = validateQuery(given, settings);
+      ({ signal } = query);
+      signal?.throwIfAborted();
+      return await untilAborted(find(given, query, span), signal);
+    } catch (cause) {
+      const error = signal?.aborted === true ? cancelled(signal) : cause;
       const code = isArsenalError(error) ? error.code : "EXECUTION_FAILED";
-      const message = error instanceof Error ? error.message : showValue(error);
       const through = typeof given?.toolset === "string" ? { toolset: given.toolset } : {};
       const durationMs = clock.now() - span.startedAt;
-      emit("retrieval-failed", { ...span, ...through, durationMs, code, message });
+      emit("retrieval-failed", { ...span, ...through, durationMs, code, message: messageOf(error) });
       throw error;
     }
   }
 
-  async function find(given: ToolQuery, span: BegunSpan): Promise<RetrievalResult> {
+  async function find(given: ToolQuery, query: CheckedQuery, span: BegunSpan): Promise<RetrievalResult> {
     const { startedAt, traceId } = span;
-    const query = validateQuery(given, settings);
     const { context, limit, signal } = query;
-    throwIfCancelled(signal);
 
     // understand
     const request = understand(context);
@@ -109,15 +109,12 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       filtered: isNarrow(query),
       ...(signal === undefined ? {} : { signal }),
     });
-    const [intent, vectors] = await untilCancelled(
-      Promise.all([resolveIntent(context, settings, parts.classifyIntent, signal), vectorsOf]),
-      signal,
-    );
+    const intentOf = resolveIntent(context, settings, parts.classifyIntent, signal);
+    const [intent, vectors] = await Promise.all([intentOf, vectorsOf]);
 
     // candidates
     const searchedFrom = clock.now();
-    const found = await untilCancelled(findCandidates(engine, request, vectors, wanted), signal);
-    const { answer, candidateCount, filteredCount } = found;
+    const { answer, candidateCount, filteredCount } = await findCandidates(engine, request, vectors, wanted);
     const searchedAt = clock.now();
 
     // fuse
@@ -135,7 +132,8 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const ranked = applyReranking(scored, reranking, score);
 
     // fit
-    const { fitting, ...fit } = fitOf(ranked, { query, given, request, fused: { ...fused, hits }, candidateCount });
+    const found = { ...fused, hits, candidateCount };
+    const { fitting, confidence, nothingFits, ...fit } = fitOf(ranked, found, request, query, given);
 
     // cut
     const { kept, conflicts } = dropConflicts(fitting);
@@ -154,6 +152,8 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       })),
     ];
 
+    // An engine that ignores the signal must not let a cancelled retrieval count.
+    signal?.throwIfAborted();
     const tools = chosen.map(({ candidate }) => toScoredTool(candidate, query, companions));
     parts.learning?.noteRetrieval(inConversation(request), {
       principal: query.principal,
@@ -170,6 +170,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       ...(reranking !== undefined && { rerankMs: rerankTimeMs }),
       fitMs: endedAt - (reranking === undefined ? rerankedFrom : rerankedAt),
     };
+    const outcome = { confidence, nothingFits, tier: fused.tier, candidateCount, filteredCount, steps };
     emit("retrieval-finished", {
       ...span,
       query: context.query,
@@ -178,33 +179,22 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       ...(query.principal?.tenant !== undefined && { tenant: query.principal.tenant }),
       tools: tools.map((tool) => ({ toolId: tool.tool.id, score: tool.score })),
       tokens: tools.reduce((sum, { tool }) => sum + toolTokens(tool), 0),
-      candidateCount,
-      filteredCount,
       durationMs: totalTimeMs,
-      confidence: fit.confidence,
-      nothingFits: fit.nothingFits,
-      tier: fused.tier,
-      steps,
+      ...outcome,
     });
     const result: RetrievalResult = {
       tools,
-      confidence: fit.confidence,
-      nothingFits: fit.nothingFits,
-      ...(fit.nothingFits ? { nearest: ranked.slice(0, NEAREST).map((one) => toScoredTool(one, query, [])) } : {}),
+      ...outcome,
+      ...(nothingFits && { nearest: ranked.slice(0, NEAREST).map((one) => toScoredTool(one, query, [])) }),
       intent: intent.intent,
-      tier: fused.tier,
-      candidateCount,
-      filteredCount,
       queryEmbeddingTimeMs: vectors.embeddingTimeMs,
       searchTimeMs,
-      ...(reranking === undefined ? {} : { rerankTimeMs }),
-      ...(reranking !== undefined && "error" in reranking ? { rerankError: reranking.error } : {}),
+      ...(reranking !== undefined && { rerankTimeMs }),
+      ...(reranking !== undefined && "error" in reranking && { rerankError: reranking.error }),
       totalTimeMs,
-      steps,
       traceId,
     };
-    const others = (): readonly Verdict[] => leftOut(ranked, chosen, { ...fit, conflicts, displaced });
-    const explanation = (): Explanation => explain(chosen, others(), settings.weights);
+    const explanation = (): Explanation => explain(ranked, chosen, { ...fit, conflicts, displaced }, settings.weights);
     parts.note?.(given, result, explanation);
     return query.explain ? { ...result, explanation: explanation() } : result;
   }
@@ -226,7 +216,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     { shares }: ResolvedIntent,
     visible: ToolFilter | undefined,
   ): Promise<Scorer> {
-    const used = await untilCancelled(usedTools(context, engine, visible ?? EVERY_TOOL, signal), signal);
+    const used = await usedTools(context, engine, visible ?? EVERY_TOOL, signal);
     const learned = parts.learning?.priors(inConversation(request), principal);
     return createScorer(
       {
@@ -251,24 +241,21 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     const best = fitting.slice(0, settings.rerankTopK);
     if (best.length === 0) return { scores: new Map(), lowest: 1 };
     const options = { clock, timeoutMs: settings.rerankTimeoutMs, signal: query.signal };
-    return untilCancelled(rerank(parts.reranker, text, best, options), query.signal);
+    return rerank(parts.reranker, text, best, options);
   }
 
   /** Judges whether what was found serves the request, and leaves out what does not. */
   function fitOf(
     ranked: readonly Candidate[],
-    { query, given, request, fused, candidateCount }: FitParts,
-  ): {
-    readonly fitting: readonly Candidate[];
-    readonly confidence: number;
-    readonly nothingFits: boolean;
-    readonly refused: boolean;
-    readonly scoreThreshold: number;
-  } {
+    found: FusedEvidence & { readonly candidateCount: number },
+    request: Request,
+    query: CheckedQuery,
+    given: ToolQuery,
+  ) {
     const { scoreThreshold, refuse } = query;
     // A follow-up says too little by itself to be judged, and no single tool serves a long task.
     const isJudged = request.folded === undefined && (request.steps?.clauses.length ?? 0) < CLAUSES_OF_A_TASK;
-    const { confidence, isLow } = judgeFit(request.text, { ...fused, candidateCount }, refuse);
+    const { confidence, isLow } = judgeFit(request.text, found, refuse);
     const refused = isLow && isJudged && refuse !== "never" && scoreThreshold > 0;
     // The default threshold leaves out weak tools but never all of them; one that somebody chose does.
     const isConfigured = settings.scoreThreshold !== DEFAULT_SETTINGS.scoreThreshold;
@@ -298,10 +285,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   ): Promise<readonly Companion[]> {
     const owners = selected.map(({ tool }) => tool);
     const options = signal === undefined ? {} : { signal };
-    const loaded = await untilCancelled(
-      loadDependencies(owners, (ids) => engine.get(ids, options)),
-      signal,
-    );
+    const loaded = await loadDependencies(owners, (ids) => engine.get(ids, options));
     const passes = toPredicate(filter);
     return findCompanions(owners, {
       limit,
@@ -320,8 +304,8 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   ): Promise<FusedEvidence["hits"]> {
     const ids = companions.map(({ tool }) => tool.id).filter((id) => !known.has(id));
     if (ids.length === 0) return [];
-    const search = findCandidates(engine, request, vectors, { ...wanted, filter: { ids } });
-    return fuseEvidence(request, (await untilCancelled(search, wanted.signal)).answer, vectors).hits;
+    const { answer } = await findCandidates(engine, request, vectors, { ...wanted, filter: { ids } });
+    return fuseEvidence(request, answer, vectors).hits;
   }
 
   return { retrieve };
@@ -352,13 +336,9 @@ function beginSpan(given: ToolQuery, startedAt: number): BegunSpan {
   };
 }
 
-/** What judging the fit looks at. */
-interface FitParts {
-  readonly query: CheckedQuery;
-  readonly given: ToolQuery;
-  readonly request: Request;
-  readonly fused: FusedEvidence;
-  readonly candidateCount: number;
+function cancelled(signal: AbortSignal): ArsenalError {
+  const message = "The retrieval was cancelled by its caller before it finished.";
+  return new ArsenalError("CANCELLED", message, { cause: signal.reason });
 }
 
 /** The request as its conversation means it. */

@@ -15,7 +15,7 @@ import type { Secrets } from "../../guard/secrets/secrets.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Sink } from "../../observe/sink.port.ts";
-import type { IntentClassifier } from "../../retrieve/understand/intents.ts";
+import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { needsOf } from "../adapter-settings.ts";
 import { auditType, llmType } from "../load/chosen-adapters.ts";

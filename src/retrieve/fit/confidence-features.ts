@@ -1,5 +1,4 @@
 import {
-  kindsOf,
   profileRequest,
   profileTool,
   type ProfiledTool,
@@ -23,10 +22,7 @@ export type ClosenessFeature = (typeof CLOSENESS_FEATURES)[number];
 
 /** Everything that is read from a ranking. */
 export const CONFIDENCE_FEATURES = [
-  "best",
-  "bestByWords",
-  "words",
-  "tools",
+  ...CLOSENESS_FEATURES,
   "productFits",
   "homeDoesToObject",
   "homeLacksWrite",
@@ -35,7 +31,7 @@ export const CONFIDENCE_FEATURES = [
 ] as const;
 export type ConfidenceFeature = (typeof CONFIDENCE_FEATURES)[number];
 
-export type ConfidenceFeatures = Readonly<Record<ConfidenceFeature, number>>;
+type ConfidenceFeatures = Readonly<Record<ConfidenceFeature, number>>;
 
 /** How much of a ranking is read. */
 const READ = 30;
@@ -89,12 +85,12 @@ function readActions(
   const covers = ({ words }: ToolProfile): number =>
     asked.objects.length === 0 ? 0 : asked.objects.filter((word) => words.has(word)).length / asked.objects.length;
   const writes = main !== undefined && kindOf(main) === "write";
-  const offered = kindsOf(top?.actions ?? []);
+  const offered = [...(top?.actions ?? [])];
   return {
     homeDoesToObject: most((profile) => doesMain(profile) * covers(profile)),
     homeLacksWrite: writes && most(doesMain) < SURE ? 1 : 0,
-    writeOnRead: writes && offered.size > 0 && !offered.has("write") && !offered.has("work") ? 1 : 0,
-    topUndoes: main !== undefined && [...(top?.actions ?? [])].some((action) => areOpposed(main, action)) ? 1 : 0,
+    writeOnRead: writes && offered.length > 0 && offered.every((action) => kindOf(action) === "read") ? 1 : 0,
+    topUndoes: main !== undefined && offered.some((action) => areOpposed(main, action)) ? 1 : 0,
   };
 }
 

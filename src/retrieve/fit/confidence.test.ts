@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { CONFIDENCE_FEATURES, featuresOf, type RankedTool } from "./confidence-features.ts";
-import { confidenceOf, confidenceThreshold, confidenceTierOf, type ConfidenceTier } from "./confidence.ts";
+import { confidenceOf, confidenceThreshold, confidenceTierOf } from "./confidence.ts";
+import type { ConfidenceTier } from "./confidence-weights.ts";
 
 function tool(name: string, namespace: string, description: string): Tool {
   return normaliseTool({ name, namespace, description }, { source: "mcp", namespace: "default", createdAt: 0 });

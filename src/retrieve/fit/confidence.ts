@@ -1,12 +1,28 @@
 import { CLOSENESS_FEATURES, CONFIDENCE_FEATURES, featuresOf, type RankedTool } from "./confidence-features.ts";
 import { CONFIDENCE_WEIGHTS, type ConfidenceTier } from "./confidence-weights.ts";
+import type { FusedEvidence } from "../fuse/fuse-evidence.ts";
 import type { RefuseMode } from "../query.ts";
 
-export type { RankedTool } from "./confidence-features.ts";
-export type { ConfidenceTier } from "./confidence-weights.ts";
+/**
+ * Judges whether what a search found serves the request; `isLow` if the confidence is below the answering tier's threshold for `refuse`. Results of a
+ * custom embedder are judged by their words, because its cosines are on a scale of their own.
+ */
+export function judgeFit(
+  request: string,
+  found: FusedEvidence & { readonly candidateCount: number },
+  refuse: RefuseMode,
+): { readonly confidence: number; readonly isLow: boolean } {
+  const known = confidenceTierOf(found.tier);
+  const ranking = found.hits.map(({ tool, cosine, coverage = 0 }) => {
+    return { tool, coverage, cosine: known === undefined ? undefined : cosine };
+  });
+  const tier = known === undefined || ranking[0]?.cosine === undefined ? "lexical" : known;
+  const confidence = confidenceOf(request, { ranking, tools: found.candidateCount, tier });
+  return { confidence, isLow: confidence < confidenceThreshold(tier, refuse) };
+}
 
 /** A ranking to judge. */
-export interface Judged {
+interface Judged {
   /** Best first, before any threshold; the first 30 tools are read. */
   readonly ranking: readonly RankedTool[];
   /** How many tools were searched. */

@@ -1,9 +1,10 @@
 import type { EngineAnswer, EngineCandidate, MatchedTerm, NamespaceFit } from "../../catalog/catalog-engine.port.ts";
 import type { RequestTier, RequestVectors } from "../../catalog/dense/tiers.ts";
+import { remember } from "../../tool/remember.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Request } from "../understand/understand.ts";
 import { calibrateLexical, denseScale, type DenseScale } from "./calibrate.ts";
-import { foldCandidates, fuse, type FusedHit, type FusionCandidate } from "./fuse.ts";
+import { foldCandidates, fuse, type FusionCandidate } from "./fuse.ts";
 import { predictScores } from "./predict-scores.ts";
 
 /** A tool and how well it fits a request. */
@@ -46,7 +47,7 @@ export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: Re
     ...toFusion(candidate, at, request, answer, meaning),
     namespace: fitOf?.(candidate.tool.namespace),
   }));
-  const fused = orderBy(request.folded ? foldIn(alone, request, candidates, meaning) : alone, request, meaning);
+  const fused = orderBy(alone, answer, request, meaning);
   const places = new Map(candidates.map(({ tool }, at) => [tool.id, at]));
   const wishesFrom = request.meanings.length - (request.steps?.clauses.length ?? 0);
   const wishes = meaning?.cosines.slice(wishesFrom, wishesFrom + (request.steps?.wishes ?? 0)) ?? [];
@@ -81,26 +82,20 @@ function readMeaning(answer: EngineAnswer, { tiers, vectors, knowsEnough }: Requ
     Array.from({ length: texts }, (_, text) => answer.candidates.map(({ cosines }) => cosines[offset + text]));
   const known = answer.embedded[0] ?? 0;
   if (lesser === undefined || known >= answer.accepted) {
-    return { tier: best.name, scale: scaleOf(best), cosines: cosinesFrom(0), offset: 0 };
+    return { tier: best.name, scale: scaleOf(best.embedder), cosines: cosinesFrom(0), offset: 0 };
   }
   const others = cosinesFrom(texts);
   if (!knowsEnough(known, answer.accepted)) {
-    return { tier: lesser.name, scale: scaleOf(lesser), cosines: others, offset: texts };
+    return { tier: lesser.name, scale: scaleOf(lesser.embedder), cosines: others, offset: texts };
   }
   const cosines = cosinesFrom(0).map((own, text) => predictScores(own, others[text] ?? []));
-  return { tier: `${best.name}+${lesser.name}`, scale: scaleOf(best), cosines, offset: 0 };
+  return { tier: `${best.name}+${lesser.name}`, scale: scaleOf(best.embedder), cosines, offset: 0 };
 }
 
 /** An embedder's scale takes a search to find, so it is kept. */
-const scales = new WeakMap<object, DenseScale>();
-
-function scaleOf({ embedder }: RequestTier): DenseScale {
-  const known = scales.get(embedder);
-  if (known) return known;
-  const scale = denseScale(embedder.calibrate?.bind(embedder), embedder.share);
-  scales.set(embedder, scale);
-  return scale;
-}
+const scaleOf = remember((embedder: RequestTier["embedder"]) =>
+  denseScale(embedder.calibrate?.bind(embedder), embedder.share),
+);
 
 function toFusion(
   { tool, coverage }: EngineCandidate,
@@ -150,23 +145,18 @@ function dot(a: Float32Array = new Float32Array(), b: Float32Array = new Float32
   return sum;
 }
 
-function foldIn(
-  alone: readonly FusionCandidate[],
-  { folded }: Request,
-  candidates: readonly EngineCandidate[],
+/** Orders candidates by everything that is known of them, or by words alone if nothing is known of meaning. */
+function orderBy(
+  given: readonly FusionCandidate[],
+  answer: EngineAnswer,
+  request: Request,
   meaning: Meaning | undefined,
-): readonly FusionCandidate[] {
-  const inConversation = candidates.map(({ coverage }, at) => {
+) {
+  const { folded, steps } = request;
+  const inConversation = answer.candidates.map(({ coverage }, at) => {
     return { lexical: coverage[1] ?? 0, cosine: meaning?.cosines[1]?.[at] };
   });
-  return foldCandidates(alone, inConversation, folded?.share ?? 0);
-}
-
-function orderBy(
-  candidates: readonly FusionCandidate[],
-  { steps }: Request,
-  meaning: Meaning | undefined,
-): readonly FusedHit[] {
+  const candidates = folded ? foldCandidates(given, inConversation, folded.share) : given;
   if (meaning) return fuse(candidates, meaning.scale, { clauseShare: steps?.share ?? 0 });
   return candidates
     .map(({ id, lexical }) => ({ id, semanticScore: calibrateLexical(lexical) }))

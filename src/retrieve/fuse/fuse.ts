@@ -16,18 +16,6 @@ export interface FusionCandidate {
   readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
 }
 
-/** A tool with its place in the order as one absolute number. */
-export interface FusedHit {
-  readonly id: string;
-  readonly semanticScore: number;
-}
-
-/** How a request is read beyond its whole text. */
-export interface FuseOptions {
-  /** The part of meaning that its best clause decides, in [0, 1]; 0 where it does not ask for several things. */
-  readonly clauseShare?: number;
-}
-
 /**
  * What the tool's namespace and a name in the request count, as parts of what words count: the better a model, the less there is for
  * structure to add. Enough to part equals, too little to beat a much better tool.
@@ -39,13 +27,13 @@ const NAME_PART = 1 / 3;
  * Orders candidates by meaning and words, each as a share of the best candidate's, with what the namespace and names add; the embedder's
  * scale says how much meaning counts. A tool's score is then the calibrated cosine of the best, in proportion: the order is the fusion's,
  * the size says whether the request is served at all. A tool without a vector is judged by its words alone, and where no word matches
- * anything, meaning decides alone. A tool whose name is the request comes first.
+ * anything, meaning decides alone. A tool whose name is the request comes first. `clauseShare` is the part of meaning that the best clause decides, 0 to 1.
  */
 export function fuse(
   candidates: readonly FusionCandidate[],
   scale: DenseScale,
-  { clauseShare = 0 }: FuseOptions = {},
-): FusedHit[] {
+  { clauseShare = 0 }: { readonly clauseShare?: number } = {},
+): readonly { readonly id: string; readonly semanticScore: number }[] {
   const embedded = candidates.filter(hasVector);
   const top = Math.max(scale.floor, ...embedded.map(({ cosine }) => cosine));
   const proportions = blend(embedded, scale, clauseShare);
@@ -97,19 +85,13 @@ function shares(values: readonly number[]): readonly number[] {
   return values.map((value) => (greatest > 0 ? Math.max(value, 0) / greatest : 0));
 }
 
-/** What each ranker says of a tool for the request in its conversation. */
-export interface FoldedScores {
-  readonly lexical: number;
-  readonly cosine: number | undefined;
-}
-
 /**
  * Mixes what the rankers say of a request alone and in its conversation. Words are brought to one scale first: a longer text is covered
  * less, which would let the request alone decide. `folded` has the candidates' order.
  */
 export function foldCandidates(
   alone: readonly FusionCandidate[],
-  folded: readonly FoldedScores[],
+  folded: readonly Pick<FusionCandidate, "lexical" | "cosine">[],
   share: number,
 ): readonly FusionCandidate[] {
   const mostAlone = Math.max(0, ...alone.map(({ lexical }) => lexical));

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { defineTool } from "../../tool/define-tool.ts";
-import { byScore, type Candidate } from "./candidate.ts";
+import { byScore, type Candidate } from "./scorer.ts";
 
 function candidate(name: string, score: number, semanticScore: number): Candidate {
   const signal = 0;

@@ -1,4 +1,4 @@
-import { isNameless, wordsOf } from "../understand/words.ts";
+import { isNameless, wordSet, wordsOf } from "../understand/words.ts";
 
 /**
  * How far a request leans on what was said before it, in [0, 1]: near 1 for "yes, the second one", near 0 for "List the open issues of
@@ -6,22 +6,18 @@ import { isNameless, wordsOf } from "../understand/words.ts";
  * capitals, whether it points back, whether it opens as an answer does.
  */
 export function dependence(request: string): number {
-  const sum = dependenceSigns(request).reduce((total, sign, index) => total + sign * (WEIGHTS[index] ?? 0), BIAS);
-  return 1 / (1 + Math.exp(-sum));
-}
-
-/** The signs that dependence is weighed from, each in [0, 1]: words, telling words, names, pointing back, opening as an answer. */
-export function dependenceSigns(request: string): readonly number[] {
   const words = wordsOf(request.slice(0, READ_LENGTH)).flatMap(spaced);
   const telling = words.filter((word) => !isNameless(word) && !/^\d+$/.test(word));
   const names = request.match(NAMES)?.length ?? 0;
-  return [
+  const signs = [
     Math.min(words.length, 25) / 25,
     Math.min(telling.length, 12) / 12,
     Math.min(names, 3) / 3,
     words.some((word) => POINTERS.has(word)) ? 1 : 0,
     ANSWERS.has(words[0] ?? "") ? 1 : 0,
   ];
+  const sum = signs.reduce((total, sign, index) => total + sign * (WEIGHTS[index] ?? 0), BIAS);
+  return 1 / (1 + Math.exp(-sum));
 }
 
 /**
@@ -37,16 +33,14 @@ const READ_LENGTH = 1000;
 const NAMES = /(?<=[\p{Ll}\p{N},:"“(] ["“(]?)\p{Lu}[\p{L}\p{N}]+/gu;
 
 /** Words that point at something said before. */
-const POINTERS: ReadonlySet<string> = new Set(
-  `it its that those them they this these he she him her his hers their theirs one ones there same again other others another else too
-  both first second third latter former previous above instead either neither each rest`.split(/\s+/),
-);
+const POINTERS =
+  wordSet(`it its that those them they this these he she him her his hers their theirs one ones there same again other others another else too
+  both first second third latter former previous above instead either neither each rest`);
 
 /** Words with which people answer or go on rather than begin. */
-const ANSWERS: ReadonlySet<string> = new Set(
-  `and but so ok okay yes yeah yep no nope now then hm hmm actually sure great good perfect thanks cool fine nice right do go also or oh wait
-  alright`.split(/\s+/),
-);
+const ANSWERS =
+  wordSet(`and but so ok okay yes yeah yep no nope now then hm hmm actually sure great good perfect thanks cool fine nice right do go also or oh wait
+  alright`);
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Dependency, Tool } from "../../tool/tool.ts";
-import type { Candidate } from "./candidate.ts";
+import type { Candidate } from "./scorer.ts";
 import { dropConflicts, findCompanions, type CompanionOptions } from "./dependencies.ts";
 
 function tool(name: string, dependencies: readonly Dependency[] = [], namespace = "shop"): Tool {

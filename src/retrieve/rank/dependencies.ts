@@ -1,5 +1,5 @@
 import type { Dependency, Tool } from "../../tool/tool.ts";
-import type { Candidate } from "./candidate.ts";
+import type { Candidate } from "./scorer.ts";
 
 /** A tool that comes with another. */
 export interface Companion {

@@ -1,15 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineTool } from "../../tool/define-tool.ts";
-import { byScore, type Candidate } from "./candidate.ts";
 import { nearDuplication, selectDiverse } from "./mmr.ts";
-import { createScorer } from "./scorer.ts";
+import { byScore, type Candidate, createScorer } from "./scorer.ts";
 import { DEFAULT_SETTINGS } from "../settings.ts";
 import { readConversation } from "../understand/conversation-view.ts";
 
 const score = createScorer(
   {
-    tags: () => undefined,
+    tags: () => 0.5,
     conversation: readConversation({ query: "anything" }, []),
     penalties: DEFAULT_SETTINGS.penalties,
     health: {

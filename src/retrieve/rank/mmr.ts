@@ -1,4 +1,4 @@
-import type { Candidate } from "./candidate.ts";
+import type { Candidate } from "./scorer.ts";
 
 /** How much likeness counts in a selection, and how it is measured. */
 export interface MmrOptions {

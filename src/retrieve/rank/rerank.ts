@@ -1,15 +1,8 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
-import { byScore, type Candidate } from "./candidate.ts";
 import type { Reranker } from "../reranker.port.ts";
-import type { Scorer } from "./scorer.ts";
-
-export interface RerankOptions {
-  readonly clock: Clock;
-  /** How long the reranker may take. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-}
+import { byScore, type Candidate, type Scorer } from "./scorer.ts";
 
 /** Scores of the candidates a reranker saw, by tool id, or why there are none. */
 export type Reranking =
@@ -24,8 +17,9 @@ export async function rerank(
   reranker: Reranker,
   query: string,
   candidates: readonly Candidate[],
-  { clock, timeoutMs, signal }: RerankOptions,
+  options: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<Reranking> {
+  const { clock, timeoutMs, signal } = options;
   const late = new AbortController();
   const waited = Promise.withResolvers<never>();
   const cancel = clock.after(timeoutMs, () => {
@@ -38,18 +32,12 @@ export async function rerank(
     const tools = candidates.map((candidate) => candidate.tool);
     const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
     const answer = await Promise.race([reranker.rerank(query, tools, { signal: either }), waited.promise]);
-    const scores = new Map<string, number>();
-    for (const [index, tool] of tools.entries()) {
-      const score = answer[index];
-      if (score === undefined || !Number.isFinite(score) || answer.length !== tools.length) {
-        throw new ArsenalError("PROTOCOL_ERROR", `${reranker.model} did not give one number for each tool.`);
-      }
-      scores.set(tool.id, Math.min(1, Math.max(0, score)));
-    }
+    if (answer.length !== tools.length || !answer.every(Number.isFinite))
+      throw new ArsenalError("PROTOCOL_ERROR", `${reranker.model} did not give one number for each tool.`);
+    const scores = new Map(tools.map(({ id }, index) => [id, Math.min(1, Math.max(0, answer[index] ?? 0))]));
     return { scores, lowest: Math.min(1, ...scores.values()) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { error: `The reranker ${reranker.model} failed, so the order is the search's own: ${message}` };
+    return { error: `The reranker ${reranker.model} failed, so the order is the search's own: ${messageOf(error)}` };
   } finally {
     cancel();
   }

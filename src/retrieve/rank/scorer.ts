@@ -1,23 +1,22 @@
 import type { Hit } from "../fuse/fuse-evidence.ts";
-import type { Candidate } from "./candidate.ts";
 import type { RoutingSignals, RoutingWeights } from "../result.ts";
 import { signalsOf, type SignalParts } from "./signals.ts";
 
-/** Makes a candidate of a hit. `semantic` stands for the search's own score where something knows better. */
-export type Scorer = (of: Hit | Candidate, semantic?: number) => Candidate;
+/** A tool on its way through the ranking. */
+export interface Candidate extends Hit {
+  readonly score: number;
+  readonly rerankScore?: number;
+  readonly signals: RoutingSignals;
+}
+
+/** Makes a candidate of a hit. `semantic` stands for the search's own score if something knows better. */
+export type Scorer = (of: Hit, semantic?: number) => Candidate;
 
 /** The scorer of one query: signals, then the routing formula. */
 export function createScorer(parts: SignalParts, weights: RoutingWeights): Scorer {
   return (of, semantic = of.semanticScore) => {
     const signals = signalsOf(of.tool, semantic, parts);
-    return {
-      tool: of.tool,
-      score: finalScore(signals, weights),
-      semanticScore: of.semanticScore,
-      signals,
-      wishes: of.wishes ?? [],
-      matchedTerms: () => of.matchedTerms(),
-    };
+    return { ...of, score: finalScore(signals, weights), signals };
   };
 }
 
@@ -32,4 +31,11 @@ export function finalScore(signals: RoutingSignals, weights: RoutingWeights): nu
     (signals.learned ?? 0) * (weights.learned ?? 0);
   const penalties = signals.alreadyUsedPenalty + signals.alreadyFailedPenalty + signals.deprecatedPenalty;
   return Math.max(0, base - penalties);
+}
+
+/** Best first: by score, then by fit, then by id, so that the same request always gives the same order. */
+export function byScore(a: Candidate, b: Candidate): number {
+  if (a.score !== b.score) return b.score - a.score;
+  if (a.semanticScore !== b.semanticScore) return b.semanticScore - a.semanticScore;
+  return a.tool.id < b.tool.id ? -1 : 1;
 }

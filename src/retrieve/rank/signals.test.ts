@@ -3,9 +3,8 @@ import { defineTool } from "../../tool/define-tool.ts";
 import type { Cost, Health, Tool } from "../../tool/tool.ts";
 import { readConversation } from "../understand/conversation-view.ts";
 import type { ConversationContext } from "../query.ts";
-import { conversationSignal, costSignal, healthSignal, intentSignal, signalsOf } from "./signals.ts";
+import { conversationSignal, costSignal, createTagMatcher, healthSignal, signalsOf } from "./signals.ts";
 import { DEFAULT_SETTINGS } from "../settings.ts";
-import { createTagMatcher } from "./tag-matcher.ts";
 
 function tool(namespace: string, name: string, tags: readonly string[] = [], deprecated = false): Tool {
   return defineTool({
@@ -35,14 +34,14 @@ const conversation = (entry: Tool, context: Partial<ConversationContext>): numbe
 describe("the intent signal", () => {
   const communication = createTagMatcher("anything", new Map([["communication", 1]]));
   it("is 1 where the tags speak for the intent and 0 where they speak of other things", () => {
-    expect(intentSignal({ tags: ["sql", "email"] }, communication)).toBe(1);
-    expect(intentSignal({ tags: ["query", "search"] }, communication)).toBe(0);
+    expect(communication(["sql", "email"])).toBe(1);
+    expect(communication(["query", "search"])).toBe(0);
   });
   it("is neutral without tags, and the same for all tools without an intent", () => {
     const unknown = createTagMatcher("anything", new Map());
-    expect(intentSignal({ tags: [] }, communication)).toBe(0.5);
-    expect(intentSignal({ tags: [] }, unknown)).toBe(0.5);
-    expect(intentSignal({ tags: ["query"] }, unknown)).toBe(0.5);
+    expect(communication([])).toBe(0.5);
+    expect(unknown([])).toBe(0.5);
+    expect(unknown(["query"])).toBe(0.5);
   });
 });
 

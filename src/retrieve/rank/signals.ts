@@ -1,9 +1,11 @@
 import type { HealthBook } from "../../observe/health.ts";
+import { remember } from "../../tool/remember.ts";
 import type { Cost, Health, Tool } from "../../tool/tool.ts";
 import type { ConversationView } from "../understand/conversation-view.ts";
 import type { RoutingSignals } from "../result.ts";
 import type { Penalties } from "../settings.ts";
-import type { TagMatcher } from "./tag-matcher.ts";
+import { type Intent, keywordOf } from "../understand/intent.ts";
+import { baseForms, wordsOf } from "../understand/words.ts";
 
 /** What a signal is worth where nothing is known: the same for every tool, so that it changes no order. */
 export const NEUTRAL = 0.5;
@@ -23,7 +25,7 @@ export function signalsOf(tool: Tool, semantic: number, parts: SignalParts): Rou
   const { conversation, penalties } = parts;
   return {
     semantic,
-    intent: intentSignal(tool, parts.tags),
+    intent: parts.tags(tool.tags),
     conversation: conversationSignal(tool, conversation),
     health: healthSignal(parts.health.of(tool.id)),
     cost: costSignal(tool.cost),
@@ -32,11 +34,6 @@ export function signalsOf(tool: Tool, semantic: number, parts: SignalParts): Rou
     alreadyFailedPenalty: conversation.failed(tool) ? penalties.alreadyFailed : 0,
     deprecatedPenalty: tool.deprecated ? penalties.deprecated : 0,
   };
-}
-
-/** 1 where the tool's tags speak for the intent, 0 where they speak of other things, neutral where there is no tag or no intent. */
-export function intentSignal(tool: Pick<Tool, "tags">, match: TagMatcher): number {
-  return match(tool.tags) ?? NEUTRAL;
 }
 
 /** 1 where the conversation names the tool, half-way where it names its namespace or used a neighbour there, neutral otherwise. */
@@ -67,3 +64,29 @@ function thrift(amount: number | undefined, middling: number): number {
   if (amount === undefined || !Number.isFinite(amount) || amount < 0) return NEUTRAL;
   return middling / (middling + amount);
 }
+
+/** How far a tool's tags meet what a request is about, in [0, 1]; neutral if there is nothing to compare. */
+type TagMatcher = (tags: readonly string[]) => number;
+
+/**
+ * The matcher of one request. Tags meet it as far as the intents they speak for count in it. A tag that the request itself names meets it
+ * fully: keywords are a coarse guess ("look up customers in the database" has one, of customer support), and must not outdo that.
+ */
+export function createTagMatcher(query: string, shares: ReadonlyMap<Intent, number>): TagMatcher {
+  const asked = new Set(wordsOf(query).flatMap(baseForms));
+  return (tags) => {
+    if (shares.size === 0 || tags.length === 0) return NEUTRAL;
+    const { intents, words } = readTags(tags);
+    if (words.some((tag) => tag.every((forms) => forms.some((form) => asked.has(form))))) return 1;
+    return Math.max(0, ...intents.map((intent) => shares.get(intent) ?? 0));
+  };
+}
+
+/** What a tool's tags say: the intents they speak for, and for each tag the forms of each of its words. Each tool's are read once. */
+const readTags = remember((tags: readonly string[]) => {
+  const words = tags.map(wordsOf).filter((tag) => tag.length > 0);
+  return {
+    intents: [...new Set(words.flat().flatMap((word) => keywordOf(word)?.intent ?? []))],
+    words: words.map((tag) => tag.map(baseForms)),
+  };
+});

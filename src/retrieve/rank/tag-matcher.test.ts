@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { weighIntents } from "../understand/intent.ts";
-import { createTagMatcher } from "./tag-matcher.ts";
+import { createTagMatcher } from "./signals.ts";
 
-const match = (query: string, ...tags: readonly string[]): number | undefined =>
-  createTagMatcher(query, weighIntents(query))(tags);
+const match = (query: string, ...tags: readonly string[]): number => createTagMatcher(query, weighIntents(query))(tags);
 
 describe("matching tags with a request", () => {
   it("is 1 where a tag speaks for the intent, whatever its inflection", () => {
@@ -14,8 +13,8 @@ describe("matching tags with a request", () => {
     expect(match("fetch the numbers", "email", "archive")).toBe(0);
   });
   it("has nothing to say without tags or without an intent", () => {
-    expect(match("fetch the numbers")).toBeUndefined();
-    expect(match("the weather in Paris", "weather")).toBeUndefined();
+    expect(match("fetch the numbers")).toBe(0.5);
+    expect(match("the weather in Paris", "weather")).toBe(0.5);
   });
   it("counts a weaker intent of the request by its share, and each half of a compound task fully", () => {
     expect(match("get the email and send a message", "search")).toBeCloseTo(1 / 3, 12);

@@ -1,16 +1,15 @@
 import { listParameters } from "../../tool/json-schema.ts";
 import { originalOf } from "../../tool/normalise/normalise-tool.ts";
+import { remember } from "../../tool/remember.ts";
 import { splitWords } from "../../tool/split-words.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { kindOf, verbGroupOf, type ActionKind, type VerbGroupName } from "./verb-groups.ts";
-import { baseForms, isContentless } from "./words.ts";
+import { verbGroupOf, type VerbGroupName } from "./verb-groups.ts";
+import { baseForms, isContentless, wordSet } from "./words.ts";
 
 /** What a request asks to be done, and to what. */
 export interface RequestProfile {
   /** The groups of its verbs, the main one first. Empty if no verb is known, as in most languages but English. */
   readonly actions: readonly VerbGroupName[];
-  /** Stems of its verbs, known or not. */
-  readonly verbs: readonly string[];
   /** Stems of the words that say what is meant: neither verbs, names, numbers nor filling. */
   readonly objects: readonly string[];
   /** Words written like names, in lower case. */
@@ -25,8 +24,6 @@ export interface ToolProfile {
   readonly actions: ReadonlySet<VerbGroupName>;
   /** Groups of the verbs anywhere in the name and at the beginning of the description. */
   readonly mentioned: ReadonlySet<VerbGroupName>;
-  /** Stems of the words of the name. */
-  readonly nameWords: ReadonlySet<string>;
   /** Stems of the words of name, description and parameters. */
   readonly words: ReadonlySet<string>;
   /** Stems of the words of the namespace, and the namespace in one word. */
@@ -58,27 +55,24 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Only a verb follows these. */
-const BEFORE_VERB: ReadonlySet<string> = new Set("to please you lets kindly don".split(" "));
+const BEFORE_VERB = wordSet("to please you lets kindly don");
 
 /** A verb or a noun follows these; after others, such as `the` or `I`, the word is a noun or tells what was. */
-const BEFORE_EITHER: ReadonlySet<string> = new Set(
-  "and then just or but not never can could should must will be been".split(" "),
-);
+const BEFORE_EITHER = wordSet("and then just or but not never can could should must will be been");
 
 /** With one of these, a sentence that begins with `I` or `we` asks for something. */
-const WISHING: ReadonlySet<string> = new Set("want need like to can could please d".split(" "));
+const WISHING = wordSet("want need like to can could please d");
 
 /** Words that a sentence may begin with before its verb. */
-const OPENING: ReadonlySet<string> = new Set(
-  `please hey hi hello ok okay so now then and also just can could would will you i we want need like d ll to have let lets s us me kindly quick quickly
-   help the thanks`.split(/\s+/),
-);
+const OPENING =
+  wordSet(`please hey hi hello ok okay so now then and also just can could would will you i we want need like d ll to have let lets s us me kindly quick quickly
+   help the thanks`);
 
 const QUESTION =
   /^(?:what|which|who|whose|whom|when|where|why|how|is|are|was|were|do|does|did|has|have|any|anything|whats|hows|am)$/;
 
 /** Words that are verbs in no request: people wrap what they want in them. */
-const WRAPPING: ReadonlySet<string> = new Set("want need like help let know please tell give me".split(" "));
+const WRAPPING = wordSet("want need like help let know please tell give me");
 
 const NUMBER = /^\p{N}+$/u;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
@@ -95,7 +89,6 @@ export function profileRequest(request: string): RequestProfile {
   const objects = new Set<string>();
   const names = new Set<string>();
   const words = new Set<string>();
-  const verbs = new Set<string>();
   // What the request orders comes before what it asks, and both before what it mentions on the way.
   const ordered: VerbGroupName[] = [];
   const mentioned: VerbGroupName[] = [];
@@ -119,14 +112,13 @@ export function profileRequest(request: string): RequestProfile {
       const group = opens || isVerbPosition(parsed, at) ? groupOf(word.lower) : undefined;
       const isVerb = group !== undefined && !WRAPPING.has(word.lower);
       if (isVerb) (opens ? ordered : mentioned).push(group);
-      if (isVerb || opens) verbs.add(stem);
-      if (!isVerb && word.lower.length > 2) objects.add(stem);
+      else if (word.lower.length > 2) objects.add(stem);
     });
   }
   const asked: VerbGroupName[] =
     asks || (ordered.length + mentioned.length === 0 && request.trimEnd().endsWith("?")) ? ["get"] : [];
   const actions = [...new Set([...ordered, ...asked, ...mentioned])];
-  return { actions, verbs: [...verbs], objects: [...objects], names: [...names], words: [...words] };
+  return { actions, objects: [...objects], names: [...names], words: [...words] };
 }
 
 function wordsOfSentence(sentence: string): readonly Word[] {
@@ -168,40 +160,18 @@ export function stemOf(word: string): string {
     : plain;
 }
 
-const PROFILES = new WeakMap<object, ToolProfile>();
-
 /** What a tool is profiled by. */
 export type ProfiledTool = Pick<
   Tool,
   "name" | "namespace" | "description" | "parameters" | "sourceName" | "sourceMeta"
 >;
 
-/** Reads a tool's verbs and objects from its name, description and parameters. Kept with the tool: each is read once. */
-export function profileTool(tool: ProfiledTool): ToolProfile {
-  const known = PROFILES.get(tool);
-  if (known !== undefined) return known;
-  const profile = readTool(tool);
-  PROFILES.set(tool, profile);
-  return profile;
-}
-
 const DESCRIPTION_READ = 600;
 const NAMESPACE_READ = 200;
-const NAMESPACE_NOISE: ReadonlySet<string> = new Set([
-  "mcp",
-  "server",
-  "servers",
-  "default",
-  "api",
-  "the",
-  "my",
-  "tool",
-  "tools",
-  "main",
-  "test",
-]);
+const NAMESPACE_NOISE = wordSet("mcp server servers default api the my tool tools main test");
 
-function readTool(tool: ProfiledTool): ToolProfile {
+/** Reads a tool's verbs and objects from its name, description and parameters. Each tool is read once. */
+export const profileTool: (tool: ProfiledTool) => ToolProfile = remember((tool) => {
   const { name, description, parameters } = tool;
   const { namespace } = originalOf(tool);
   const home = (typeof namespace === "string" ? namespace : tool.namespace)
@@ -221,19 +191,17 @@ function readTool(tool: ProfiledTool): ToolProfile {
   return {
     actions: new Set(named.length > 0 ? named : said),
     mentioned: new Set([...named, ...said]),
-    nameWords: new Set(nameWords.map(stemOf)),
     words,
     product: new Set([...productWords.map(stemOf), joined]),
   };
-}
+});
 
 /** Verbs that are as often nouns in a tool's name: `get_blog_post` posts nothing. */
-const ALSO_NOUNS: ReadonlySet<string> = new Set(
-  `post order report log message comment text record note file index chart plan test review play track match rate sum star block pin label tag
+const ALSO_NOUNS =
+  wordSet(`post order report log message comment text record note file index chart plan test review play track match rate sum star block pin label tag
    mark book charge invoice trade exchange swap host profile status info details query release build design sketch stream cast watch like vote
    hold answer call phone mail email ring alert access total copy store type load dump backup score rank study format display view list
-   transfer set tip bid count measure end issue question map share search`.split(/\s+/),
-);
+   transfer set tip bid count measure end issue question map share search`);
 
 /** The verb of a name: the first word that can only be one, or else the first that may be. */
 function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
@@ -243,23 +211,10 @@ function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
   return group === undefined ? [] : [group];
 }
 
-function verbsOfDescription(head: string): readonly VerbGroupName[] {
-  const words = splitWords(head).slice(0, 24);
-  return words.flatMap((word, at) => {
-    const before = words[at - 1];
-    const leads =
-      at === 0 ||
-      before === "and" ||
-      before === "or" ||
-      before === "to" ||
-      before === "tool" ||
-      before === "can" ||
-      before === "you";
-    return leads ? (groupOf(word) ?? []) : [];
-  });
-}
+/** A verb may follow these in a description. */
+const LEADING = wordSet("and or to tool can you");
 
-/** The kinds of a tool's actions; empty if no verb is known. */
-export function kindsOf(actions: Iterable<VerbGroupName>): ReadonlySet<ActionKind> {
-  return new Set([...actions].map(kindOf));
+function verbsOfDescription(head: string): readonly VerbGroupName[] {
+  const said = splitWords(head).slice(0, 24);
+  return said.flatMap((word, at) => (at === 0 || LEADING.has(said[at - 1] ?? "") ? (groupOf(word) ?? []) : []));
 }

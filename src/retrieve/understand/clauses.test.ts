@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isMultiStep, splitClauses, stepsOf } from "./clauses.ts";
+import { splitClauses, stepsOf } from "./clauses.ts";
 
 describe("splitClauses", () => {
   it.each([
@@ -43,11 +43,11 @@ describe("splitClauses", () => {
   });
 });
 
-describe("isMultiStep", () => {
-  it("is true for two wishes, not for one wish and its story", () => {
-    expect(isMultiStep(splitClauses("Find the retention report and kick off a fresh run."))).toBe(true);
-    expect(isMultiStep(splitClauses("The worker queue feels backed up. How deep is it?"))).toBe(false);
-    expect(isMultiStep(splitClauses("My doctor put me on lisinopril. What should I avoid?"))).toBe(false);
+describe("the steps of a request", () => {
+  it("exist for two wishes, not for one wish and its story", () => {
+    expect(stepsOf("Find the retention report and kick off a fresh run.")).toBeDefined();
+    expect(stepsOf("The worker queue feels backed up. How deep is it?")).toBeUndefined();
+    expect(stepsOf("My doctor put me on lisinopril. What should I avoid?")).toBeUndefined();
   });
 });
 

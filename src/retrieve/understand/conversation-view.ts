@@ -1,10 +1,9 @@
-import { messageText } from "./message-text.ts";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { keywordOf } from "./intent.ts";
-import type { ConversationContext } from "../query.ts";
+import { type ConversationContext, messageText } from "../query.ts";
 import { isContentless, wordsOf } from "./words.ts";
 
 /** What a conversation says about tools, prepared once a query. */

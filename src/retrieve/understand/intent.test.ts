@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { classifyIntent, INTENT_KEYWORDS } from "./intent.ts";
-import { INTENTS } from "./intents.ts";
+import { INTENT_KEYWORDS, INTENTS, resolveIntent } from "./intent.ts";
 
-describe("classifyIntent", () => {
+const settings = { enableIntentClassification: true, useLlmForIntent: false };
+
+async function classifyIntent(query: string, conversationSummary = "") {
+  return (await resolveIntent({ query, conversationSummary }, settings, undefined, undefined)).intent;
+}
+
+describe("the intent of a request", () => {
   it.each([
     ["list all open invoices", "data_query"],
     ["modify the shipping address", "data_mutation"],
@@ -12,38 +17,38 @@ describe("classifyIntent", () => {
     ["a ticket about a refund", "customer_support"],
     ["change a permission in the admin console", "admin"],
     ["what is the weather in Paris", "unknown"],
-  ])("reads %j as %s [000-6.1-keywords] [000-6.1-intent-unknown]", (query, intent) => {
-    expect(classifyIntent(query)).toBe(intent);
+  ])("reads %j as %s [000-6.1-keywords] [000-6.1-intent-unknown]", async (query, intent) => {
+    expect(await classifyIntent(query)).toBe(intent);
   });
 
-  it("sees through inflections", () => {
-    expect(classifyIntent("deleting rows")).toBe("data_mutation");
-    expect(classifyIntent("emailed everyone")).toBe("communication");
-    expect(classifyIntent("two queries")).toBe("data_query");
+  it("sees through inflections", async () => {
+    expect(await classifyIntent("deleting rows")).toBe("data_mutation");
+    expect(await classifyIntent("emailed everyone")).toBe("communication");
+    expect(await classifyIntent("two queries")).toBe("data_query");
   });
 
-  it("matches whole words: a budget is no get, a reader no read, profiles no files", () => {
-    expect(classifyIntent("the budget for a screen reader in our profiles")).toBe("unknown");
+  it("matches whole words: a budget is no get, a reader no read, profiles no files", async () => {
+    expect(await classifyIntent("the budget for a screen reader in our profiles")).toBe("unknown");
   });
 
-  it("does not take `set` for a setting", () => {
-    expect(classifyIntent("set the table")).toBe("unknown");
-    expect(classifyIntent("open the settings")).toBe("admin");
+  it("does not take `set` for a setting", async () => {
+    expect(await classifyIntent("set the table")).toBe("unknown");
+    expect(await classifyIntent("open the settings")).toBe("admin");
   });
 
-  it("lets the most keywords win [000-6.1-keywords]", () => {
-    expect(classifyIntent("get the email and send a message")).toBe("communication");
+  it("lets the most keywords win [000-6.1-keywords]", async () => {
+    expect(await classifyIntent("get the email and send a message")).toBe("communication");
   });
 
-  it("counts a repeated keyword once, as a tie, which the earlier intent wins", () => {
-    expect(classifyIntent("email email search")).toBe("data_query");
-    expect(classifyIntent("send the report")).toBe("analysis");
+  it("counts a repeated keyword once, as a tie, which the earlier intent wins", async () => {
+    expect(await classifyIntent("email email search")).toBe("data_query");
+    expect(await classifyIntent("send the report")).toBe("analysis");
   });
 
-  it("asks the summary where the request says nothing, and only there", () => {
-    expect(classifyIntent("and the next one", "The person wants refunds.")).toBe("customer_support");
-    expect(classifyIntent("delete it", "The person wants refunds.")).toBe("data_mutation");
-    expect(classifyIntent("and the next one", "")).toBe("unknown");
+  it("asks the summary where the request says nothing, and only there", async () => {
+    expect(await classifyIntent("and the next one", "The person wants refunds.")).toBe("customer_support");
+    expect(await classifyIntent("delete it", "The person wants refunds.")).toBe("data_mutation");
+    expect(await classifyIntent("and the next one", "")).toBe("unknown");
   });
 });
 

@@ -1,5 +1,26 @@
-import { INTENTS, type Intent } from "./intents.ts";
+import type { ConversationContext } from "../query.ts";
+import type { RetrieverSettings } from "../settings.ts";
 import { baseForms, wordsOf } from "./words.ts";
+
+/** What a request is about, coarsely. */
+export const INTENTS = [
+  "data_query",
+  "data_mutation",
+  "analysis",
+  "communication",
+  "file_operations",
+  "customer_support",
+  "admin",
+  "unknown",
+] as const;
+export type Intent = (typeof INTENTS)[number];
+
+/** Classifies a request by other means than keywords, such as a language model. */
+export type IntentClassifier = (
+  query: string,
+  summary: string | undefined,
+  options: { readonly signal?: AbortSignal },
+) => Promise<Intent>;
 
 /** The words that speak for each intent, in requests and in the tags of tools. */
 export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readonly string[]>> = {
@@ -12,20 +33,43 @@ export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readon
   admin: ["user", "permission", "setting", "config", "admin"],
 };
 
+/** What a request is about, and how much each intent counts in it. */
+export interface ResolvedIntent {
+  readonly intent: Intent;
+  /** 1 for the intent itself; less, or as much, for others that speak in the request too. Empty for `unknown`. */
+  readonly shares: ReadonlyMap<Intent, number>;
+}
+
 /**
- * What a request is about, by its words: the intent with the most keywords in it, the earlier in the list on a tie, `unknown` where
- * there is none. The summary of the conversation speaks only if the request itself says nothing.
+ * The intent a retrieval works with: the caller's if given, the injected classifier's if configured, or else the one with the most keywords, the
+ * earlier in the list on a tie. A classifier that fails, or answers something else, is passed over.
  */
-export function classifyIntent(query: string, summary?: string): Intent {
-  return strongestOf(weighIntents(query, summary));
+export async function resolveIntent(
+  context: ConversationContext,
+  settings: Pick<RetrieverSettings, "enableIntentClassification" | "useLlmForIntent">,
+  classifier: IntentClassifier | undefined,
+  signal: AbortSignal | undefined,
+): Promise<ResolvedIntent> {
+  const { query, conversationSummary, inferredIntent } = context;
+  if (inferredIntent !== undefined) return only(inferredIntent);
+  if (!settings.enableIntentClassification) return only("unknown");
+  if (settings.useLlmForIntent && classifier !== undefined) {
+    try {
+      const intent = await classifier(query, conversationSummary, signal === undefined ? {} : { signal });
+      if (INTENTS.includes(intent)) return only(intent);
+    } catch {
+      // The keywords answer instead.
+    }
+  }
+  const shares = weighIntents(query, conversationSummary);
+  return { intent: INTENTS.find((intent) => shares.get(intent) === 1) ?? "unknown", shares };
 }
 
-/** The intent that speaks loudest, the earlier in the list on a tie; `unknown` where none speaks. */
-export function strongestOf(shares: ReadonlyMap<Intent, number>): Intent {
-  return INTENTS.find((intent) => shares.get(intent) === 1) ?? "unknown";
+function only(intent: Intent): ResolvedIntent {
+  return { intent, shares: new Map(intent === "unknown" ? [] : [[intent, 1]]) };
 }
 
-/** How strongly each intent speaks in a request, as a share of the strongest. A task of two parts has two; empty if none speaks. */
+/** How strongly each intent speaks in a request, as a share of the strongest. The summary of the conversation speaks only if the request says nothing. */
 export function weighIntents(query: string, summary = ""): ReadonlyMap<Intent, number> {
   let counts = countKeywords(query);
   if (counts.size === 0) counts = countKeywords(summary);
@@ -33,30 +77,29 @@ export function weighIntents(query: string, summary = ""): ReadonlyMap<Intent, n
   return new Map(Array.from(counts, ([intent, count]) => [intent, count / most]));
 }
 
+const INTENT_BY_KEYWORD: ReadonlyMap<string, Intent> = new Map(
+  Object.entries(INTENT_KEYWORDS).flatMap(([intent, keywords]) =>
+    keywords.map((keyword) => [keyword, intent as Intent] as const),
+  ),
+);
+
 /** The intent a word speaks for, whatever its inflection, and the keyword it is a form of. */
 export function keywordOf(word: string): { readonly keyword: string; readonly intent: Intent } | undefined {
-  for (const form of baseForms(word)) {
-    const intent = INTENT_BY_KEYWORD.get(form);
-    if (intent !== undefined) return { keyword: form, intent };
+  for (const keyword of baseForms(word)) {
+    const intent = INTENT_BY_KEYWORD.get(keyword);
+    if (intent !== undefined) return { keyword, intent };
   }
   return undefined;
 }
 
-const INTENT_BY_KEYWORD: ReadonlyMap<string, Intent> = new Map(
-  INTENTS.flatMap((intent) =>
-    intent === "unknown" ? [] : INTENT_KEYWORDS[intent].map((keyword) => [keyword, intent] as const),
-  ),
-);
-
 /** Each keyword counts once, however often it stands there. */
 function countKeywords(text: string): ReadonlyMap<Intent, number> {
-  const seen = new Set<string>();
-  const counts = new Map<Intent, number>();
+  const found = new Map<string, Intent>();
   for (const word of wordsOf(text)) {
     const match = keywordOf(word);
-    if (match === undefined || seen.has(match.keyword)) continue;
-    seen.add(match.keyword);
-    counts.set(match.intent, (counts.get(match.intent) ?? 0) + 1);
+    if (match !== undefined) found.set(match.keyword, match.intent);
   }
+  const counts = new Map<Intent, number>();
+  for (const intent of found.values()) counts.set(intent, (counts.get(intent) ?? 0) + 1);
   return counts;
 }

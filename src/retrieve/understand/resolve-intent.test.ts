@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Intent, IntentClassifier } from "./intents.ts";
-import { resolveIntent } from "./resolve-intent.ts";
+import { type Intent, type IntentClassifier, resolveIntent } from "./intent.ts";
 
 const on = { enableIntentClassification: true, useLlmForIntent: true };
 const says =

@@ -1,6 +1,6 @@
-import type { ConversationContext } from "../query.ts";
+import { type ConversationContext, messageText } from "../query.ts";
+import { dependence } from "../rank/dependence.ts";
 import { type Steps, stepsOf } from "./clauses.ts";
-import { conversationQuery, type FoldedQuery } from "./conversation-query.ts";
 
 /** A request as it is searched for. */
 export interface Request {
@@ -16,9 +16,17 @@ export interface Request {
   readonly meanings: readonly string[];
 }
 
+/** A request in its conversation. */
+interface FoldedQuery {
+  readonly text: string;
+  /** How much of each ranker's score comes from this text rather than from the request alone, in (0, 1). */
+  readonly share: number;
+}
+
 /** Reads a request: what it leans on, and what it asks for. */
 export function understand(context: ConversationContext): Request {
-  const { text, folded } = conversationQuery(context);
+  const text = context.query;
+  const folded = foldConversation(context);
   const steps = stepsOf(text);
   const texts = folded === undefined ? [text] : [text, folded.text];
   return {
@@ -28,4 +36,31 @@ export function understand(context: ConversationContext): Request {
     texts,
     meanings: [...texts, ...(steps?.clauses ?? [])],
   };
+}
+
+/** A request that leans on the conversation less than this is taken by itself: what was said before could only mislead. */
+const STANDS_ALONE = 0.2;
+/** However much it leans on the conversation, the request keeps the rest: it alone says what is wanted now. */
+const MOST_SHARE = 0.7;
+const EARLIER_TURNS = 6;
+/** A tool's answer can be long, and its beginning says what it is about. */
+const TURN_LENGTH = 400;
+
+/**
+ * A request with the turns before it, latest first, so that a cut loses the oldest; undefined if it stands alone. The more it leans on them, the
+ * more they count. The summary stands in for turns that are not there.
+ */
+export function foldConversation(context: ConversationContext): FoldedQuery | undefined {
+  const { query, recentMessages = [], conversationSummary = "" } = context;
+  const leaning = dependence(query);
+  if (leaning < STANDS_ALONE) return undefined;
+  const turns = recentMessages
+    .map((message) => ({ role: message.role, content: messageText(message) }))
+    .filter(({ content }) => content.trim() !== "" && content !== query)
+    .slice(-EARLIER_TURNS)
+    .map(({ role, content }) => `${role}: ${content.slice(0, TURN_LENGTH)}`)
+    .toReversed();
+  if (turns.length === 0 && conversationSummary.trim() !== "") turns.push(conversationSummary.slice(0, TURN_LENGTH));
+  if (turns.length === 0) return undefined;
+  return { text: `${query}\nearlier: ${turns.join("\n")}`, share: MOST_SHARE * leaning };
 }

@@ -2,7 +2,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { CAPABILITIES, TOOL_SOURCES } from "../../tool/tool.ts";
-import { INTENTS } from "./intents.ts";
+import { INTENTS } from "./intent.ts";
 import { REFUSE_MODES, type ConversationContext, type RefuseMode, type ToolQuery } from "../query.ts";
 
 /** A query that is well formed, with its defaults filled in. */

@@ -1,5 +1,7 @@
+import { wordSet } from "./words.ts";
+
 /** Whether an action only looks, changes something, or works on what it is given. */
-export type ActionKind = "read" | "write" | "work";
+type ActionKind = "read" | "write" | "work";
 
 /**
  * Verbs that mean nearly the same in a request and in a tool's name, after the kind of the group. A verb stands in the group of its most
@@ -115,10 +117,8 @@ export function kindOf(group: VerbGroupName): ActionKind {
 }
 
 /** Groups that do and undo: the one is no answer to a request for the other. */
-const OPPOSITES: ReadonlySet<string> = new Set(
-  "create-delete create-restore delete-restore cancel-restore move-restore upload-export run-cancel run-pause tag-delete follow-delete invite-delete book-cancel buy-cancel schedule-cancel export-restore".split(
-    " ",
-  ),
+const OPPOSITES = wordSet(
+  "create-delete create-restore delete-restore cancel-restore move-restore upload-export run-cancel run-pause tag-delete follow-delete invite-delete book-cancel buy-cancel schedule-cancel export-restore",
 );
 
 /** Whether one group undoes what the other does. */
@@ -126,9 +126,7 @@ export function areOpposed(asked: VerbGroupName, offered: VerbGroupName): boolea
   return OPPOSITES.has(`${asked}-${offered}`) || OPPOSITES.has(`${offered}-${asked}`);
 }
 
-const RELATIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries(RELATED).map(([group, others]) => [group, new Set(others.split(" "))]),
-);
+const RELATIONS = new Map(Object.entries(RELATED).map(([group, others]) => [group, wordSet(others)]));
 
 /** Whether a tool of one group may well do what a request of the other asks for. */
 export function areRelated(asked: VerbGroupName, offered: VerbGroupName): boolean {

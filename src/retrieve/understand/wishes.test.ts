@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isWish, startsClause } from "./wishes.ts";
+import { isWish, startsClause } from "./clauses.ts";
 
 describe("isWish", () => {
   it.each([

@@ -3,6 +3,11 @@ export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
+/** The words of a list, between spaces. */
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
 /** A word and what it may be an inflection of: `queries` gives `query`, `deleting` gives `delete`. Some forms are no words; they match nothing. */
 export function baseForms(word: string): readonly string[] {
   const forms = [word];
@@ -28,10 +33,9 @@ export function isNameless(word: string): boolean {
 }
 
 /** Words that point, ask or agree but name nothing. */
-const STOP_WORDS: ReadonlySet<string> = new Set(
-  `a about again ahead all also am an and another any anything are as at be been being but by can continue could did do does doing done
+const STOP_WORDS =
+  wordSet(`a about again ahead all also am an and another any anything are as at be been being but by can continue could did do does doing done
   for from go had has have he hello her hey hi him his how i if in into is it its just let lets like ll m may me might more must my next no not now of
   ok okay on once one ones or other our please proceed re s same shall she should so some something sure t than thank thanks that the
   their them then there these they thing things this those to too try us ve very want was we were what when where which who why will
-  with would yeah yep yes you your`.split(/\s+/),
-);
+  with would yeah yep yes you your`);

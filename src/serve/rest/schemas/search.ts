@@ -1,5 +1,5 @@
 import { REFUSE_MODES } from "../../../retrieve/query.ts";
-import { INTENTS } from "../../../retrieve/understand/intents.ts";
+import { INTENTS } from "../../../retrieve/understand/intent.ts";
 import { CAPABILITIES, TOOL_SOURCES } from "../../../tool/tool.ts";
 import { TOOL } from "./tool.ts";
 import { choice, described, flag, integer, list, number, object, share, text, texts } from "./write.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { messageText } from "./message-text.ts";
+import { messageText } from "./query.ts";
 
 describe("a message's text", () => {
   it("is its content where that is text", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conversationQuery } from "./conversation-query.ts";
+import { foldConversation } from "./understand.ts";
 
 const earlier = [
   { role: "user", content: "hello" },
@@ -8,22 +8,21 @@ const earlier = [
   { role: "user", content: "yes please" },
 ];
 
-describe("conversationQuery", () => {
+describe("foldConversation", () => {
   it("takes a request that stands alone by itself, whatever was said before", () => {
     const query = "Create a channel #release-notes in Discord server 88123 with the topic What shipped this week";
-    expect(conversationQuery({ query, recentMessages: earlier })).toEqual({ text: query });
+    expect(foldConversation({ query, recentMessages: earlier })).toBeUndefined();
   });
 
   it("folds the turns before it into one that leans on them, latest first", () => {
-    const { text, folded } = conversationQuery({ query: "yes, do it again", recentMessages: earlier.slice(1, 3) });
-    expect(text).toBe("yes, do it again");
+    const folded = foldConversation({ query: "yes, do it again", recentMessages: earlier.slice(1, 3) });
     expect(folded?.text).toBe(
       "yes, do it again\nearlier: assistant: Done. Shall I email the customer?\nuser: refund order 1042",
     );
   });
 
   it("gives the conversation more the more the request leans on it, and never all", () => {
-    const share = (query: string): number => conversationQuery({ query, recentMessages: earlier }).folded?.share ?? 0;
+    const share = (query: string): number => foldConversation({ query, recentMessages: earlier })?.share ?? 0;
     expect(share("and again")).toBeGreaterThan(share("open the payments dashboard"));
     expect(share("open the payments dashboard")).toBeGreaterThan(0);
     expect(share("and again")).toBeLessThanOrEqual(0.7);
@@ -34,20 +33,19 @@ describe("conversationQuery", () => {
       role: "tool",
       content: `${index}${"x".repeat(1000)}`,
     }));
-    const turns = conversationQuery({ query: "and that?", recentMessages: messages }).folded?.text.split("\n") ?? [];
+    const turns = foldConversation({ query: "and that?", recentMessages: messages })?.text.split("\n") ?? [];
     expect(turns.length).toBe(7);
     expect(turns.at(-1)).toBe(`tool: 2${"x".repeat(399)}`);
   });
 
   it("takes the summary where there are no turns [000-4.2-summary]", () => {
-    const { folded } = conversationQuery({ query: "that one", conversationSummary: "About refunds." });
+    const folded = foldConversation({ query: "that one", conversationSummary: "About refunds." });
     expect(folded?.text).toBe("that one\nearlier: About refunds.");
   });
 
   it("stays the request where there is nothing to fold, and does not fold it into itself", () => {
-    expect(conversationQuery({ query: "that one" })).toEqual({ text: "that one" });
-    expect(conversationQuery({ query: "that one", recentMessages: [{ role: "user", content: "that one" }] })).toEqual({
-      text: "that one",
-    });
+    expect(foldConversation({ query: "that one" })).toBeUndefined();
+    const recentMessages = [{ role: "user", content: "that one" }];
+    expect(foldConversation({ query: "that one", recentMessages })).toBeUndefined();
   });
 });
