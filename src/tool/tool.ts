@@ -90,11 +90,17 @@ export interface Annotations {
   readonly confirmed: boolean;
 }
 
+/** What annotations say of a tool, besides whether they are confirmed. */
+export const ANNOTATIONS = ["readOnly", "destructive", "idempotent", "openWorld"] as const;
+
+/** What a tool can be to another. */
+export const DEPENDENCY_TYPES = ["requires", "suggests", "conflicts"] as const;
+
 /** A relation to another tool. */
 export interface Dependency {
   /** The other tool's id, or its name within the same namespace. */
   readonly tool: string;
-  readonly type: "requires" | "suggests" | "conflicts";
+  readonly type: (typeof DEPENDENCY_TYPES)[number];
   readonly reason?: string;
 }
 
@@ -108,6 +114,9 @@ export interface Cost {
   /** Tokens the definition adds to a prompt. Estimated if omitted. */
   readonly contextTokens?: number;
 }
+
+/** The costs there are. */
+export const COSTS = ["estimatedLatencyMs", "monetaryCost", "rateLimit", "contextTokens"] as const;
 
 /** How a tool has fared. Kept by observe/, never part of the definition. */
 export interface Health {

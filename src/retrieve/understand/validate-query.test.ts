@@ -126,9 +126,9 @@ describe("validateQuery", () => {
 
   it("names an unknown field with the nearest one", () => {
     expect(refusal({ context, limits: 3 }).message).toBe(
-      'The query\'s limits is no field of a query (it is 3). Did you mean "limit"?',
+      "The query's limits is not a known field (it is 3). Did you mean limit?",
     );
-    expect(refusal({ context: { ...context, tools_failed: [] } }).details.fix).toBe('Did you mean "toolsFailed"?');
+    expect(refusal({ context: { ...context, tools_failed: [] } }).details.fix).toBe("Did you mean toolsFailed?");
     expect(refusal({ context, toString: 1 }).details.field).toBe("toString");
   });
 

@@ -1,67 +1,43 @@
 import { isItself } from "./check-draft.ts";
 import { isPlainObject, type JsonSchema } from "../json-schema.ts";
 import { DEFAULT_VERSION, LIMITS, VERSION_PATTERN } from "../limits.ts";
-import type { Annotations, Cost, Dependency } from "../tool.ts";
+import { type Annotations, ANNOTATIONS, type Cost, COSTS, type Dependency, DEPENDENCY_TYPES } from "../tool.ts";
 import { splitWords } from "../split-words.ts";
-
-/** A value as a source gave it, made to fit; `changed` where the original says more than what became of it. */
-export interface Normalised<Value> {
-  readonly value: Value;
-  readonly changed: boolean;
-}
 
 const EMPTY: readonly never[] = Object.freeze([]);
 
 /** The nonempty strings of a list, at most `max` of them. */
-export function toTexts(given: unknown, max: number = Number.POSITIVE_INFINITY): Normalised<readonly string[]> {
-  const value = onlyMatching(given, (entry) => typeof entry === "string" && entry.trim() !== "");
-  return value.length > max ? { value: Object.freeze(value.slice(0, max)), changed: true } : same(value, given);
+export function toTexts(given: unknown, max = Infinity): readonly string[] {
+  const texts = onlyMatching(given, (entry) => typeof entry === "string" && entry.trim() !== "");
+  return texts.length > max ? Object.freeze(texts.slice(0, max)) : texts;
 }
 
 /** The members of a closed list that were named. */
-export function toMembers<Member extends string>(
-  given: unknown,
-  known: readonly Member[],
-): Normalised<readonly Member[]> {
-  return same(
-    onlyMatching<Member>(given, (entry) => known.includes(entry as Member)),
-    given,
-  );
-}
-
-/** One member of a closed list, or undefined. */
-export function toMember<Member extends string>(given: unknown, known: readonly Member[]): Member | undefined {
-  return known.find((member) => member === given);
-}
-
-/**
- * A schema whose top is an object, as close to the given one as that allows. Only the top is looked at: what lies inside stays as it came,
- * for the validator and the dialects to understand.
- */
-export function toObjectSchema(given: unknown): Normalised<JsonSchema> {
-  if (!isPlainObject(given)) return { value: NO_PARAMETERS, changed: given !== undefined };
-  const { type, properties, required } = given;
-  const describesObject = type === undefined || type === "object" || isPlainObject(properties);
-  const allowsObject = Array.isArray(type) && type.includes("object");
-  if (!describesObject && !allowsObject) return { value: NO_PARAMETERS, changed: true };
-
-  const schema: Record<string, unknown> = { ...given };
-  if (type !== "object") schema["type"] = "object";
-  if (properties !== undefined && !areProperties(properties)) {
-    const entries = isPlainObject(properties) ? Object.entries(properties).filter(([, each]) => isSchema(each)) : [];
-    schema["properties"] = Object.freeze(Object.fromEntries(entries));
-  }
-  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === "string"))) {
-    schema["required"] = Object.freeze(onlyMatching(required, (name) => typeof name === "string"));
-  }
-  const changed = schema["type"] !== type || schema["properties"] !== properties || schema["required"] !== required;
-  return { value: changed ? Object.freeze(schema) : given, changed };
+export function toMembers<Member extends string>(given: unknown, known: readonly Member[]): readonly Member[] {
+  return onlyMatching<Member>(given, (entry) => known.includes(entry as Member));
 }
 
 const NO_PARAMETERS: JsonSchema = Object.freeze({ type: "object", properties: Object.freeze({}) });
 
-function areProperties(value: unknown): boolean {
-  return isPlainObject(value) && Object.values(value).every(isSchema);
+/**
+ * A schema whose top is an object, as close to the given one as that allows; the given one itself if it is such a schema. What lies inside stays as
+ * it came, for the validator and the dialects to understand.
+ */
+export function toObjectSchema(given: unknown): JsonSchema {
+  if (!isPlainObject(given)) return NO_PARAMETERS;
+  const { type, properties, required } = given;
+  const describesObject = type === undefined || type === "object" || isPlainObject(properties);
+  if (!describesObject && !(Array.isArray(type) && type.includes("object"))) return NO_PARAMETERS;
+
+  const fixed: Record<string, unknown> = {};
+  if (type !== "object") fixed["type"] = "object";
+  if (properties !== undefined && !(isPlainObject(properties) && Object.values(properties).every(isSchema))) {
+    const entries = isPlainObject(properties) ? Object.entries(properties).filter(([, each]) => isSchema(each)) : [];
+    fixed["properties"] = Object.freeze(Object.fromEntries(entries));
+  }
+  const names = onlyMatching(required, (name) => typeof name === "string");
+  if (required !== undefined && names !== required) fixed["required"] = names;
+  return Object.keys(fixed).length === 0 ? given : Object.freeze({ ...given, ...fixed });
 }
 
 function isSchema(value: unknown): boolean {
@@ -69,29 +45,20 @@ function isSchema(value: unknown): boolean {
 }
 
 /** Annotations under our names or MCP's. A source cannot confirm its own hints. */
-export function toAnnotations(given: unknown): Normalised<Annotations> {
-  const annotations: { -readonly [Key in keyof Annotations]: Annotations[Key] } = fromMcpAnnotations(given);
-  let changed = given !== undefined && given !== null;
-  if (isPlainObject(given)) {
-    changed = given["confirmed"] === true;
-    for (const [key, value] of Object.entries(given)) {
-      const known = key === "readOnly" || key === "destructive" || key === "idempotent" || key === "openWorld";
-      if (known && typeof value === "boolean") annotations[key] = value;
-      else if (key !== "confirmed" || typeof value !== "boolean") changed = true;
-    }
-  }
-  return { value: Object.freeze(annotations), changed };
+export function toAnnotations(given: unknown): Annotations {
+  const own = isPlainObject(given) ? ANNOTATIONS.filter((name) => typeof given[name] === "boolean") : [];
+  return Object.freeze({
+    ...fromMcpAnnotations(given),
+    ...Object.fromEntries(own.map((name) => [name, (given as Annotations)[name]])),
+  });
 }
 
 /** The well-formed relations to other tools. */
 export function toDependencies(
   given: unknown,
   tool: { readonly name: string; readonly namespace: string },
-): Normalised<readonly Dependency[]> {
-  return same(
-    onlyMatching<Dependency>(given, (entry) => isDependency(entry) && !isItself(entry.tool, tool)),
-    given,
-  );
+): readonly Dependency[] {
+  return onlyMatching<Dependency>(given, (entry) => isDependency(entry) && !isItself(entry.tool, tool));
 }
 
 function isDependency(value: unknown): value is Dependency {
@@ -100,51 +67,36 @@ function isDependency(value: unknown): value is Dependency {
   return (
     typeof tool === "string" &&
     tool !== "" &&
-    (type === "requires" || type === "suggests" || type === "conflicts") &&
+    DEPENDENCY_TYPES.some((known) => known === type) &&
     (reason === undefined || (typeof reason === "string" && reason.trim() !== "")) &&
     Object.keys(others).length === 0
   );
 }
 
-const COSTS = ["estimatedLatencyMs", "monetaryCost", "rateLimit", "contextTokens"] as const;
-
 /** The costs that are numbers of at least 0. */
-export function toCost(given: unknown): Normalised<Cost> {
-  if (!isPlainObject(given)) return { value: NO_COST, changed: given !== undefined && given !== null };
-  const cost: { -readonly [Key in keyof Cost]: Cost[Key] } = {};
-  for (const key of COSTS) {
-    const amount = given[key];
-    if (typeof amount === "number" && amount >= 0) cost[key] = amount;
-  }
-  return { value: Object.freeze(cost), changed: Object.keys(cost).length < Object.keys(given).length };
+export function toCost(given: unknown): Cost {
+  const costs = isPlainObject(given) ? COSTS.map((name) => [name, given[name]] as const) : [];
+  return Object.freeze(Object.fromEntries(costs.filter(([, amount]) => typeof amount === "number" && amount >= 0)));
 }
 
-const NO_COST: Cost = Object.freeze({});
-
 /** Three numbers joined by dots, from a version in almost any spelling. */
-export function toVersion(given: unknown): Normalised<string> {
-  if (typeof given === "string" && VERSION_PATTERN.test(given)) return { value: given, changed: false };
-  const [, major, minor = "0", patch = "0"] =
-    (typeof given === "string" && /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?![\d])/.exec(given)) || [];
-  const value = major === undefined ? DEFAULT_VERSION : `${major}.${minor}.${patch}`;
-  return { value, changed: given !== undefined && given !== null };
+export function toVersion(given: unknown): string {
+  if (typeof given !== "string") return DEFAULT_VERSION;
+  if (VERSION_PATTERN.test(given)) return given;
+  const [, major, minor = "0", patch = "0"] = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?![\d])/.exec(given) ?? [];
+  return major === undefined ? DEFAULT_VERSION : `${major}.${minor}.${patch}`;
 }
 
 /** A time within the limits. */
-export function toTimeout(given: unknown): Normalised<number | undefined> {
-  if (typeof given !== "number") return { value: undefined, changed: given !== undefined && given !== null };
-  const value = Math.min(Math.max(given, LIMITS.timeoutMinMs), LIMITS.timeoutMaxMs);
-  return { value, changed: value !== given };
+export function toTimeout(given: unknown): number | undefined {
+  if (typeof given !== "number") return undefined;
+  return Math.min(Math.max(given, LIMITS.timeoutMinMs), LIMITS.timeoutMaxMs);
 }
 
-/** The entries of a list that pass; the list itself where all do. */
+/** The entries of a list that pass; the list itself if all do. */
 function onlyMatching<Entry = string>(given: unknown, accept: (entry: unknown) => boolean): readonly Entry[] {
   if (!Array.isArray(given)) return EMPTY;
   return given.every(accept) ? given : Object.freeze(given.filter(accept));
-}
-
-function same<Value>(value: readonly Value[], given: unknown): Normalised<readonly Value[]> {
-  return { value, changed: value !== given && given !== undefined && given !== null };
 }
 
 /** What a source says of a tool in words. */
@@ -205,19 +157,9 @@ function isMarked(name: string, description: string): boolean {
   return words.length > 2 && words.at(-1) === "deprecated" && !/deprecated/i.test(description);
 }
 
-const FROM_MCP = {
-  readOnlyHint: "readOnly",
-  destructiveHint: "destructive",
-  idempotentHint: "idempotent",
-  openWorldHint: "openWorld",
-} as const;
-
-/** Annotations from the hints of an MCP tool. Nobody confirmed them; anything malformed is left out. */
+/** Annotations from the hints of an MCP tool (`readOnlyHint`, …). Nobody confirmed them; anything malformed is left out. */
 export function fromMcpAnnotations(hints: unknown): Annotations {
-  const annotations: { -readonly [Key in keyof Annotations]: Annotations[Key] } = { confirmed: false };
-  for (const [hint, key] of Object.entries(FROM_MCP)) {
-    const value = isPlainObject(hints) ? hints[hint] : undefined;
-    if (typeof value === "boolean") annotations[key] = value;
-  }
-  return annotations;
+  const given = isPlainObject(hints) ? hints : {};
+  const known = ANNOTATIONS.filter((name) => typeof given[`${name}Hint`] === "boolean");
+  return { confirmed: false, ...Object.fromEntries(known.map((name) => [name, given[`${name}Hint`]])) };
 }

@@ -6,18 +6,17 @@ import type { SourceDraft, ToolDraft } from "../draft.ts";
 import { isPlainObject } from "../json-schema.ts";
 import { DEFAULT_NAMESPACE, LIMITS, riskOf } from "../limits.ts";
 import {
-  type Normalised,
   saysDeprecated,
   toAnnotations,
   toCost,
   toDependencies,
-  toMember,
   toMembers,
   toObjectSchema,
   toTexts,
   toTimeout,
   toVersion,
 } from "./normalise-fields.ts";
+import { isSame } from "../schema/keywords.ts";
 import { type DataLimits, toPlainData } from "../schema/plain-data.ts";
 import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "../schema/schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
@@ -47,81 +46,77 @@ export interface DraftOrigin {
 export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
   const given = readDraft(draft);
   const originals = new Map<string, unknown>();
-  const keep = <Value>(field: string, { value, changed }: Normalised<Value>): Value => {
-    if (changed) originals.set(field, given[field] ?? null);
+  /** Notes what the source gave if something else became of it. */
+  const keep = <Value>(field: keyof ToolDraft, value: Value, same: unknown = given[field]): Value => {
+    if (isPresent(given[field]) && !isSame(value, same)) originals.set(field, given[field]);
     return value;
   };
   const text = (field: keyof ToolDraft): string | undefined => {
     const value = given[field];
     if (typeof value === "string" && value.trim() !== "") return value;
-    if (value !== undefined && value !== null && value !== "") originals.set(field, value);
+    if (isPresent(value) && value !== "") originals.set(field, value);
     return undefined;
   };
-  const flag = (field: keyof ToolDraft): boolean => {
+  const flag = (field: keyof ToolDraft): boolean => keep(field, given[field] === true);
+  const record = (field: keyof ToolDraft): Given | undefined => {
     const value = given[field];
-    return keep(field, { value: value === true, changed: typeof value !== "boolean" && isPresent(value) });
-  };
-  const record = (field: keyof ToolDraft): Readonly<Record<string, unknown>> | undefined => {
-    const value = given[field];
-    return keep(
-      field,
-      isPlainObject(value) ? { value, changed: false } : { value: undefined, changed: isPresent(value) },
-    );
+    return keep(field, isPlainObject(value) ? value : undefined);
   };
 
   const identity = toIdentity(given, from, originals);
   const parameters = keep("parameters", toObjectSchema(given["parameters"]));
+  if (given["parameters"] === null) originals.set("parameters", null);
   const descriptions = toDescriptions(given, identity, parameters, originals);
   const declared = keep("capabilities", toMembers(given["capabilities"], CAPABILITIES));
   const capabilities = withImplied(declared, from.capabilities);
-  const hints = keep("annotations", toAnnotations(given["annotations"]));
+  const { annotations: givenHints } = given;
+  const unconfirmed = isPlainObject(givenHints) ? { confirmed: false, ...givenHints } : givenHints;
+  const hints = keep("annotations", toAnnotations(givenHints), unconfirmed);
   const annotations = from.trustsAnnotations === true ? Object.freeze({ ...hints, confirmed: true }) : hints;
-  const stated = toMember(given["riskLevel"], RISK_LEVELS);
-  const title = text("title") ?? titleOf(given["annotations"]);
-  const category = text("category");
-  const returns = record("returns");
-  const sourceUri = text("sourceUri");
+  const statedRisk = RISK_LEVELS.find((level) => level === given["riskLevel"]);
+  const title = text("title") ?? titleOf(givenHints);
   const givenEnsemble = text("ensemble");
   const ensemble = from.ensemble ?? givenEnsemble;
   if (givenEnsemble !== undefined && givenEnsemble !== ensemble) originals.set("ensemble", givenEnsemble);
-  const timeoutMs = keep("timeoutMs", toTimeout(given["timeoutMs"]));
-  const deprecationMessage = text("deprecationMessage");
   const successor = text("supersededBy");
   const supersededBy = successor !== undefined && isItself(successor, identity) ? undefined : successor;
   if (successor !== supersededBy) originals.set("supersededBy", successor);
 
   const fields = {
     ...identity,
-    ...(title === undefined ? {} : { title }),
     ...descriptions,
+    ...whereDefined({
+      title,
+      category: text("category"),
+      returns: record("returns"),
+      sourceUri: text("sourceUri"),
+      ensemble,
+      timeoutMs: keep("timeoutMs", toTimeout(given["timeoutMs"])),
+      deprecationMessage: text("deprecationMessage"),
+      supersededBy,
+    }),
     examples: keep("examples", toTexts(given["examples"], LIMITS.examples)),
     tags: keep("tags", toTexts(given["tags"])),
-    ...(category === undefined ? {} : { category }),
     parameters,
-    ...(returns === undefined ? {} : { returns }),
-    source: keep("source", {
-      value: from.source,
-      changed: isPresent(given["source"]) && given["source"] !== from.source,
-    }),
-    ...(sourceUri === undefined ? {} : { sourceUri }),
-    ...(ensemble === undefined ? {} : { ensemble }),
+    source: keep("source", from.source),
     capabilities,
-    riskLevel: keep("riskLevel", {
-      value: stated ?? riskOf(capabilities, annotations),
-      changed: stated === undefined && isPresent(given["riskLevel"]),
-    }),
+    riskLevel: keep("riskLevel", statedRisk ?? riskOf(capabilities, annotations)),
     requiredScopes: keep("requiredScopes", toTexts(given["requiredScopes"])),
     requiresConfirmation: flag("requiresConfirmation"),
     annotations,
     dependencies: keep("dependencies", toDependencies(given["dependencies"], identity)),
     cost: keep("cost", toCost(given["cost"])),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     metadata: record("metadata") ?? NOTHING,
     deprecated: flag("deprecated") || saysDeprecated({ ...descriptions, title, name: identity.sourceName }),
-    ...(deprecationMessage === undefined ? {} : { deprecationMessage }),
-    ...(supersededBy === undefined ? {} : { supersededBy }),
   };
   return finish(fields, given, originals, from);
+}
+
+/** The fields that have a value. */
+function whereDefined<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 type Given = Readonly<Record<string, unknown>>;
@@ -192,8 +187,8 @@ function toIdentity(
     originals.set("name", given["name"]);
 
   const version = toVersion(given["version"]);
-  if (version.changed) originals.set("version", given["version"]);
-  return { name, namespace, version: version.value, sourceName: sourceName as string };
+  if (isPresent(given["version"]) && given["version"] !== version) originals.set("version", given["version"]);
+  return { name, namespace, version, sourceName: sourceName as string };
 }
 
 function fitNamespace(namespace: string): string {
