@@ -109,7 +109,7 @@ function createPolicyAdministration(parts: AdministrationParts): PolicyAdministr
     async explain({ toolName, ...asked }) {
       const [{ aegis }] = await Promise.all([guard.load(), parts.ready()]);
       const found = await registry.find(toolName);
-      if (!found.found) {
+      if (found === undefined) {
         const message = await registry.explainMissing(toolName);
         throw new ArsenalError("TOOL_NOT_FOUND", message, { field: "toolName", value: toolName });
       }

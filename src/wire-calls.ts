@@ -17,7 +17,7 @@ import type { Clock } from "./observe/clock.ts";
 import type { Emit } from "./observe/events.ts";
 import { activeHostSpan } from "./observe/host-span.ts";
 import type { HealthBook } from "./observe/health.ts";
-import type { EnsembleSettings } from "./register/ensembles.ts";
+import type { EnsembleSettings } from "./register/source.port.ts";
 import type { Registry } from "./register/registry.ts";
 import { createLearning } from "./retrieve/learn/learning.ts";
 import { createRetriever, type Retriever } from "./retrieve/retriever.ts";

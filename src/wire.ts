@@ -22,15 +22,14 @@ import { createSurroundings } from "./config/parts/surroundings.ts";
 import type { ConfiguredExecutors } from "./config/parts/configured-executors.ts";
 import type { Started } from "./config/parts/start-configured.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
-import { forgetPast } from "./execute/forget-past.ts";
 import { localOperator } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
 import { createEvents, type Events } from "./observe/emitter.ts";
 import { createHealth, type HealthBook } from "./observe/health.ts";
 import type { MetricRegistry } from "./observe/metrics/registry.ts";
-import type { Ensembles, EnsembleSettings } from "./register/ensembles.ts";
+import type { Ensembles } from "./register/ensembles.ts";
 import { createRegistry, type Registry } from "./register/registry.ts";
-import type { Source } from "./register/source.port.ts";
+import type { EnsembleSettings, Source } from "./register/source.port.ts";
 import type { EventFeed } from "./serve/event-feed.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
@@ -117,7 +116,12 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   const catalog = createCatalog({ engine, tiers, emit, clock, changes, leases });
   const registry = createRegistry({
     catalog,
-    emit: (name, data) => (emit(name, data), forgetPast(name, data, { engine: calls?.engine, health })),
+    emit(name, data) {
+      emit(name, data);
+      // A tool that comes back, or comes back changed, starts afresh.
+      if ((name === "tool-deleted" || name === "tool-replaced") && "toolId" in data) calls?.engine.forget(data.toolId);
+      if (name === "tool-deleted" && "toolId" in data) health.forget(data.toolId);
+    },
     clock,
     alias: { toAlias, fromAlias, isCutAlias },
     limits: guard.limits,

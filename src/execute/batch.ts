@@ -1,12 +1,11 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
-import { showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
 import { isConfirmedReadOnly } from "./steps/retry.ts";
-import { isSignal } from "./steps/validate-call.ts";
+import { checkEnd, isSignal, refuse } from "./steps/validate-call.ts";
 
 const STRATEGIES: readonly unknown[] = ["parallel", "sequential", "adaptive", undefined];
 
@@ -139,22 +138,11 @@ function follow(signal: AbortSignal | undefined, controller: AbortController): (
 
 function checkBatch(batch: unknown): void {
   if (!isPlainObject(batch)) return refuse("batch", batch, "is not an object", "Give { calls }.");
-  const { calls, strategy, failFast, deadline, signal } = batch;
+  const { calls, strategy, failFast } = batch;
   if (!Array.isArray(calls)) refuse("calls", calls, "is not an array", "Give an array of calls.");
-  if (!STRATEGIES.includes(strategy)) {
+  if (!STRATEGIES.includes(strategy))
     refuse("strategy", strategy, "is unknown", 'Give "parallel", "sequential" or "adaptive".');
-  }
-  if (failFast !== undefined && typeof failFast !== "boolean") {
-    refuse("failFast", failFast, "is no boolean", "Give true or false.");
-  }
-  if (deadline !== undefined && !Number.isFinite(deadline)) {
-    refuse("deadline", deadline, "is no time", "Give milliseconds since the epoch, or leave it out.");
-  }
-  if (signal !== undefined && !isSignal(signal)) {
-    refuse("signal", signal, "is no AbortSignal", "Give the signal of an AbortController, or leave it out.");
-  }
-}
-
-function refuse(field: string, value: unknown, what: string, fix: string): never {
-  throw new ArsenalError("CALL_INVALID", `${field} ${what}: ${showValue(value)}. ${fix}`, { field, value, fix });
+  if (failFast !== undefined && typeof failFast !== "boolean")
+    refuse("failFast", failFast, "is not a boolean", "Give true or false.");
+  checkEnd(batch);
 }

@@ -37,7 +37,7 @@ function engineOf(handler: Handler, { obligations = {}, source = "mcp", auditFai
     auditFails ? Promise.reject(new Error("No space left")) : log.append(record);
   const tool = defineTool({ name: "t", description: "Does it.", parameters: { type: "object" }, source });
   return createEngine({
-    find: () => ({ found: true, tool, handler }),
+    find: () => ({ tool, handler }),
     aegis: createAegis({
       policy: { sees: () => true, decide: () => ({ effect: "allow", rule: "shown", obligations }) },
       state,

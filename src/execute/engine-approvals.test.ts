@@ -54,7 +54,6 @@ function setUp(
   const tool = defineTool({ name: "pay", description: "Pays somebody an amount of money.", parameters });
   const engine = createEngine({
     find: () => ({
-      found: true,
       tool,
       handler(args, context) {
         if (args["amount"] !== undefined) runs++;

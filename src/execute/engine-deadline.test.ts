@@ -45,7 +45,7 @@ function setUp(handler: Handler, { policy = ALLOW, draft, settings }: Options = 
   const engine = createEngine({
     find: (name) => {
       const parameters = { type: "object", properties: {} };
-      return { found: true, handler, tool: defineTool({ name, description: "Does work.", parameters, ...draft }) };
+      return { handler, tool: defineTool({ name, description: "Does work.", parameters, ...draft }) };
     },
     aegis,
     validator: jsonSchemaValidator(),

@@ -11,7 +11,7 @@ import { createManualClock, type ManualClock } from "../testing/manual-clock.ts"
 import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
 import { createEngine, type Engine } from "./engine.ts";
-import type { EnsembleSettings } from "./engine-parts.ts";
+import type { EnsembleSettings } from "../register/source.port.ts";
 import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 
 interface Bench {
@@ -35,7 +35,7 @@ function setUp(
       const parameters = { type: "object", properties: {} };
       const description = "Reads something from a server.";
       const draft = { name, namespace, ensemble: namespace, description, parameters, annotations };
-      return { found: true, handler, tool: defineTool(draft) };
+      return { handler, tool: defineTool(draft) };
     },
     aegis: createAegis({
       policy: { sees: () => true, decide: () => ({ effect: "allow" }) },

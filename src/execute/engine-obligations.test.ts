@@ -20,7 +20,7 @@ import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ToolCall } from "./call.ts";
 import { createEngine } from "./engine.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EngineParts } from "./engine.ts";
 import type { ToolResult } from "./result.ts";
 import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 
@@ -64,7 +64,7 @@ function setUp(handler: Handler, obligations: Obligations = {}, options: Options
   const health = createHealth({ clock, emit: () => {} });
   let runs = 0;
   const engine = createEngine({
-    find: () => ({ found: true, tool, handler: (args, context) => (runs++, handler(args, context)) }),
+    find: () => ({ tool, handler: (args, context) => (runs++, handler(args, context)) }),
     aegis,
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],

@@ -72,7 +72,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     find(name) {
       const tool = tools.get(name) ?? toolNamed(name);
       tools.set(name, tool);
-      return { found: true, tool, handler };
+      return { tool, handler };
     },
     aegis,
     validator: jsonSchemaValidator(),

@@ -13,7 +13,7 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import { createEngine, type Engine } from "./engine.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EngineParts } from "./engine.ts";
 import type { ToolResult } from "./result.ts";
 import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 
@@ -47,7 +47,7 @@ function setUp(
     find: (name) => {
       const parameters = { type: "object", properties: { limit: { type: "number" } } };
       const description = "A tool that tests how the engine waits.";
-      return { found: true, handler, tool: defineTool({ name, description, parameters, ...draft }) };
+      return { handler, tool: defineTool({ name, description, parameters, ...draft }) };
     },
     aegis: allowing,
     validator: jsonSchemaValidator(),

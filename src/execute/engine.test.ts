@@ -14,7 +14,7 @@ import type { Handler, Progress } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
 import { createEngine, type Engine } from "./engine.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EngineParts } from "./engine.ts";
 import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
 import type { Validator } from "./validator.port.ts";
 
@@ -83,10 +83,8 @@ function setUp(
   const health = createHealth({ clock, emit });
   const engine = createEngine({
     find(name) {
-      const entry = tools.find(([{ id, name: bare }]) => id === name || bare === name);
-      return entry === undefined
-        ? { found: false, reason: "secret.tool is near" }
-        : { found: true, tool: entry[0], handler: entry[1] };
+      const [found, handler] = tools.find(([{ id, name: bare }]) => id === name || bare === name) ?? [];
+      return found && { tool: found, ...(handler && { handler }) };
     },
     aegis,
     validator: jsonSchemaValidator(),

@@ -1,11 +1,27 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
+import type { Aegis } from "../guard/aegis.ts";
+import type { CallAudit } from "../guard/audit/call-audit.ts";
+import type { Idempotency } from "../guard/idempotency.ts";
+import type { Principal } from "../guard/principal.ts";
+import type { Clock } from "../observe/clock.ts";
+import type { Emit } from "../observe/events.ts";
+import type { HealthBook } from "../observe/health.ts";
+import type { EnsembleSettings } from "../register/source.port.ts";
+import type { Limits } from "../state/limits.port.ts";
+import { createArgumentChecks } from "./arguments/check-arguments.ts";
+import type { RepairArguments } from "./arguments/check-or-repair.ts";
 import { runBatch } from "./batch.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
-import { type EngineParts, startEngine } from "./engine-parts.ts";
-import type { CallLoad } from "./steps/admission.ts";
-import { findVisible } from "./steps/find-tool.ts";
-import type { BatchResult, ToolResult } from "./result.ts";
+import type { Executor } from "./executor.port.ts";
+import type { BatchResult, ResultError, ToolResult } from "./result.ts";
 import { runCall } from "./run-call.ts";
+import type { EngineSettings } from "./settings.ts";
+import { type CallLoad, createAdmissions } from "./steps/admission.ts";
+import { findVisible, type FindToolParts } from "./steps/find-tool.ts";
+import { createStates } from "./steps/handler-context.ts";
+import { createResultCache } from "./steps/result-cache.ts";
+import { createTraceIds } from "./trace-ids.ts";
+import type { Validator } from "./validator.port.ts";
 
 /** Runs calls: the one way to a handler. */
 export interface Engine {
@@ -19,6 +35,50 @@ export interface Engine {
   forget(toolId: string): void;
   /** From now on no call starts: those that wait for their turn fail with CLOSED, those that run go on. */
   close(): void;
+}
+
+/** What the engine is made of. */
+export interface EngineParts extends FindToolParts {
+  readonly aegis: Aegis;
+  readonly validator: Validator;
+  /** Makes arguments fit if it is plain what was meant. Without it, arguments that do not fit are refused. */
+  readonly repair?: RepairArguments;
+  /** The first that supports a tool's source runs it. */
+  readonly executors: readonly Executor[];
+  /** Records every call. Without it, nothing is recorded. */
+  readonly audit?: CallAudit | undefined;
+  /** Takes secrets out of the error that a result carries. Returns the same error if there are none. */
+  readonly redact?: ((error: ResultError) => ResultError) | undefined;
+  /** Keeps the results of calls that name a key. Without it, such calls are refused. */
+  readonly idempotency?: Idempotency | undefined;
+  /** Rates, places, breakers and retry budgets, which other processes may share. */
+  readonly limits: Limits;
+  readonly health: HealthBook;
+  readonly ensembleSettings: (name: string) => EnsembleSettings;
+  readonly emit: Emit;
+  readonly clock: Clock;
+  /** In [0, 1). Defaults to `Math.random`. */
+  readonly random?: () => number;
+  /** The caller of calls that name none. */
+  readonly localPrincipal: Principal;
+  readonly settings: EngineSettings;
+}
+
+/** The parts, with what the engine keeps between calls. */
+export type RunningEngine = ReturnType<typeof startEngine>;
+
+function startEngine(parts: EngineParts) {
+  const { resultCache } = parts.settings;
+  return {
+    ...parts,
+    random: parts.random ?? Math.random,
+    checks: createArgumentChecks(parts.validator),
+    admissions: createAdmissions(parts),
+    stateOf: createStates(),
+    traceIds: createTraceIds(),
+    results: resultCache && createResultCache(resultCache, parts.clock),
+    closed: false,
+  };
 }
 
 /** Creates the engine. */

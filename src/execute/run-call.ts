@@ -1,5 +1,4 @@
 import type { Aegis, AegisRequest } from "../guard/aegis.ts";
-import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import { askAegis, givenUp, type Permission, redeemApproval } from "./steps/ask-aegis.ts";
 import { runAttempts } from "./steps/attempts.ts";
@@ -7,7 +6,9 @@ import { notAudited } from "./steps/audit-call.ts";
 import type { ToolCall } from "./call.ts";
 import { checkOrRepair } from "./arguments/check-or-repair.ts";
 import { isPastDeadline, LONGEST_TIMER_MS } from "./steps/deadline.ts";
-import type { EnsembleSettings, RunningEngine } from "./engine-parts.ts";
+import type { Registration } from "../register/registry.ts";
+import type { EnsembleSettings } from "../register/source.port.ts";
+import type { RunningEngine } from "./engine.ts";
 import { findTool } from "./steps/find-tool.ts";
 import { finishCall } from "./steps/finish-call.ts";
 import { guardOutcome, redactReplayed } from "./steps/guard-outcome.ts";
@@ -17,7 +18,7 @@ import type { CachePlace } from "./steps/result-cache.ts";
 import { recallResult, runOnce } from "./steps/run-once.ts";
 import type { CheckedCall, RunningCall } from "./running-call.ts";
 import { toResultError } from "./results/to-result-error.ts";
-import { isSignal, unreadable, validateCall } from "./steps/validate-call.ts";
+import { isSignal, readArguments, unreadable } from "./steps/validate-call.ts";
 import { type Verdict, verdictOf } from "./steps/verdict.ts";
 
 /** Runs one call to its one result. Never rejects. */
@@ -33,7 +34,7 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
     // What is read out here is read again by the checks, so a call that throws at it has not run.
     const ids = { traceId: traceIds.traceId(), spanId };
     const refused: RunningCall = { call: { toolName: "" }, ids, principal: localPrincipal, queuedAt, steps: {} };
-    return finishCall(refused, failed(unreadable(error)), engine);
+    return finishCall(refused, failed(toResultError(unreadable(error))), engine);
   }
 }
 
@@ -46,14 +47,12 @@ async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<O
     if ("status" in checked) return checked;
     return await runAllowed(checked, engine);
   } catch (error) {
-    // A part of the arsenal itself threw; the caller still gets the one result it was promised.
+    // The call is invalid, or a part of the arsenal itself threw: the caller still gets the one result it was promised.
     return failed(toResultError(error));
   }
 }
 
-interface Found {
-  readonly tool: Tool;
-  readonly handler: Handler | undefined;
+interface Found extends Registration {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
@@ -61,16 +60,15 @@ interface Found {
 async function find(running: RunningCall, engine: RunningEngine): Promise<Found | Outcome> {
   const { call, principal } = running;
   if (isSignal(call?.signal) && call.signal.aborted) return cancelled(String(call.toolName), call.signal);
-  const validated = validateCall(call);
-  if (!validated.valid) return failed(validated.error);
+  const given = readArguments(call);
   const found = await findTool(call.toolName, principal, engine, call);
-  running.audited = engine.audit?.describe(validated.arguments);
-  if (!found.found) {
+  running.audited = engine.audit?.describe(given);
+  if ("error" in found) {
     running.hiddenId = found.hiddenId;
     return failed(found.error);
   }
   running.tool = found.tool;
-  return { tool: found.tool, handler: found.handler, given: validated.arguments };
+  return { ...found, given };
 }
 
 /** Checks the breaker and the arguments, and sets the limits. */

@@ -6,7 +6,7 @@ import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
 import type { WaitLimits } from "./steps/deadline.ts";
-import type { EnsembleSettings } from "./engine-parts.ts";
+import type { EnsembleSettings } from "../register/source.port.ts";
 import type { CallIds } from "./steps/handler-context.ts";
 
 /** One call, and what is known of it so far. */
@@ -16,19 +16,12 @@ export interface RunningCall {
   readonly principal: Principal;
   readonly queuedAt: number;
   /** When its steps happened, as far as they have. */
-  readonly steps: RunningSteps;
+  readonly steps: { policy?: StepTime; queue?: StepTime; attempts?: AttemptTime[] };
   tool?: Tool;
   /** The tool that was meant, if the caller may not know of it. */
   hiddenId?: string | undefined;
   /** What the audit keeps of the arguments. */
   audited?: AuditedArguments | undefined;
-}
-
-/** The steps of a call while it runs. */
-export interface RunningSteps {
-  policy?: StepTime;
-  queue?: StepTime;
-  attempts?: AttemptTime[];
 }
 
 /** A call whose tool was found and whose arguments fit: all that asking the guard and running it need. */

@@ -1,13 +1,5 @@
-/** Makes the ids that tie the events of one call together. */
-export interface TraceIds {
-  /** 32 hexadecimal digits. */
-  traceId(): string;
-  /** 16 hexadecimal digits. */
-  spanId(): string;
-}
-
-/** Random ids from a pool, since asking the system for 16 bytes at a time costs more than the rest of a call. */
-export function createTraceIds(): TraceIds {
+/** Makes the ids that tie the events of one call together: random ones from a pool, since asking the system for 16 bytes at a time costs more than the rest of a call. */
+export function createTraceIds() {
   const pool = Buffer.alloc(4096);
   let used = pool.length;
 
@@ -20,5 +12,10 @@ export function createTraceIds(): TraceIds {
     return pool.toString("hex", used - bytes, used);
   }
 
-  return { traceId: () => take(16), spanId: () => take(8) };
+  return {
+    /** 32 hexadecimal digits. */
+    traceId: (): string => take(16),
+    /** 16 hexadecimal digits. */
+    spanId: (): string => take(8),
+  };
 }

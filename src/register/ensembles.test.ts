@@ -14,10 +14,9 @@ describe("add", () => {
     expect(ids("My Files")).toEqual(["my-files.x", "my-files.read_file"]);
     const found = await registry.find("my-files.read_file");
     expect(found).toMatchObject({
-      found: true,
       tool: { sourceName: "readFile", ensemble: "My Files", source: "mcp", createdAt: 1000 },
     });
-    expect(found.found && found.handler?.({}, {} as never)).toBe("readFile");
+    expect(found?.handler?.({}, {} as never)).toBe("readFile");
     expect(events.at(-1)).toEqual(["ensemble-connected", { ensemble: "My Files", tools: 2 }]);
     expect([ensembles.names(), clock.pending]).toEqual([["My Files"], 0]);
   });
@@ -184,7 +183,7 @@ describe("settings", () => {
   it("are the source's, and nothing for an unknown ensemble", async () => {
     const { ensembles } = setUp();
     await ensembles.add(createTestSource("files", [], { maxConcurrent: 2, timeoutMs: 500 }).source);
-    expect(ensembles.settings("files")).toEqual({ maxConcurrent: 2, timeoutMs: 500 });
+    expect(ensembles.settings("files")).toMatchObject({ maxConcurrent: 2, timeoutMs: 500 });
     expect(ensembles.settings("other")).toEqual({});
   });
 });

@@ -1,36 +1,13 @@
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
-import { showValue } from "../errors/show-value.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
+import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { EventMap } from "../observe/events.ts";
-import type { Source } from "./source.port.ts";
+import type { EnsembleSettings, Source } from "./source.port.ts";
 import { takeIn, type TakeInParts } from "./take-in.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** Groups of tools that share one source and its lifecycle. */
-export interface Ensembles {
-  /**
-   * Connects a source, registers its tools and follows its changes. Rejects with SOURCE_UNAVAILABLE where it cannot be connected or listed
-   * in time, or `signal` fires before; the other ensembles are not affected.
-   */
-  add(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<{ readonly tools: number }>;
-  /** Of those that are connected or connecting, in the order they were added. */
-  names(): readonly string[];
-  /** How each one fares: those that are connected or connecting, then those that failed or were disconnected. */
-  all(): readonly EnsembleState[];
-  /** How its tools are run, as the source says; empty if the ensemble is unknown. */
-  settings(ensemble: string): EnsembleSettings;
-  /** Lists an ensemble's source again and resolves when its tools are registered. Never rejects: a failure is an event. */
-  relist(name: string): Promise<void>;
-  /** Reads the source again, also what it keeps in memory. Never rejects: `all` says what went wrong. */
-  reload(name: string, options: { readonly signal: AbortSignal }): Promise<void>;
-  /**
-   * Disconnects an ensemble and removes its tools. With `keep`, `all` goes on naming it and its source can be added again. Returns false if
-   * the ensemble is unknown.
-   */
-  remove(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
-  /** Disconnects all at once and leaves their tools registered. Never rejects: returns what went wrong. */
-  close(): Promise<readonly ArsenalError[]>;
-}
+export type Ensembles = ReturnType<typeof createEnsembles>;
 
 /** How one ensemble fares, apart from the connections that its source keeps by itself. */
 export interface EnsembleState {
@@ -38,16 +15,6 @@ export interface EnsembleState {
   readonly state: "connecting" | "connected" | "failed" | "disconnected";
   /** What went wrong last. */
   readonly problem?: string;
-}
-
-/** Defaults the tools of one ensemble share. */
-export interface EnsembleSettings {
-  readonly maxConcurrent?: number;
-  readonly timeoutMs?: number;
-  /** Attempts in all at a call that is safe to repeat. */
-  readonly maxRetries?: number;
-  /** True if a rule can bound where the tools reach. */
-  readonly guardsEgress?: boolean;
 }
 
 /** What ensembles need of the other stages. */
@@ -59,22 +26,20 @@ export interface EnsemblesParts extends Pick<TakeInParts, "registry" | "emit" | 
 
 interface Member {
   readonly source: Source;
-  /** As of the last listing. */
-  settings: EnsembleSettings;
   /** Fires when the ensemble is removed. */
   readonly controller: AbortController;
   connected: boolean;
   /** Settles when the listing under way has ended. */
-  listing: Promise<void> | undefined;
+  listing?: Promise<void> | undefined;
   /** True if the list may have changed since the last listing began. */
   stale: boolean;
-  endWatch: (() => void) | undefined;
+  endWatch?: (() => void) | undefined;
   /** Why the last listing failed; undefined if it did not. */
-  problem: string | undefined;
+  problem?: string | undefined;
 }
 
 /** The ensembles of one arsenal. */
-export function createEnsembles(parts: EnsemblesParts): Ensembles {
+export function createEnsembles(parts: EnsemblesParts) {
   const { registry, emit, clock, screen, review, connectTimeoutMs = 30_000 } = parts;
   const members = new Map<string, Member>();
   /** Those that failed or were disconnected. Each can be added again. */
@@ -83,13 +48,12 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
   let closed = false;
 
   const inTime = <Result>(doing: string, task: (signal: AbortSignal) => Promise<Result>, signal?: AbortSignal) =>
-    withDeadline(task, { clock, ms: connectTimeoutMs, doing, ...(signal ? { signal } : {}) });
+    withDeadline(task, { clock, ms: connectTimeoutMs, doing, ...(signal && { signal }) });
 
   const list = async (member: Member): Promise<number> => {
     const { source, controller } = member;
     const offered = await inTime("listing its tools", (signal) => source.list({ signal, emit }), controller.signal);
     controller.signal.throwIfAborted();
-    member.settings = settingsOf(source);
     if (!Array.isArray(offered)) throw new TypeError(`it listed ${showValue(offered)} instead of an array of tools`);
     const { signal } = controller;
     return takeIn(offered, source, { registry, emit, claims, screen, review, now: Math.round(clock.now()), signal });
@@ -148,10 +112,17 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
   };
 
   return {
-    async add(source, { signal } = {}) {
+    /**
+     * Connects a source, registers its tools and follows its changes. Rejects with SOURCE_UNAVAILABLE if it cannot be connected or listed in
+     * time, or `signal` fires before; the other ensembles are not affected.
+     */
+    async add(
+      source: Source,
+      { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    ): Promise<{ readonly tools: number }> {
       if (closed) throw new ArsenalError("CLOSED", `The ensemble ${showValue(source.name)} came after the close.`);
       refuseName(source.name, members);
-      const member = toMember(source);
+      const member: Member = { source, controller: new AbortController(), connected: false, stale: false };
       members.set(source.name, member);
       const cancel = (): void => member.controller.abort(signal?.reason);
       signal?.addEventListener("abort", cancel, { once: true });
@@ -181,30 +152,39 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
         signal?.removeEventListener("abort", cancel);
       }
     },
-    names: () => [...members.keys()],
-    all: () => [
+    /** Of those that are connected or connecting, in the order they were added. */
+    names: (): readonly string[] => [...members.keys()],
+    /** How each one fares: those that are connected or connecting, then those that failed or were disconnected. */
+    all: (): readonly EnsembleState[] => [
       ...Array.from(members.values(), ({ source, connected, problem }) => {
         const state = connected ? ("connected" as const) : ("connecting" as const);
         return { source, state, ...(problem !== undefined && { problem }) };
       }),
       ...[...absent.values()].filter(({ source }) => !members.has(source.name)),
     ],
-    settings: (ensemble) => members.get(ensemble)?.settings ?? NO_SETTINGS,
-    async relist(name) {
+    /** How its tools are run, as the source says; empty if the ensemble is unknown. */
+    settings: (ensemble: string): EnsembleSettings => members.get(ensemble)?.source ?? {},
+    /** Lists an ensemble's source again and resolves when its tools are registered. Never rejects: a failure is an event. */
+    async relist(name: string): Promise<void> {
       const member = members.get(name);
       if (member) await refresh(member);
     },
-    async reload(name, { signal }) {
+    /** Reads the source again, also what it keeps in memory. Never rejects: `all` says what went wrong. */
+    async reload(name: string, { signal }: { readonly signal: AbortSignal }): Promise<void> {
       const member = members.get(name);
       if (member?.connected !== true) return;
       try {
-        await inTime("reading it again", (each) => member.source.reload?.({ signal: each, emit }) ?? done, signal);
+        await inTime("reading it again", async (each) => member.source.reload?.({ signal: each, emit }), signal);
         await refresh(member);
       } catch (error) {
         fail(member, error);
       }
     },
-    async remove(name, { keep = false } = {}) {
+    /**
+     * Disconnects an ensemble and removes its tools. With `keep`, `all` goes on naming it and its source can be added again. Returns false if
+     * the ensemble is unknown.
+     */
+    async remove(name: string, { keep = false }: { readonly keep?: boolean } = {}): Promise<boolean> {
       const member = members.get(name);
       const known = member ?? absent.get(name);
       if (known === undefined) return false;
@@ -217,7 +197,8 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
       if (error) throw error;
       return true;
     },
-    async close() {
+    /** Disconnects all at once and leaves their tools registered. Never rejects: returns what went wrong. */
+    async close(): Promise<readonly ArsenalError[]> {
       closed = true;
       const leaving = [...members.values()];
       members.clear();
@@ -227,8 +208,6 @@ export function createEnsembles(parts: EnsemblesParts): Ensembles {
   };
 }
 
-const done = Promise.resolve();
-
 /** Lets go of a source that failed. What else goes wrong meanwhile adds nothing to why it failed. */
 function release({ source, endWatch }: Member): void {
   Promise.resolve()
@@ -237,41 +216,16 @@ function release({ source, endWatch }: Member): void {
     .catch(() => {});
 }
 
-const NO_SETTINGS: EnsembleSettings = Object.freeze({});
-
-function settingsOf({ maxConcurrent, timeoutMs, maxRetries, guardsEgress }: Source): EnsembleSettings {
-  return Object.freeze({
-    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(maxRetries === undefined ? {} : { maxRetries }),
-    ...(guardsEgress === undefined ? {} : { guardsEgress }),
-  });
-}
-
-function toMember(source: Source): Member {
-  return {
-    source,
-    settings: settingsOf(source),
-    controller: new AbortController(),
-    connected: false,
-    listing: undefined,
-    stale: false,
-    endWatch: undefined,
-    problem: undefined,
-  };
-}
-
 function refuseName(name: unknown, members: ReadonlyMap<string, Member>): void {
   const isName = typeof name === "string" && name.trim() !== "";
   if (isName && !members.has(name)) return;
   const shown = showValue(name);
   const what = isName ? `There is already an ensemble named ${shown}` : `An ensemble's name is ${shown}`;
   const fix = isName ? "Give one of them another name, or remove the first." : "Give the source a name.";
-  throw new ArsenalError("CONFIG_INVALID", `${what}. ${fix}`, { field: "name", value: name, fix });
+  throw fixable("CONFIG_INVALID", `${what}.`, fix, { field: "name", value: name });
 }
 
 function failure({ source }: Member, what: string, cause: unknown): EventMap["ensemble-failed"] {
-  const reason = cause instanceof Error ? cause.message : showValue(cause);
   const { name, kind } = source;
-  return { ensemble: name, kind, message: `The ensemble ${showValue(name)} ${what}: ${reason}` };
+  return { ensemble: name, kind, message: `The ensemble ${showValue(name)} ${what}: ${messageOf(cause)}` };
 }

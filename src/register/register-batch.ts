@@ -1,5 +1,5 @@
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
-import { showValue } from "../errors/show-value.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
+import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Emit } from "../observe/events.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
@@ -39,7 +39,7 @@ export function registerBatch(
 ): RegisteredBatch {
   if (!Array.isArray(batch)) {
     const fix = "Give an array of { tool, handler }.";
-    throw new ArsenalError("TOOL_INVALID", `The batch is ${showValue(batch)}. ${fix}`, { value: batch, fix });
+    throw fixable("TOOL_INVALID", `The batch is ${showValue(batch)}.`, fix, { value: batch });
   }
   const registrations: Registration[] = [];
   const places = new Map<Tool, number>();
@@ -68,16 +68,13 @@ export function registerBatch(
 function toRegistration(entry: unknown): Registration {
   if (!isPlainObject(entry)) {
     const fix = "Write { tool: { name, description, parameters }, handler }.";
-    throw new ArsenalError("TOOL_INVALID", `An entry of the batch is ${showValue(entry)}. ${fix}`, {
-      value: entry,
-      fix,
-    });
+    throw fixable("TOOL_INVALID", `An entry of the batch is ${showValue(entry)}.`, fix, { value: entry });
   }
   const { tool, handler } = entry;
   if (handler !== undefined && typeof handler !== "function") {
     const fix = "Pass the function that runs the tool, or leave handler out.";
-    const message = `The handler of ${showValue(nameOf(entry))} is ${showValue(handler)}, not a function. ${fix}`;
-    throw new ArsenalError("TOOL_INVALID", message, { field: "handler", value: handler, fix });
+    const problem = `The handler of ${showValue(nameOf(entry))} is ${showValue(handler)}, not a function.`;
+    throw fixable("TOOL_INVALID", problem, fix, { field: "handler", value: handler });
   }
   const run = handler as Handler | undefined;
   if (run && isPlainObject(tool) && (isStandardSchema(tool["parameters"]) || tool["name"] === undefined)) {
@@ -100,6 +97,5 @@ function nameOf(entry: unknown): string {
 
 function asArsenalError(cause: unknown): ArsenalError {
   if (isArsenalError(cause)) return cause;
-  const message = cause instanceof Error ? cause.message : showValue(cause);
-  return new ArsenalError("TOOL_INVALID", `The definition cannot be read: ${message}`, { cause });
+  return new ArsenalError("TOOL_INVALID", `The definition cannot be read: ${messageOf(cause)}`, { cause });
 }

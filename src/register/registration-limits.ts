@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { toName } from "../tool/normalise/slug.ts";
 import type { Tool } from "../tool/tool.ts";
 
@@ -16,8 +16,8 @@ export function refusalToReplace(tool: Tool, previous: Tool): ArsenalError | und
     source === "function" && toName(sourceName) === name;
   if (tool.sourceName === previous.sourceName || !isSpelling(tool) || !isSpelling(previous)) return undefined;
   const fix = "Rename one of them, or put it into another namespace.";
-  const message = `Tool "${tool.sourceName}" is refused: "${previous.sourceName}" is registered, and both are called ${tool.id}. ${fix}`;
-  return new ArsenalError("TOOL_INVALID", message, { field: "name", value: tool.sourceName, fix });
+  const problem = `Tool "${tool.sourceName}" is refused: "${previous.sourceName}" is registered, and both are called ${tool.id}.`;
+  return fixable("TOOL_INVALID", problem, fix, { field: "name", value: tool.sourceName });
 }
 
 /** Why a tool that is not there yet may not be registered; undefined if it may. */
@@ -28,12 +28,12 @@ export function refusalToRegister(
 ): ArsenalError | undefined {
   if (maxTools !== undefined && there.count >= maxTools) {
     const fix = "Remove some, or raise the preset maxTools of the policy.";
-    const message = `${tool.id} is not registered: there are ${there.count} tools, and the policy allows no more than ${maxTools}. ${fix}`;
-    return new ArsenalError("TOOL_INVALID", message, { field: "maxTools", value: maxTools, fix });
+    const problem = `${tool.id} is not registered: there are ${there.count} tools, and the policy allows no more than ${maxTools}.`;
+    return fixable("TOOL_INVALID", problem, fix, { field: "maxTools", value: maxTools });
   }
   const other = allowDuplicateNames ? undefined : there.named(tool.name).find(({ id }) => id !== tool.id);
   if (other === undefined) return undefined;
   const fix = "Give it another name, or allow it with the preset allowDuplicateNames of the policy.";
-  const message = `${tool.id} is not registered: ${other.id} has the same name, which the policy does not allow. ${fix}`;
-  return new ArsenalError("TOOL_INVALID", message, { field: "name", value: tool.name, fix });
+  const problem = `${tool.id} is not registered: ${other.id} has the same name, which the policy does not allow.`;
+  return fixable("TOOL_INVALID", problem, fix, { field: "name", value: tool.name });
 }

@@ -33,7 +33,7 @@ export interface Registry {
    * The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. With `sees`, tools it refuses
    * do not exist: they are neither found nor counted as ambiguous.
    */
-  find(name: string, options?: { readonly sees?: (tool: Tool) => boolean }): Promise<Found>;
+  find(name: string, options?: { readonly sees?: (tool: Tool) => boolean }): Promise<Registration | undefined>;
   /** Why `find` found nothing that `sees` accepts, in words for the caller. */
   explainMissing(name: string, sees?: (tool: Tool) => boolean): Promise<string>;
   /** The tool with exactly this id. */
@@ -60,10 +60,6 @@ export interface RefusedRegistration {
   readonly tool: Tool;
   readonly error: ArsenalError;
 }
-
-export type Found =
-  | { readonly found: true; readonly tool: Tool; readonly handler: Handler | undefined }
-  | { readonly found: false };
 
 /** What the registry needs of the other stages. */
 export interface RegistryParts {
@@ -324,7 +320,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     own: (id) => owned.get(id),
     async find(name, { sees = () => true } = {}) {
       const tool = findExact(name, sees) ?? (await findOther(name, sees));
-      return tool ? { found: true, tool, handler: owned.get(tool.id)?.handler } : { found: false };
+      return tool && (owned.get(tool.id) ?? { tool });
     },
     async explainMissing(name, sees) {
       const all = Array.from(owned.values(), ({ tool }) => tool);

@@ -13,7 +13,7 @@ export interface OfferedTool {
  * Where the tools of one ensemble come from: an MCP server, an OpenAPI document, another agent. The arsenal connects it, lists it,
  * follows its changes and closes it.
  */
-export interface Source {
+export interface Source extends EnsembleSettings {
   /** The ensemble's name. */
   readonly name: string;
   readonly kind: ToolSource;
@@ -26,14 +26,6 @@ export interface Source {
   readonly capabilities?: readonly Capability[];
   /** True if the operator vouches for the annotations that the source gives. */
   readonly trustsAnnotations?: boolean;
-  /** Calls of the source's tools that run at once. Defaults to `execution.maxConcurrentPerEnsemble`. */
-  readonly maxConcurrent?: number | undefined;
-  /** Time one run may take, in milliseconds, unless the tool sets its own. */
-  readonly timeoutMs?: number | undefined;
-  /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
-  readonly maxRetries?: number | undefined;
-  /** True if every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
-  readonly guardsEgress?: boolean;
   /** Opens whatever the source needs. Called before `list`; rejects if the source cannot be reached. */
   connect(options: SourceOptions): Promise<void>;
   /** Every tool the source has now, and its settings from now on. One bad tool is offered as it is, or reported; it never rejects the list. */
@@ -50,6 +42,18 @@ export interface Source {
   disconnect(): Promise<void>;
   /** Returns a new source with the same settings, if this one cannot be connected again after `disconnect`. */
   again?(): Source;
+}
+
+/** What a source sets for all its tools. */
+export interface EnsembleSettings {
+  /** Calls of the source's tools that run at once. Defaults to `execution.maxConcurrentPerEnsemble`. */
+  readonly maxConcurrent?: number | undefined;
+  /** Time one run may take, in milliseconds, unless the tool sets its own. */
+  readonly timeoutMs?: number | undefined;
+  /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
+  readonly maxRetries?: number | undefined;
+  /** True if every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
+  readonly guardsEgress?: boolean;
 }
 
 /** The latest lines that a source wrote. */

@@ -100,8 +100,8 @@ export function auditedEngine(options: AuditedEngineOptions = {}): AuditedEngine
   const engine = createEngine({
     find: (name, { sees = () => true } = {}) => {
       const tool = tools.find((candidate) => candidate.name === name && sees(candidate));
-      if (tool === undefined) return { found: false, reason: "unknown" } as never;
-      return { found: true, tool, handler: (args, context) => (runs++, handler(args, context)) };
+      if (tool === undefined) return undefined;
+      return { tool, handler: (args, context) => (runs++, handler(args, context)) };
     },
     aegis,
     validator: jsonSchemaValidator(),

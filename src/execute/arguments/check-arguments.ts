@@ -12,11 +12,7 @@ export type CheckedArguments =
   | { readonly valid: false; readonly error: ResultError };
 
 /** Checks arguments against a tool's parameters, compiling each tool once. */
-export interface ArgumentChecks {
-  /** At once for nearly every tool; a promise where the schema or the arguments are so large that another thread checks them. */
-  check(tool: Tool, args: Readonly<Record<string, unknown>>): CheckedArguments | Promise<CheckedArguments>;
-  forget(toolId: string): void;
-}
+export type ArgumentChecks = ReturnType<typeof createArgumentChecks>;
 
 /** Compiled checks kept; beyond it the one used least recently goes. */
 const MAX_CHECKS = 5_000;
@@ -34,7 +30,7 @@ interface Entry {
 }
 
 /** Creates the cache of compiled checks. A schema that does not compile is remembered too. */
-export function createArgumentChecks(validator: Validator, maxChecks: number = MAX_CHECKS): ArgumentChecks {
+export function createArgumentChecks(validator: Validator, maxChecks: number = MAX_CHECKS) {
   const entries = new Map<string, Entry>();
 
   function compile(tool: Tool): Compiled | Promise<Compiled> {
@@ -64,7 +60,8 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
   }
 
   return {
-    check(tool, args) {
+    /** At once for nearly every tool; a promise if the schema or the arguments are so large that another thread checks them. */
+    check(tool: Tool, args: Readonly<Record<string, unknown>>): CheckedArguments | Promise<CheckedArguments> {
       const entry = entryFor(tool);
       if (!(entry.compiled instanceof Promise)) return apply(entry.compiled, tool, args);
       return entry.compiled.then((compiled) => {
@@ -72,7 +69,7 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
         return apply(compiled, tool, args);
       });
     },
-    forget: (toolId) => void entries.delete(toolId),
+    forget: (toolId: string): void => void entries.delete(toolId),
   };
 }
 

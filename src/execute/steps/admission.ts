@@ -2,18 +2,9 @@ import type { Aegis } from "../../guard/aegis.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { HealthBook } from "../../observe/health.ts";
-import type {
-  Admission,
-  BreakerSettings,
-  Limits,
-  Pass,
-  Places,
-  Refused,
-  RetryBudget,
-} from "../../state/limits.port.ts";
+import type { Admission, Limits, Pass, Places, Refused, RetryBudget } from "../../state/limits.port.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { cancelled, closedBefore, failed, neverStarted, type Outcome } from "../outcome.ts";
-import type { ResultError } from "../result.ts";
 import type { CheckedCall } from "../running-call.ts";
 import type { EngineSettings } from "../settings.ts";
 import { longestRunMs, timeLeftMs } from "./deadline.ts";
@@ -25,32 +16,6 @@ type Rates = ReturnType<Aegis["limitsOf"]>;
 export interface CallLoad {
   readonly running: number;
   readonly waiting: number;
-}
-
-/** What lets calls run: rates, places, breakers and retry budgets, which processes share. */
-export interface Admissions {
-  /** How a call ends whose tool's circuit is known to be open. Takes nothing and asks nobody. */
-  refusal(tool: Tool): Outcome | undefined;
-  /** Takes a call from its rates alone: how it ends, or undefined if they have room. */
-  takeRates(checked: CheckedCall, rates: Rates): Promise<Outcome | undefined>;
-  /** Takes all that a call needs, and waits for a place: its pass, or how it ends without one. Every pass must be given back. */
-  enter(checked: CheckedCall, rates: Rates): Pass | Outcome | Promise<Pass | Outcome>;
-  /** Gives a pass back and says how the call went. */
-  leave(tool: Tool, pass: Pass, verdict: Verdict): void | Promise<void>;
-  /** Takes one repeated attempt. False if the last minute had its share. */
-  retry(tool: Tool): boolean | Promise<boolean>;
-  /** How many calls run, and how many wait for a place. */
-  load(): CallLoad;
-  /** Forgets the failures of a tool. */
-  forget(toolId: string): void;
-  close(): void;
-}
-
-interface Needs {
-  readonly ensembleLimit: number | undefined;
-  readonly places: readonly Places[];
-  readonly breaker: BreakerSettings;
-  readonly budget: RetryBudget;
 }
 
 /** Calls that run at once in one ensemble unless its settings say otherwise. */
@@ -66,7 +31,7 @@ export function createAdmissions(parts: {
   readonly clock: Clock;
   readonly emit: Emit;
   readonly health: HealthBook;
-}): Admissions {
+}) {
   const { limits, settings, clock, emit, health } = parts;
   const { maxConcurrent, maxConcurrentPerEnsemble, circuitBreakerThreshold, circuitBreakerTimeoutMs } = settings;
   const all: Places = { key: "all", limit: Math.max(1, Math.floor(maxConcurrent)) };
@@ -83,20 +48,21 @@ export function createAdmissions(parts: {
   }
 
   /** What every call of a tool needs. A tool is the same object from call to call. */
-  const needs = new WeakMap<Tool, Needs>();
+  const needs = new WeakMap<Tool, ReturnType<typeof findNeeds>>();
 
-  function needsOf(tool: Tool, ensembleLimit: number | undefined): Needs {
-    const known = needs.get(tool);
-    if (known !== undefined && known.ensembleLimit === ensembleLimit) return known;
+  function needsOf(tool: Tool, ensembleLimit: number | undefined) {
+    let known = needs.get(tool);
+    if (known?.ensembleLimit !== ensembleLimit || known === undefined)
+      needs.set(tool, (known = findNeeds(tool, ensembleLimit)));
+    return known;
+  }
+
+  function findNeeds(tool: Tool, ensembleLimit: number | undefined) {
     const limit = Math.max(1, Math.floor(Math.min(ensembleLimit ?? perEnsemble, maxConcurrent - 1)));
-    const found: Needs = {
-      ensembleLimit,
-      places: tool.ensemble === undefined ? [all] : [{ key: `ensemble ${tool.ensemble}`, limit }, all],
-      breaker: { key: tool.id, threshold: circuitBreakerThreshold, coolDownMs: circuitBreakerTimeoutMs },
-      budget: budgetOf(tool),
-    };
-    needs.set(tool, found);
-    return found;
+    const places: readonly Places[] =
+      tool.ensemble === undefined ? [all] : [{ key: `ensemble ${tool.ensemble}`, limit }, all];
+    const breaker = { key: tool.id, threshold: circuitBreakerThreshold, coolDownMs: circuitBreakerTimeoutMs };
+    return { ensembleLimit, places, breaker, budget: budgetOf(tool) };
   }
 
   function budgetOf(tool: Tool): RetryBudget {
@@ -118,16 +84,19 @@ export function createAdmissions(parts: {
   }
 
   return {
-    refusal(tool) {
+    /** How a call ends whose tool's circuit is known to be open. Takes nothing and asks nobody. */
+    refusal(tool: Tool): Outcome | undefined {
       const probeAt = open.get(tool.id);
       const wait = probeAt === undefined ? 0 : probeAt - clock.now();
       return wait > 0 ? circuitOpen(tool, Math.ceil(wait)) : undefined;
     },
-    async takeRates(checked, rates) {
+    /** Takes a call from its rates alone: how it ends, or undefined if they have room. */
+    async takeRates(checked: CheckedCall, rates: Rates): Promise<Outcome | undefined> {
       const admission = await limits.admit({ windows: rates, holdMs: 0 });
       return admission.admitted ? undefined : toOutcome(admission, checked, rates);
     },
-    enter(checked, rates) {
+    /** Takes all that a call needs, and waits for a place: its pass, or how it ends without one. Every pass must be given back. */
+    enter(checked: CheckedCall, rates: Rates): Pass | Outcome | Promise<Pass | Outcome> {
       const { tool, ensemble, limits: bounds, maxAttempts } = checked;
       const { places, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
       const request = {
@@ -143,7 +112,8 @@ export function createAdmissions(parts: {
       waiting++;
       return admission.finally(() => waiting--).then((answer) => toPass(answer, checked, rates));
     },
-    leave(tool, pass, verdict) {
+    /** Gives a pass back and says how the call went. */
+    leave(tool: Tool, pass: Pass, verdict: Verdict): void | Promise<void> {
       running--;
       const book = ({ breaker, failures = 0 }: Awaited<ReturnType<Limits["release"]>>): void => {
         if (breaker === undefined) return;
@@ -156,9 +126,11 @@ export function createAdmissions(parts: {
       const released = limits.release(pass, verdict === "reported" ? "success" : verdict);
       return released instanceof Promise ? released.then(book) : book(released);
     },
-    retry: (tool) => limits.retry(budgetOf(tool)),
-    load: () => ({ running, waiting }),
-    forget(toolId) {
+    /** Takes one repeated attempt. False if the last minute had its share. */
+    retry: (tool: Tool): boolean | Promise<boolean> => limits.retry(budgetOf(tool)),
+    load: (): CallLoad => ({ running, waiting }),
+    /** Forgets the failures of a tool. */
+    forget(toolId: string): void {
       if (open.has(toolId)) setCircuit(toolId, undefined);
       void limits.forget(toolId);
     },
@@ -189,13 +161,10 @@ function limited(tool: Tool, { key, windowMs = 0, retryAfterMs = 0 }: Refused, r
 
 function circuitOpen(tool: Tool, retryAfterMs: number | undefined): Outcome {
   const state = `${tool.id} failed repeatedly and is left alone for now.`;
-  const error: ResultError =
-    retryAfterMs === undefined
-      ? { code: "CIRCUIT_OPEN", message: `${state} One call is probing it; try again when that has ended.` }
-      : {
-          code: "CIRCUIT_OPEN",
-          message: `${state} Try again in ${retryAfterMs} ms, or use another tool.`,
-          retryAfterMs,
-        };
-  return failed(error);
+  if (retryAfterMs === undefined) {
+    const message = `${state} One call is probing it; try again when that has ended.`;
+    return failed({ code: "CIRCUIT_OPEN", message });
+  }
+  const message = `${state} Try again in ${retryAfterMs} ms, or use another tool.`;
+  return failed({ code: "CIRCUIT_OPEN", message, retryAfterMs });
 }

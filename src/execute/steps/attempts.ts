@@ -5,7 +5,7 @@ import type { SourceAnswer } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { copyPlain } from "../arguments/copy-arguments.ts";
 import { isPastDeadline, pause, timeLeftMs, untilEnd, type Ended } from "./deadline.ts";
-import type { RunningEngine } from "../engine-parts.ts";
+import type { RunningEngine } from "../engine.ts";
 import type { Executor } from "../executor.port.ts";
 import { createHandlerContext } from "./handler-context.ts";
 import { cancelled, failed, type Outcome } from "../outcome.ts";

@@ -80,18 +80,7 @@ export function untilEnd<Value>(
 }
 
 /** Waits for a time. False if the caller cancelled first. */
-export function pause(ms: number, limits: Pick<WaitLimits, "clock" | "signal">): Promise<boolean> {
-  const { clock, signal } = limits;
-  if (signal?.aborted) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const stopTimer = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
-      signal?.removeEventListener("abort", cancel);
-      resolve(true);
-    });
-    const cancel = (): void => {
-      stopTimer();
-      resolve(false);
-    };
-    signal?.addEventListener("abort", cancel, { once: true });
-  });
+export async function pause(ms: number, { clock, signal }: Pick<WaitLimits, "clock" | "signal">): Promise<boolean> {
+  const limits = { clock, signal, timeoutMs: Math.min(ms, LONGEST_TIMER_MS) };
+  return (await untilEnd(new Promise<never>(() => {}), limits)).kind === "timeout";
 }

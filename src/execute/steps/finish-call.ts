@@ -1,6 +1,6 @@
 import { readTracestate } from "../../tool/trace-headers.ts";
 import { toCallRecord, withheld } from "./audit-call.ts";
-import type { EngineParts } from "../engine-parts.ts";
+import type { EngineParts } from "../engine.ts";
 import type { Outcome } from "../outcome.ts";
 import type { ToolResult } from "../result.ts";
 import type { RunningCall } from "../running-call.ts";
@@ -64,17 +64,13 @@ export function finishCall(
 }
 
 function toResult({ call, ids, queuedAt, tool }: RunningCall, outcome: Outcome, completedAt: number): ToolResult {
-  const { status, error, answer, confirmationId, startedAt, attempts = 0, replayed, cached } = outcome;
+  const { status, result, startedAt, attempts = 0, rule: _rule, ...ended } = outcome;
   return {
     toolName: typeof call?.toolName === "string" ? call.toolName : "",
     ...(tool !== undefined && { toolId: tool.id }),
     status,
-    ...(status === "success" && { result: outcome.result }),
-    ...(error !== undefined && { error }),
-    ...(answer !== undefined && { answer }),
-    ...(confirmationId !== undefined && { confirmationId }),
-    ...(replayed === true && { replayed }),
-    ...(cached === true && { cached }),
+    ...(status === "success" && { result }),
+    ...ended,
     queuedAt: Math.round(queuedAt),
     ...(startedAt !== undefined && { startedAt: Math.round(startedAt) }),
     completedAt: Math.round(completedAt),

@@ -2,7 +2,7 @@ import type { Principal } from "../../guard/principal.ts";
 import type { Caller, HandlerContext, Progress } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { readTracestate } from "../../tool/trace-headers.ts";
-import type { RunningEngine } from "../engine-parts.ts";
+import type { RunningEngine } from "../engine.ts";
 import type { CheckedCall } from "../running-call.ts";
 
 /** What identifies one call among all. */
@@ -12,14 +12,10 @@ export interface CallIds {
 }
 
 /** Keeps the state that the tools of one ensemble, or of one namespace, share. */
-export type StateOf = (tool: Tool) => Map<string, unknown>;
-
-/** Creates the shared states, empty. */
-export function createStates(): StateOf {
-  const ensembles = new Map<string, Map<string, unknown>>();
-  const namespaces = new Map<string, Map<string, unknown>>();
-  return (tool) => {
-    const [states, key] = tool.ensemble === undefined ? [namespaces, tool.namespace] : [ensembles, tool.ensemble];
+export function createStates() {
+  const states = new Map<string, Map<string, unknown>>();
+  return ({ ensemble, namespace }: Tool): Map<string, unknown> => {
+    const key = ensemble === undefined ? `namespace ${namespace}` : `ensemble ${ensemble}`;
     let state = states.get(key);
     if (state === undefined) states.set(key, (state = new Map<string, unknown>()));
     return state;

@@ -10,15 +10,6 @@ import type { ResultCacheSettings } from "../settings.ts";
 import type { Permission } from "./ask-aegis.ts";
 import { isConfirmedReadOnly } from "./retry.ts";
 
-/** Keeps the results of read-only tools, each for the caller that got it. Every process has its own. */
-export interface ResultCache {
-  /** Where the result of a call is kept; undefined if the call must run its tool every time. */
-  placeOf(checked: CheckedCall, permission: Permission): CachePlace | undefined;
-  /** Drops what was read from the tool's ensemble, or its namespace without one, if the tool may have changed it. */
-  noteRun(tool: Tool): void;
-  forget(toolId: string): void;
-}
-
 /** The place of one call's result. */
 export interface CachePlace {
   /** The result as the tool gave it, a new copy each time; undefined if there is none, or the call asks for a fresh one. */
@@ -38,11 +29,11 @@ interface Kept {
   readonly expiresAt: number;
 }
 
-/** Creates the cache, empty. What was used longest ago is dropped first. */
+/** Keeps the results of read-only tools, each for the caller that got it. Every process has its own. What was used longest ago is dropped first. */
 export function createResultCache(
   { ttlMs, maxBytes, maxEntries, covers = () => true }: ResultCacheSettings,
   clock: Clock,
-): ResultCache {
+) {
   /** Least recently used first. */
   const entries = new Map<string, Kept>();
   let bytes = 0;
@@ -66,7 +57,8 @@ export function createResultCache(
   }
 
   return {
-    placeOf(checked, permission) {
+    /** Where the result of a call is kept; undefined if the call must run its tool every time. */
+    placeOf(checked: CheckedCall, permission: Permission): CachePlace | undefined {
       const { tool, handler, call } = checked;
       if (!isConfirmedReadOnly(tool) || !covers(tool)) return undefined;
       const key = keyOf(checked, permission, changes.get(groupOf(tool)) ?? 0);
@@ -95,12 +87,13 @@ export function createResultCache(
         },
       };
     },
-    noteRun(tool) {
+    /** Drops what was read from the tool's ensemble, or its namespace without one, if the tool may have changed it. */
+    noteRun(tool: Tool): void {
       if (isConfirmedReadOnly(tool)) return;
       const group = groupOf(tool);
       changes.set(group, (changes.get(group) ?? 0) + 1);
     },
-    forget(toolId) {
+    forget(toolId: string): void {
       for (const [key, kept] of entries) if (kept.toolId === toolId) drop(key);
     },
   };

@@ -1,6 +1,6 @@
 import type { KeyedCall, Once } from "../../guard/idempotency.ts";
 import { longestRunMs, timeLeftMs } from "./deadline.ts";
-import type { EngineParts } from "../engine-parts.ts";
+import type { EngineParts } from "../engine.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
 import { mayRetry } from "./retry.ts";
 import type { CheckedCall } from "../running-call.ts";

@@ -2,15 +2,13 @@ import type { Egress } from "../../../../guard/egress/egress.ts";
 import type { Secrets } from "../../../../guard/secrets/secrets.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { Emit } from "../../../../observe/events.ts";
-import type { Found, Registration, Registry } from "../../../../register/registry.ts";
+import type { Registration, Registry } from "../../../../register/registry.ts";
 import type { Source } from "../../../../register/source.port.ts";
 import { isUnlisted } from "../../../../tool/tool.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 import type { McpSource } from "../mcp.ts";
 import type { AddServerOptions, McpServerSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
-
-type FoundTool = Extract<Found, { readonly found: true }>;
 
 /** The MCP servers of one arsenal. */
 export type Upstreams = ReturnType<typeof createUpstreams>;
@@ -86,16 +84,16 @@ export function createUpstreams(parts: UpstreamsParts) {
      * What a server answers beside tool calls, by its exact id: `files.resources/read`. It is in no list and no search. Also a server's tool
      * by the server's own name for it: `files.tools/call/read-file`.
      */
-    find(id: string): FoundTool | undefined {
+    find(id: string): Registration | undefined {
       if (!isUnlisted(id)) return undefined;
       for (const { upstream, prefix, requests } of members.values()) {
         const request = requests.get(id);
-        if (request !== undefined) return { found: true, ...request };
+        if (request !== undefined) return request;
         if (!id.startsWith(prefix)) continue;
         const sourceName = id.slice(prefix.length);
         const tool = registry.ofEnsemble(upstream.name).find((each) => each.sourceName === sourceName);
         const own = tool && registry.own(tool.id);
-        if (own) return { found: true, tool: own.tool, handler: own.handler };
+        if (own) return own;
       }
       return undefined;
     },
