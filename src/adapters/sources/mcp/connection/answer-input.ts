@@ -6,20 +6,11 @@ import { isInputRequired, type JsonObject } from "../../../../mcp/protocol.ts";
 /** A server may come back with more questions this often before its request counts as failed. */
 const MAX_ROUNDS = 10;
 
-/**
- * Sends a request to a modern server until it is complete: what the server asks for is asked of the caller, question by question, and the same
- * request is sent again with the answers and the server's state, untouched.
- */
+/** Sends a request to a modern server until it is complete: the caller is asked what the server asks, and the request sent again with the answers. */
 export async function answerInput(
   send: (round?: JsonObject) => Promise<JsonObject>,
-  question: {
-    readonly ask: Ask;
-    readonly method: string;
-    readonly server: string;
-    readonly signal?: AbortSignal | undefined;
-  },
+  { ask, method, server, signal }: { ask: Ask; method: string; server: string; signal?: AbortSignal | undefined },
 ): Promise<JsonObject> {
-  const { ask, method, server, signal } = question;
   const over = new AbortController();
   const asking = AbortSignal.any(signal === undefined ? [over.signal] : [over.signal, signal]);
   try {
@@ -32,8 +23,8 @@ export async function answerInput(
       const { inputRequests, requestState } = result;
       const inputResponses = isPlainObject(inputRequests) ? await answerAll(inputRequests, ask, asking) : undefined;
       result = await send({
-        ...(inputResponses === undefined ? {} : { inputResponses }),
-        ...(requestState === undefined ? {} : { requestState }),
+        ...(inputResponses && { inputResponses }),
+        ...(requestState !== undefined && { requestState }),
       });
     }
     return result;
@@ -45,13 +36,11 @@ export async function answerInput(
 async function answerAll(requests: JsonObject, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
   const responses: [string, JsonObject][] = [];
   for (const [key, request] of Object.entries(requests)) {
-    if (!isPlainObject(request) || typeof request["method"] !== "string") {
-      throw new ArsenalError("PROTOCOL_ERROR", `The server asks for the input "${key}" without saying how.`, {
-        field: key,
-        value: request,
-      });
+    const { method, params } = isPlainObject(request) ? request : {};
+    if (typeof method !== "string") {
+      const message = `The server asks for the input "${key}" without saying how.`;
+      throw new ArsenalError("PROTOCOL_ERROR", message, { field: key, value: request });
     }
-    const { method, params } = request as { method: string; params?: unknown };
     responses.push([key, await ask(method, isPlainObject(params) ? params : undefined, { signal })]);
   }
   return Object.fromEntries(responses);

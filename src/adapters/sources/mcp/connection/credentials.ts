@@ -8,24 +8,21 @@ import type { McpServerSettings, OAuthSettings } from "../settings.ts";
 type Texts = Readonly<Record<string, string>>;
 
 /** Looks up the secrets that one server's settings refer to, each time they are needed, for one caller if each has their own. */
-export interface Credentials {
-  /** Returns the headers or variables as the server gets them. Rejects with CONFIG_INVALID if a secret is missing. */
-  fill(texts: Texts, field: "headers" | "env", signal?: AbortSignal): Promise<Texts>;
-  /** Fills in what this client authenticates with at an authorization server. */
-  fillOAuth(settings: OAuthSettings): Promise<OAuthSettings>;
-  readonly redactor: Redactor;
-}
+export type Credentials = ReturnType<typeof createCredentials>;
 
 /** Creates the lookup for one server, by its name in the configuration. */
 export function createCredentials(
   server: string,
-  { secrets = createSecrets(), caller }: { readonly secrets?: Secrets; readonly caller?: Caller } = {},
-): Credentials {
+  { secrets = createSecrets(), caller }: { secrets?: Secrets | undefined; caller?: Caller | undefined } = {},
+) {
   const useOf = (field: string, signal?: AbortSignal) => ({ scope: server, field, principal: caller, signal });
   return {
     redactor: secrets.redactor,
-    fill: (texts, field, signal) => fillMembers(texts, secrets, useOf(field, signal)),
-    async fillOAuth(settings) {
+    /** Returns the headers or variables as the server gets them. Rejects with CONFIG_INVALID if a secret is missing. */
+    fill: (texts: Texts, field: "headers" | "env", signal?: AbortSignal): Promise<Texts> =>
+      fillMembers(texts, secrets, useOf(field, signal)),
+    /** Fills in what this client authenticates with at an authorization server. */
+    async fillOAuth(settings: OAuthSettings): Promise<OAuthSettings> {
       const { clientSecret, privateKey } = settings;
       const known = async (written: string, field: string): Promise<string> => {
         const secret = await secrets.fill(written, useOf(field));
@@ -34,8 +31,8 @@ export function createCredentials(
       };
       return {
         ...settings,
-        ...(clientSecret === undefined ? {} : { clientSecret: await known(clientSecret, "oauth.client_secret") }),
-        ...(privateKey === undefined ? {} : { privateKey: await known(privateKey, "oauth.private_key") }),
+        ...(clientSecret !== undefined && { clientSecret: await known(clientSecret, "oauth.client_secret") }),
+        ...(privateKey !== undefined && { privateKey: await known(privateKey, "oauth.private_key") }),
       };
     },
   };

@@ -1,4 +1,4 @@
-import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import { NOT_CONNECTED } from "../../../../guard/egress/check-url.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { parseObject } from "../../parse-object.ts";
@@ -22,10 +22,7 @@ export function httpStatusOf(error: unknown): number | undefined {
   return error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : undefined;
 }
 
-/**
- * Explains why a request has no answer: it could not be sent, or its answer could not be read. `inSession` says that the request named a
- * session, so a 404 may mean that the session is gone. It proves nothing about the request: a server can act first and answer 404 then.
- */
+/** Explains why a request has no answer. `inSession`: it named a session, so a 404 may mean that this is gone; the server may have acted all the same. */
 export function toFailure(
   given: unknown,
   request: { readonly server: string; readonly method: string; readonly inSession: boolean },
@@ -69,7 +66,7 @@ export function toFailure(
 /** The failure of a request that was sent and will not be answered. */
 export function unknownOutcome(what: string, cause?: unknown): ArsenalError {
   const message = `${what.replace(/\.$/, "")}. It may have taken effect: check before repeating it.`;
-  return new ArsenalError("OUTCOME_UNKNOWN", message, cause === undefined ? {} : { cause });
+  return new ArsenalError("OUTCOME_UNKNOWN", message, { cause });
 }
 
 /** The failure of an attempt to connect. */
@@ -79,11 +76,8 @@ export function toConnectFailure(given: unknown, server: string): Error {
   const status = httpStatusOf(error);
   const reason = status === undefined ? reasonOf(error) : `it answered HTTP ${status}`;
   const fix = isUnauthorized(error) ? fixOf(401) : fixOf(status);
-  return new ArsenalError("TRANSPORT_FAILED", `The MCP server "${server}" cannot be connected: ${reason}. ${fix}`, {
-    field: server,
-    fix,
-    cause: error,
-  });
+  const problem = `The MCP server "${server}" cannot be connected: ${reason}.`;
+  return fixable("TRANSPORT_FAILED", problem, fix, { field: server, cause: error });
 }
 
 /** What the login of a server had to say, out of the error by which the SDK's client knows such things. */
@@ -94,7 +88,7 @@ function withoutWrapping(error: unknown): unknown {
 }
 
 /** An error's message with that of what caused it, which is where fetch says what really happened. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   const inner = cause instanceof Error && cause.message !== "" ? cause.message : systemCodeOf(cause);

@@ -18,10 +18,7 @@ export interface ServerRequest {
 
 const NO_REQUEST: McpRequestParts = Object.freeze({});
 
-/**
- * What an MCP surface handed to a call; nothing if the call came another way. A client answers `input_required` by making the call again, and
- * an approval is good for one call. So an approved call asks its questions from here instead.
- */
+/** What an MCP surface handed to a call, if it came that way. An approval is good for one call, so an approved one asks its questions from here. */
 export function callOf({ request, approved }: HandlerContext): McpRequestParts {
   const call = request?.source === "mcp" ? (request as McpRequest) : NO_REQUEST;
   return approved === true && call.passInputRequired === true ? { ...call, passInputRequired: false } : call;
@@ -46,7 +43,7 @@ export function sendRequest(
     headers: trace ? { ...headers, ...trace } : headers,
   };
   const plain = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
-  const params = trace === undefined ? plain : withTrace(plain, trace);
+  const params = trace ? withTrace(plain, trace) : plain;
   const answer = answered(upstream, request, context, async () => {
     if (connection !== undefined) return connection.request(method, params, options);
     return upstream.request(method, params, { ...options, caller, ask, passInputRequired });
@@ -82,10 +79,7 @@ function targetOf({ params }: ServerRequest): { readonly target?: string } {
   return typeof target === "string" ? { target } : {};
 }
 
-/**
- * What a client sent beside goes along where the client made this very request. Where it called the request as a tool, policy saw the tool's
- * arguments alone, so that nothing but `_meta` may be added to them.
- */
+/** What a client sent besides, if it made this very request. If it called the request as a tool, policy saw the arguments alone: only `_meta` is added. */
 function extraFor(
   { method }: ServerRequest,
   { method: asked = "tools/call", extra }: McpRequestParts,
@@ -95,10 +89,7 @@ function extraFor(
   return meta === undefined ? undefined : { _meta: meta };
 }
 
-/**
- * Returns a server's answer as it came, and marks it as the answer to the client's request if the client made this very request. Throws if the
- * server refused, or asks a question that this caller cannot be asked.
- */
+/** Returns a server's answer as it came, marked as the answer to the client's own request if it is. Throws if the server refused, or asks what nobody answers. */
 export async function answered(
   upstream: McpUpstream,
   { method, subject }: Pick<ServerRequest, "method" | "subject">,
@@ -137,8 +128,8 @@ function toProgress(context: HandlerContext): (notification: RpcNotification) =>
     const { progress, total, message } = params;
     context.progress({
       progress,
-      ...(typeof total === "number" ? { total } : {}),
-      ...(typeof message === "string" ? { message } : {}),
+      ...(typeof total === "number" && { total }),
+      ...(typeof message === "string" && { message }),
     });
   };
 }
@@ -152,9 +143,6 @@ function toRefusal(cause: RpcError, server: string, subject: string): ArsenalErr
 
 function needsInput(server: string, subject: string, cause: JsonObject): ArsenalError {
   const message = `The MCP server "${server}" asks for input before it answers ${subject}, and this caller answers no questions.`;
-  return new ArsenalError("EXECUTION_FAILED", message, {
-    fix: "Call it from a client that supports elicitation.",
-    answered: true,
-    cause,
-  });
+  const fix = "Call it from a client that supports elicitation.";
+  return new ArsenalError("EXECUTION_FAILED", message, { fix, answered: true, cause });
 }

@@ -3,10 +3,7 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { ClientIdentity, McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, META } from "../../../../mcp/protocol.ts";
 
-/**
- * One client's own view of a connection to a modern server, which keeps nothing between requests: every request says who that client is.
- * Closing the view leaves the connection open.
- */
+/** One client's own view of a connection to a modern server: every request says who that client is. Closing the view leaves the connection open. */
 export function createSessionView(shared: McpConnection, client: ClientIdentity): McpConnection {
   const over = new AbortController();
   const refuseIfClosed = (): void => {
@@ -31,7 +28,7 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
     },
     async request(method, params, options = {}) {
       refuseIfClosed();
-      const signal = options.signal === undefined ? over.signal : AbortSignal.any([over.signal, options.signal]);
+      const signal = options.signal ? AbortSignal.any([over.signal, options.signal]) : over.signal;
       return shared.request(method, withIdentity(params, client), { ...options, signal });
     },
     async notify(method, params) {
@@ -54,13 +51,9 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
   };
 }
 
-/** A modern request's parameters with who sends it, where they do not say so themselves. */
+/** A modern request's parameters with who sends it, unless they say so themselves. */
 export function withIdentity(params: JsonObject | undefined, { info, capabilities }: ClientIdentity): JsonObject {
   const given = params?.["_meta"];
-  const meta = {
-    [META.clientInfo]: info,
-    [META.clientCapabilities]: capabilities,
-    ...(isPlainObject(given) ? given : {}),
-  };
-  return { ...params, _meta: meta };
+  const own = { [META.clientInfo]: info, [META.clientCapabilities]: capabilities };
+  return { ...params, _meta: isPlainObject(given) ? { ...own, ...given } : own };
 }

@@ -34,9 +34,8 @@ const KEYS: Readonly<Record<Listing, string>> = {
 };
 
 /**
- * Everything a server lists of one kind, over all pages, as it gave it. An entry without its key is left out and reported; it never costs the
- * rest of the list. A list that does not end is read up to a limit. Rejects if the server answers with an error, or with something that is
- * not a list.
+ * Everything a server lists of one kind, over all pages, up to limits. An entry that cannot be used is left out and reported. Rejects if the
+ * server answers with an error, or with something that is not a list.
  */
 export async function listAll(
   request: (method: string, params: JsonObject | undefined) => Promise<JsonObject>,
@@ -48,6 +47,7 @@ export async function listAll(
   const items: JsonObject[] = [];
   const cursors = new Set<string>();
   const method = LISTINGS[listing];
+  const tooMany = `The server lists more than ${maxItems} ${listing}: the rest is left out.`;
   let bytes = 0;
   let leftOut = 0;
   const leaveOut = (name: unknown, reason: string): void => {
@@ -64,8 +64,7 @@ export async function listAll(
       else {
         const reason = refuse(entry);
         if (reason !== undefined) leaveOut(key, reason);
-        else if (items.length === maxItems)
-          why ??= `The server lists more than ${maxItems} ${listing}: the rest is left out.`;
+        else if (items.length === maxItems) why ??= tooMany;
         else if ((bytes += JSON.stringify(entry).length) > maxBytes)
           why ??= `The list measures more than ${maxBytes} bytes: it is read up to there.`;
         else items.push(entry);
@@ -75,7 +74,7 @@ export async function listAll(
   };
 
   const whyNot = (next: string): string | undefined => {
-    if (items.length === maxItems) return `The server lists more than ${maxItems} ${listing}: the rest is left out.`;
+    if (items.length === maxItems) return tooMany;
     if (next.length > MAX_CURSOR_LENGTH)
       return `The cursor of the next page has more than ${MAX_CURSOR_LENGTH} characters: the list is read up to there.`;
     if (cursors.has(next)) return "The server repeats a page: its list is read up to there.";

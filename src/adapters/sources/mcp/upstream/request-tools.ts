@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../../errors/arsenal-error.ts";
+import { fixable } from "../../../../errors/arsenal-error.ts";
 import type { Registration } from "../../../../register/registry.ts";
 import { assembleTool, type Capability, type Tool } from "../../../../tool/tool.ts";
 import type { Handler, HandlerContext } from "../../../../tool/handler.ts";
@@ -10,10 +10,7 @@ import { answered, callOf, sendRequest, type ServerRequest } from "../connection
 import type { McpServerSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
-/**
- * What a server answers beside `tools/call`. Each is a tool to the guard, so that policy, limits, approvals and records are those of every
- * call, and is run by its id alone: `files.resources/read`, `files.prompts/get`, `files.mcp/request`.
- */
+/** What a server answers besides `tools/call`. Each is a tool to the guard, like any other, and is run by its id alone: `files.resources/read`. */
 export type RequestTool = "resources/read" | "prompts/get" | "mcp/request";
 
 type Server = Pick<McpServerSettings, "name" | "namespace">;
@@ -24,10 +21,7 @@ export function requestToolId({ name, namespace = name }: Server, request: Reque
   return `${plain}.${ownName(plain, name, request)}`;
 }
 
-/**
- * What finds a server's tool by the name that the server itself uses, followed by that name: `files.tools/call/`. It means the tool whoever
- * may see it, so that a call of one that is hidden leaves the record that every other way to it leaves.
- */
+/** With the server's own name of a tool behind it, this finds the tool, also one that is hidden, so that its call is recorded: `files.tools/call/`. */
 export function ownToolPrefix(server: Server): string {
   return `${requestToolId(server, "tools/call")}/`;
 }
@@ -100,8 +94,8 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
       const { method, params } = args;
       if (typeof method !== "string" || isKnown(method)) {
         const fix = "Call the tool, read the resource or get the prompt by its own id.";
-        const message = `mcp/request does not make the request ${String(method)}. ${fix}`;
-        throw new ArsenalError("ARGUMENTS_INVALID", message, { field: "method", value: method, fix });
+        const problem = `mcp/request does not make the request ${String(method)}.`;
+        throw fixable("ARGUMENTS_INVALID", problem, fix, { field: "method", value: method });
       }
       return sendRequest(upstream, { method, params: isPlainObject(params) ? params : {}, subject: method }, context);
     },
@@ -127,7 +121,7 @@ function complete(
   const params = {
     ref: { ...(isPlainObject(asked) ? asked : {}), ...ref },
     argument,
-    ...(given === undefined ? {} : { context: given }),
+    ...(given !== undefined && { context: given }),
   };
   return sendRequest(upstream, { method: "completion/complete", params, subject: "a completion" }, context);
 }
@@ -139,8 +133,7 @@ async function subscribeTo(upstream: McpUpstream, uri: unknown, context: Handler
   if (connection !== undefined) return sendRequest(upstream, request, context);
   if (until === undefined || typeof uri !== "string") {
     const fix = "Subscribe from an MCP client.";
-    const message = `Nobody would be told of the changes. ${fix}`;
-    throw new ArsenalError("ARGUMENTS_INVALID", message, { field: "subscribe", fix });
+    throw fixable("ARGUMENTS_INVALID", "Nobody would be told of the changes.", fix, { field: "subscribe" });
   }
   return answered(upstream, request, context, async () => {
     await upstream.subscribe(uri, { signal: until });
@@ -159,7 +152,7 @@ function toTool(
     sourceName: request,
     description: description(name),
     parameters,
-    ...(transport.kind === "stdio" ? {} : { sourceUri: new URL(transport.url).origin }),
+    ...(transport.kind !== "stdio" && { sourceUri: new URL(transport.url).origin }),
   };
   const plain = toNamespace(namespace);
   const from = { source: "mcp", namespace: plain, capabilities, ensemble: name, createdAt: 0 } as const;

@@ -23,11 +23,11 @@ export function toDraft(tool: JsonObject, { name, namespace, transport }: McpSer
     sourceName: tool["name"] as string,
     namespace: namespace ?? name,
     source: "mcp",
-    ...(transport.kind === "stdio" ? {} : { sourceUri: withoutSecrets(transport.url) }),
-    ...(typeof title === "string" ? { title } : {}),
+    ...(transport.kind !== "stdio" && { sourceUri: withoutSecrets(transport.url) }),
+    ...(typeof title === "string" && { title }),
     description: (tool["description"] ?? null) as string | null,
     parameters: (tool["inputSchema"] ?? null) as JsonSchema | null,
-    ...(isPlainObject(tool["outputSchema"]) ? { returns: tool["outputSchema"] } : {}),
+    ...(isPlainObject(tool["outputSchema"]) && { returns: tool["outputSchema"] }),
     annotations: fromMcpAnnotations(annotations),
     sourceMeta: { [RAW]: tool },
   };
@@ -42,15 +42,12 @@ export function rawToolOf(tool: Tool): JsonObject | undefined {
 /** Addresses carry keys in their query, and tools are shown to people. */
 function withoutSecrets(address: string): string {
   const url = URL.parse(address);
-  if (url === null) return address;
-  return `${url.protocol}//${url.host}${url.pathname}`;
+  return url === null ? address : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/**
- * Why a tool that a server lists cannot be used; undefined if it can. An oversized definition is refused before anything reads, hashes, scans
- * or indexes it. `mirrors` is true over HTTP with a modern server, where wrong `x-mcp-header` marks make a tool invalid.
- */
+/** Why a tool that a server lists cannot be used; undefined if it can. `mirrors`: over HTTP with a modern server, wrong `x-mcp-header` marks make a tool invalid. */
 export function unusableTool(tool: JsonObject, { mirrors }: { readonly mirrors: boolean }): string | undefined {
+  // Refused before anything reads, hashes, scans or indexes it.
   const { tooLarge } = measureSchema(tool, DEFINITION_LIMITS);
   if (tooLarge !== undefined) return `Its definition ${tooLarge}.`;
   const read = mirrors ? readParamHeaders(tool["inputSchema"]) : { headers: [] };
@@ -65,13 +62,8 @@ export function createHandler(tool: JsonObject, upstream: McpUpstream): Handler 
   return async (args, context) => {
     const { sourceName } = context.tool;
     const headers = mirrored ? { ...callOf(context).headers, ...toParamHeaders(mirrored, args) } : undefined;
-    const request = {
-      method: "tools/call",
-      params: { name: sourceName, arguments: args },
-      headers,
-      subject: sourceName,
-    };
-    const result = await sendRequest(upstream, request, context);
+    const params = { name: sourceName, arguments: args };
+    const result = await sendRequest(upstream, { method: "tools/call", params, headers, subject: sourceName }, context);
     if (result["isError"] === true) throw toReported(result);
     return result;
   };

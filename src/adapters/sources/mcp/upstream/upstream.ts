@@ -64,11 +64,7 @@ export type UpstreamChange =
 
 /** How a request to an upstream is made for a caller. */
 export interface UpstreamRequestOptions extends RequestOptions {
-  /**
-   * Answers the server's questions. A legacy server cannot say which request a question belongs to, so a request with `ask` has a connection
-   * to itself while it runs: the shared one where nobody else uses it, another where somebody does. With a modern server the
-   * `input_required` result is answered and the request repeated.
-   */
+  /** Answers the server's questions. A legacy server cannot say which request one belongs to, so the request has a connection to itself. */
   readonly ask?: Ask | undefined;
   /** Returns an `input_required` result as it is instead of answering it. */
   readonly passInputRequired?: boolean | undefined;
@@ -76,10 +72,7 @@ export interface UpstreamRequestOptions extends RequestOptions {
   readonly caller?: Caller | undefined;
 }
 
-/**
- * One configured MCP server: the connections to it, what it lists, and how it fares. It connects by itself, tries again with growing
- * pauses when it cannot, and reconnects after a crash or an expired session.
- */
+/** One configured MCP server. It connects by itself, retries with growing pauses, and reconnects after a crash or an expired session. */
 export interface McpUpstream {
   readonly name: string;
   readonly settings: McpServerSettings;
@@ -88,31 +81,21 @@ export interface McpUpstream {
   readonly attempted: Promise<void>;
   /** Returns what ends the watch. */
   watch(listener: (change: UpstreamChange) => void): () => void;
-  /** Everything of one kind, over all pages, as the server gave it. Kept until the server says it changed; [] where the server has no such thing. */
+  /** Everything of one kind, over all pages, as the server gave it; [] if it has no such thing. Kept until it changed; `fresh` asks again. */
   list(
     listing: Listing,
-    options?: {
-      readonly signal?: AbortSignal;
-      /** Asks the server, whatever is kept. */
-      readonly fresh?: boolean;
-    },
+    options?: { readonly signal?: AbortSignal; readonly fresh?: boolean },
   ): Promise<readonly JsonObject[]>;
   /** One request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is away. */
   request(method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject>;
-  /**
-   * Has the server tell of one resource's changes, to watchers as a notification, until the signal fires. Subscribers to one URI share one
-   * subscription, which is made again after a reconnect.
-   */
+  /** Has the server tell watchers of one resource's changes until the signal fires. Subscribers to one URI share one subscription. */
   subscribe(uri: string, options: { readonly signal: AbortSignal }): Promise<void>;
-  /**
-   * A connection for one legacy client's session alone, with that client's identity: a session of its own where the server has sessions, a
-   * view of the shared connection where it has none. The caller closes it.
-   */
+  /** A connection for one legacy client's session alone, with that client's identity. The caller closes it. */
   openSession(
     client: ClientIdentity,
     options?: { readonly caller?: Caller; readonly signal?: AbortSignal },
   ): Promise<McpConnection>;
-  /** Connects a server that failed now, and not only after the pause. Resolves when the attempt has ended, well or not. */
+  /** Connects a server that failed without waiting for the pause. Resolves when the attempt has ended, well or not. */
   retry(): Promise<void>;
   /** Ends every connection and all child processes. Safe to call twice. */
   close(): Promise<void>;
@@ -133,7 +116,7 @@ export interface UpstreamParts extends Pick<
   readonly identity?: ClientIdentity;
   /** Stands in for the real way to connect. */
   readonly connect?: typeof connect;
-  /** Told of each listed thing that is left out, and why. */
+  /** Called with each listed thing that is left out, and why. */
   readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
 }
 
@@ -160,7 +143,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   const { clock = systemClock, random = Math.random, identity = ownIdentity(), report = () => {} } = parts;
   const { connect: openConnection = connect, secrets, caller, ...others } = parts;
   refuseMisplaced(settings);
-  const credentials = createCredentials(settings.name, { ...(secrets && { secrets }), ...(caller && { caller }) });
+  const credentials = createCredentials(settings.name, { secrets, caller });
   addWrittenOut(settings, credentials.redactor);
   const rest = { ...others, credentials };
   const timeoutMs = settings.connectTimeoutMs ?? 30_000;
@@ -183,11 +166,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
 
   const changes = createCalmChanges(clock, listed);
 
-  const inTime = <Result>(
-    doing: string,
-    task: (signal: AbortSignal) => Promise<Result>,
-    signal: AbortSignal = closing.signal,
-  ): Promise<Result> =>
+  const inTime = <Result>(doing: string, task: (signal: AbortSignal) => Promise<Result>, signal = closing.signal) =>
     withDeadline(task, { clock, ms: timeoutMs, signal, doing: `${doing} the MCP server "${settings.name}"` });
 
   const connectAs = async (who: ClientIdentity, signal: AbortSignal): Promise<McpConnection> => {
@@ -242,12 +221,10 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   ): Promise<JsonObject> => {
     const askable = ask !== undefined || passInputRequired === true;
     const who = askable ? identity : { ...identity, capabilities: withoutAsking(identity.capabilities) };
-    const send = (round?: object): Promise<JsonObject> =>
-      connection.request(
-        method,
-        withIdentity(round === undefined ? params : { ...withoutInput(params), ...round }, who),
-        options,
-      );
+    const send = (round?: JsonObject): Promise<JsonObject> => {
+      const sent = round === undefined ? params : { ...withoutInput(params), ...round };
+      return connection.request(method, withIdentity(sent, who), options);
+    };
     if (ask === undefined || passInputRequired === true) return send();
     return answerInput(send, { ask, method, server: settings.name, signal: options.signal });
   };
@@ -270,11 +247,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     }, signal);
   };
 
-  const request = async (
-    method: string,
-    params?: JsonObject,
-    options: UpstreamRequestOptions = {},
-  ): Promise<JsonObject> => {
+  const request: McpUpstream["request"] = async (method, params, options = {}) => {
     const connection = await keeper.ready(options.signal);
     if (connection.era === "modern") return requestModern(connection, method, params, options);
     try {
@@ -313,13 +286,23 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       listAll((method, params) => request(method, params, { signal }), listing, {
         report: (entry) => report({ listing, ...entry }),
         isLate: () => clock.now() >= lateAt,
-        ...(listing === "tools" ? { maxItems: settings.maxTools ?? DEFAULT_MAX_TOOLS } : {}),
-        ...(listing === "tools" ? { refuse: (tool) => unusableTool(tool, { mirrors }) } : {}),
+        ...(listing === "tools" && {
+          maxItems: settings.maxTools ?? DEFAULT_MAX_TOOLS,
+          refuse: (tool: JsonObject) => unusableTool(tool, { mirrors }),
+        }),
       }),
     ).catch((error: unknown) => {
       if (error instanceof RpcError && error.code === RPC.methodNotFound) return [];
       throw credentials.redactor.error(error);
     });
+  };
+
+  const startReading = (listing: Listing): Promise<readonly JsonObject[]> => {
+    // Everybody gets what is read.
+    const reading = outsideCalls(() => readList(listing));
+    lists.set(listing, reading);
+    reading.catch(() => lists.get(listing) === reading && lists.delete(listing));
+    return reading;
   };
 
   return {
@@ -337,17 +320,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     async list(listing, { signal, fresh = false } = {}) {
       signal?.throwIfAborted();
       if (fresh) lists.delete(listing);
-      let reading = lists.get(listing);
-      if (reading === undefined) {
-        // Everybody gets what is read.
-        reading = outsideCalls(() => readList(listing));
-        const own = reading;
-        lists.set(listing, own);
-        own.catch(() => {
-          if (lists.get(listing) === own) lists.delete(listing);
-        });
-      }
-      return untilAborted(reading, signal);
+      return untilAborted(lists.get(listing) ?? startReading(listing), signal);
     },
     request,
     async subscribe(uri, { signal }) {
@@ -379,9 +352,6 @@ function offers(capabilities: JsonObject, listing: Listing): boolean {
 }
 
 /** The answers of an earlier round do not belong in the next. */
-function withoutInput(params: JsonObject | undefined): JsonObject {
-  const kept = { ...params };
-  delete kept["inputResponses"];
-  delete kept["requestState"];
+function withoutInput({ inputResponses: _responses, requestState: _state, ...kept }: JsonObject = {}): JsonObject {
   return kept;
 }
