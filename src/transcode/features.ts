@@ -46,5 +46,7 @@ export const ALL_BELOW_ROOT: ReadonlySet<SchemaFeature> = new Set(
   SCHEMA_FEATURES.filter((feature) => feature !== "rootCombinators"),
 );
 
-/** What every provider takes. */
-export const PLAIN_FEATURES: readonly SchemaFeature[] = ["nestedObjects", "arrays", "enums", "nullable"];
+/** What every provider takes, and the features with these names, separated by spaces. */
+export function plainAnd(names: string): ReadonlySet<SchemaFeature> {
+  return new Set(["nestedObjects", "arrays", "enums", "nullable", ...(names.split(" ") as SchemaFeature[])]);
+}

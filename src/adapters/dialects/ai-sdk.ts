@@ -2,7 +2,7 @@ import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET } from "./openai/openai.ts";
-import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "./parts/read-call.ts";
+import { createPieceStream, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, isPureData, type ResultPart, textOf } from "./parts/result-content.ts";
@@ -41,17 +41,11 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
       // Which model it will be is not known here, so a strict schema keeps to the narrowest rules.
       strictTarget: OPENAI_STRICT_TARGET,
       looksLike: '{"type": "function", "name": …, "inputSchema": …}',
-      write: ({ name, description, schema, strict }) => ({
-        type: "function",
-        name,
-        description,
-        inputSchema: schema,
-        ...(strict ? { strict } : {}),
-      }),
+      write: ({ name, description, schema, strict }) => {
+        return { type: "function", name, description, inputSchema: schema, ...(strict && { strict }) };
+      },
       read: ({ type = "function", name, description, inputSchema }) =>
-        type === "function" && typeof name === "string"
-          ? { name, description, parameters: schemaOf(inputSchema) }
-          : undefined,
+        type === "function" ? { name, description, parameters: schemaOf(inputSchema) } : undefined,
     }),
     limits: OPENAI_LIMITS,
     readLive,
@@ -64,7 +58,22 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
         .map(toCall);
     },
     writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }]),
-    readStream: () => createPieceStream(readPiece),
+    // A call is complete with its `tool-call`; the pieces of its input matter only if that never comes.
+    readStream: () =>
+      createPieceStream((event, calls) => {
+        const part = asRecord(event);
+        const { type, id, toolCallId, toolName, delta, input } = part;
+        if (!isOurs(part)) return;
+        if (type === "tool-input-start") calls.open(String(id), { id, name: toolName });
+        else if (type === "tool-input-delta") calls.add(String(id), delta);
+        else if (type === "tool-call") {
+          const key = String(toolCallId);
+          calls.open(key, { id: toolCallId, name: toolName });
+          if (typeof input !== "string") calls.set(key, "");
+          calls.set(key, input);
+          return calls.close(key);
+        }
+      }),
   };
 }
 
@@ -108,7 +117,8 @@ type Part = Readonly<Record<string, unknown>>;
 
 /** `jsonSchema()` wraps a schema. */
 function schemaOf(given: unknown): unknown {
-  return isPlainObject(given) && isPlainObject(given["jsonSchema"]) ? given["jsonSchema"] : given;
+  const { jsonSchema } = asRecord(given);
+  return isPlainObject(jsonSchema) ? jsonSchema : given;
 }
 
 /** A call that the provider itself runs needs no answer. */
@@ -136,22 +146,6 @@ function toOutput(answered: AnsweredCall): AiSdkOutput {
 function toPart(part: ResultPart): AiSdkPart {
   if (part.kind === "text") return { type: "text", text: part.text };
   return { type: "file", mediaType: part.mimeType, data: { type: "data", data: part.data } };
-}
-
-/** A call is complete with its `tool-call`; the pieces of its input matter only if that never comes. */
-function readPiece(event: unknown, calls: CallAssembly): Completed {
-  const part = asRecord(event);
-  const { type, id, toolCallId, toolName, delta, input } = part;
-  if (!isOurs(part)) return;
-  if (type === "tool-input-start") calls.open(String(id), { id, name: toolName });
-  else if (type === "tool-input-delta") calls.add(String(id), delta);
-  else if (type === "tool-call") {
-    const key = String(toolCallId);
-    calls.open(key, { id: toolCallId, name: toolName });
-    if (typeof input !== "string") calls.set(key, "");
-    calls.set(key, input);
-    return calls.close(key);
-  }
 }
 
 export { aiSdkDialect as create };

@@ -1,8 +1,8 @@
-import { asRecord, asRecords } from "../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import { Buffer } from "node:buffer";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ANTHROPIC_STRICT_TARGET, ANTHROPIC_TARGET } from "./anthropic.ts";
-import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "./parts/read-call.ts";
+import { createPieceStream, toReadCall } from "./parts/read-call.ts";
 import { definitions } from "./parts/definitions.ts";
 import { contentOf, isPureData, type MediaPart, type ResultPart, unshown } from "./parts/result-content.ts";
 
@@ -37,16 +37,11 @@ export function bedrockDialect(): StreamingDialect<BedrockTool, BedrockResults> 
       strictTarget: ANTHROPIC_STRICT_TARGET,
       looksLike: '{"toolSpec": {"name": …, "inputSchema": {"json": …}}}',
       write: ({ name, description, schema, strict }) => ({
-        toolSpec: {
-          name,
-          description,
-          inputSchema: { json: schema as BedrockDocument },
-          ...(strict ? { strict } : {}),
-        },
+        toolSpec: { name, description, inputSchema: { json: schema as BedrockDocument }, ...(strict && { strict }) },
       }),
       read({ toolSpec }) {
         const { name, description, inputSchema } = asRecord(toolSpec);
-        return typeof name === "string" ? { name, description, parameters: asRecord(inputSchema)["json"] } : undefined;
+        return { name, description, parameters: asRecord(inputSchema)["json"] };
       },
     }),
     limits: { maxStrictTools: 20, maxOptionalParameters: 24 },
@@ -54,31 +49,40 @@ export function bedrockDialect(): StreamingDialect<BedrockTool, BedrockResults> 
       const answer = asRecord(response);
       const message = asRecord(asRecord(answer["output"])["message"] ?? answer["message"] ?? answer);
       return asRecords(Array.isArray(response) ? response : message["content"])
-        .filter(({ toolUse }) => toolUse !== undefined)
-        .map(({ toolUse }, position) => {
-          const { toolUseId, name, input } = asRecord(toolUse);
-          return toReadCall({ id: toolUseId, name, arguments: input }, position);
-        });
+        .flatMap(({ toolUse }) => (toolUse === undefined ? [] : [asRecord(toolUse)]))
+        .map(({ toolUseId, name, input }, position) => toReadCall({ id: toolUseId, name, arguments: input }, position));
     },
-    writeResults: (answered) =>
-      answered.length === 0
-        ? []
-        : [{ role: "user", content: answered.map((each) => ({ toolResult: toResult(each) })) }],
-    readStream: () => createPieceStream(readPiece),
+    writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "user", content: answered.map(toResult) }]),
+    readStream: () =>
+      createPieceStream((event, calls) => {
+        const { contentBlockStart, contentBlockDelta, contentBlockStop } = asRecord(event);
+        const { contentBlockIndex, start, delta } = asRecord(
+          contentBlockStart ?? contentBlockDelta ?? contentBlockStop,
+        );
+        const key = String(contentBlockIndex ?? 0);
+        if (contentBlockStop !== undefined) return calls.close(key);
+        const { toolUse } = asRecord(start ?? delta);
+        if (toolUse === undefined) return;
+        const { toolUseId, name, input } = asRecord(toolUse);
+        if (contentBlockStart !== undefined) calls.open(key, { id: toolUseId, name });
+        else calls.add(key, input);
+      }),
   };
 }
 
-function toResult(answered: AnsweredCall): BedrockToolResult {
+function toResult(answered: AnsweredCall): { toolResult: BedrockToolResult } {
   const content = contentOf(answered);
   const { parts, structured, isError } = content;
   return {
-    toolUseId: answered.read.id,
-    status: isError ? "error" : "success",
-    // The API takes objects only as JSON.
-    content:
-      isPureData(content) && !Array.isArray(structured) && typeof structured === "object"
-        ? [{ json: structured as BedrockDocument }]
-        : parts.map(toBlock),
+    toolResult: {
+      toolUseId: answered.read.id,
+      status: isError ? "error" : "success",
+      // The API takes objects only as JSON.
+      content:
+        isPureData(content) && isPlainObject(structured)
+          ? [{ json: structured as BedrockDocument }]
+          : parts.map(toBlock),
+    },
   };
 }
 
@@ -93,18 +97,6 @@ function toBlock(part: ResultPart): BedrockBlock {
 
 function bytesOf({ data }: MediaPart): Uint8Array {
   return Uint8Array.from(Buffer.from(data, "base64"));
-}
-
-function readPiece(event: unknown, calls: CallAssembly): Completed {
-  const { contentBlockStart, contentBlockDelta, contentBlockStop } = asRecord(event);
-  const { contentBlockIndex, start, delta } = asRecord(contentBlockStart ?? contentBlockDelta ?? contentBlockStop);
-  const key = String(contentBlockIndex ?? 0);
-  if (contentBlockStop !== undefined) return calls.close(key);
-  const { toolUse } = asRecord(start ?? delta);
-  if (toolUse === undefined) return;
-  const { toolUseId, name, input } = asRecord(toolUse);
-  if (contentBlockStart !== undefined) calls.open(key, { id: toolUseId, name });
-  else calls.add(key, input);
 }
 
 export { bedrockDialect as create };

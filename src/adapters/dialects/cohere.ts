@@ -1,9 +1,10 @@
+import { words } from "../../tool/schema/keywords.ts";
 import { asRecord } from "../../tool/json-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
-import { PLAIN_FEATURES } from "../../transcode/features.ts";
-import { type CallAssembly, type Completed, createPieceStream } from "./parts/read-call.ts";
-import { chatDialect, either, toWireSpelling } from "./parts/chat-calls.ts";
+import { plainAnd } from "../../transcode/features.ts";
+import { createPieceStream } from "./parts/read-call.ts";
+import { chatDialect, either, spelled, type Spelling } from "./parts/chat-calls.ts";
 import type { ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
@@ -22,20 +23,10 @@ export type CohereToolMessage = {
 
 /** Ranges, lengths and composition other than anyOf are documented as not supported. @internal */
 export const COHERE_TARGET: SchemaTarget = {
-  features: new Set([
-    ...PLAIN_FEATURES,
-    "const",
-    "typeArrays",
-    "pattern",
-    "format",
-    "default",
-    "additionalProperties",
-    "anyOf",
-    "ref",
-    "optionalProperties",
-    "titles",
-  ]),
-  formats: new Set(["date-time", "uuid", "date", "time"]),
+  features: plainAnd(
+    "const typeArrays pattern format default additionalProperties anyOf ref optionalProperties titles",
+  ),
+  formats: words("date-time uuid date time"),
 };
 
 /** Cohere's chat API, version 2. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
@@ -43,19 +34,24 @@ export function cohereDialect(options?: {
   readonly spelling?: "library";
 }): StreamingDialect<CohereTool, CohereToolMessage>;
 export function cohereDialect(options: { readonly spelling: "wire" }): StreamingDialect<CohereTool>;
-export function cohereDialect({
-  spelling = "library",
-}: { readonly spelling?: "library" | "wire" } = {}): StreamingDialect<
+export function cohereDialect({ spelling = "library" }: { readonly spelling?: Spelling } = {}): StreamingDialect<
   CohereTool,
   CohereToolMessage | Record<string, unknown>
 > {
   return {
     ...chatDialect({ name: "cohere", target: COHERE_TARGET }),
-    writeResults: (answered) => {
-      const messages = answered.map(toMessage);
-      return spelling === "wire" ? messages.map(toWireSpelling) : messages;
-    },
-    readStream: () => createPieceStream(readPiece),
+    writeResults: (answered) => answered.map((each) => spelled(toMessage(each), spelling)),
+    readStream: () =>
+      createPieceStream((event, calls) => {
+        const { type, index, delta } = asRecord(event);
+        const key = String(index ?? 0);
+        const message = asRecord(asRecord(delta)["message"]);
+        const { id, function: called } = asRecord(either(message, "tool_calls", "toolCalls"));
+        const { name, arguments: piece } = asRecord(called);
+        if (type === "tool-call-end") return calls.close(key);
+        if (type === "tool-call-start") calls.open(key, { id, name });
+        if (type === "tool-call-start" || type === "tool-call-delta") calls.add(key, piece);
+      }),
   };
 }
 
@@ -65,17 +61,6 @@ function toMessage(answered: AnsweredCall): CohereToolMessage {
   const text = textOf(content);
   const data = content.isError ? { error: text } : { output: text };
   return { role: "tool", content: [{ type: "document", document: { data } }], toolCallId: answered.read.id };
-}
-
-function readPiece(event: unknown, calls: CallAssembly): Completed {
-  const { type, index, delta } = asRecord(event);
-  const key = String(index ?? 0);
-  const message = asRecord(asRecord(delta)["message"]);
-  const { id, function: called } = asRecord(either(message, "tool_calls", "toolCalls"));
-  const { name, arguments: piece } = asRecord(called);
-  if (type === "tool-call-end") return calls.close(key);
-  if (type === "tool-call-start") calls.open(key, { id, name });
-  if (type === "tool-call-start" || type === "tool-call-delta") calls.add(key, piece);
 }
 
 export const create = (): StreamingDialect<CohereTool, CohereToolMessage> => cohereDialect();

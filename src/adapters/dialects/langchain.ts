@@ -1,10 +1,10 @@
 import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { LiveTool, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
-import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "./parts/read-call.ts";
+import { createPieceStream, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { readLiveSchema } from "./parts/live-schema.ts";
-import { contentOf, type ResultPart, textOf } from "./parts/result-content.ts";
+import { contentOf, type ResultPart, textOrBlocks } from "./parts/result-content.ts";
 
 /** A tool as `bindTools` takes it. */
 export type LangChainTool = { name: string; description: string; schema: ObjectSchema };
@@ -32,8 +32,7 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
       target: { features: ALL_FEATURES },
       looksLike: '{"name": …, "schema": …}',
       write: ({ name, description, schema }) => ({ name, description, schema }),
-      read: ({ name, description, schema }) =>
-        typeof name === "string" ? { name, description, parameters: schema } : undefined,
+      read: ({ name, description, schema }) => ({ name, description, parameters: schema }),
     }),
     readLive,
     readCalls(response) {
@@ -48,17 +47,24 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
     writeResults: (answered) =>
       answered.map((each) => {
         const content = contentOf(each);
-        const hasMedia = content.parts.some(({ kind }) => kind === "media");
         return {
           role: "tool",
           tool_call_id: each.read.id,
           name: each.read.call.toolName,
-          content: hasMedia ? content.parts.map(toBlock) : textOf(content),
+          content: textOrBlocks(content, toBlock),
           status: content.isError ? "error" : "success",
-          ...(content.structured === undefined ? {} : { artifact: content.structured }),
+          ...(content.structured !== undefined && { artifact: content.structured }),
         };
       }),
-    readStream: () => createPieceStream(readPiece),
+    // Chunks do not say which is the last of a call, so calls are complete when the stream ends.
+    readStream: () =>
+      createPieceStream((chunk, calls) => {
+        for (const { index, id, name, args } of asRecords(asRecord(chunk)["tool_call_chunks"])) {
+          const key = String(index ?? id ?? 0);
+          calls.open(key, { id, name });
+          calls.add(key, args);
+        }
+      }),
   };
 }
 
@@ -90,15 +96,6 @@ function toBlock(part: ResultPart): LangChainBlock {
   const { mimeType, data } = part;
   const [kind] = mimeType.split("/");
   return { type: kind === "image" || kind === "audio" ? kind : "file", mimeType, data };
-}
-
-/** Chunks do not say which is the last of a call, so calls are complete when the stream ends. */
-function readPiece(chunk: unknown, calls: CallAssembly): Completed {
-  for (const { index, id, name, args } of asRecords(asRecord(chunk)["tool_call_chunks"])) {
-    const key = String(index ?? id ?? 0);
-    calls.open(key, { id, name });
-    calls.add(key, args);
-  }
 }
 
 export { langchainDialect as create };

@@ -1,13 +1,15 @@
 import { withoutForeignReferences } from "../../tool/schema/foreign-references.ts";
 import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
+import { present } from "../../tool/present.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ConvertedSchema } from "../../transcode/convert-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
+import { below } from "../../transcode/schema/find-reference.ts";
 import { createMessageStream, type RawCall, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
-import { contentOf, type MediaPart, type ResultPart } from "./parts/result-content.ts";
+import { contentOf, type ResultPart } from "./parts/result-content.ts";
 
 /** A tool as `tools/list` has it. */
 export type McpTool = {
@@ -56,27 +58,24 @@ export function mcpDialect(): StreamingDialect<McpTool, McpToolResult> {
       holds: (field, { returns }) => field !== "returns" || returns?.type === "object",
       write: ({ name, description, schema, tool }) => ({
         name,
-        ...(tool.title === undefined ? {} : { title: tool.title }),
+        ...(tool.title !== undefined && { title: tool.title }),
         description: [description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n"),
         inputSchema: schema as McpSchema,
-        ...(tool.returns?.type === "object"
-          ? { outputSchema: withoutForeignReferences(tool.returns) as McpSchema }
-          : {}),
+        ...(tool.returns?.type === "object" && {
+          outputSchema: withoutForeignReferences(tool.returns) as McpSchema,
+        }),
         ...annotationsOf(tool),
         ...othersOf(givenBy(tool)),
       }),
-      read: ({ name, title, description, inputSchema, outputSchema, annotations }) =>
-        typeof name === "string"
-          ? {
-              name,
-              description,
-              parameters: inputSchema,
-              source: "mcp",
-              ...(typeof title === "string" ? { title } : {}),
-              ...(isPlainObject(outputSchema) ? { returns: outputSchema } : {}),
-              ...(isPlainObject(annotations) ? { annotations: fromMcpAnnotations(annotations) } : {}),
-            }
-          : undefined,
+      read: ({ name, title, description, inputSchema, outputSchema, annotations }) => ({
+        name,
+        description,
+        parameters: inputSchema,
+        source: "mcp",
+        ...(typeof title === "string" && { title }),
+        ...(isPlainObject(outputSchema) && { returns: outputSchema }),
+        ...(isPlainObject(annotations) && { annotations: fromMcpAnnotations(annotations) }),
+      }),
     }),
     readCalls: (request) => callsOf(request).map(toReadCall),
     writeResults: (answered) => answered.map(toResult),
@@ -101,18 +100,16 @@ function withoutBooleans(converted: ConvertedSchema): ConvertedSchema {
   const booleans = Object.keys(properties).filter((name) => typeof properties[name] === "boolean");
   if (booleans.length === 0) return converted;
   const rewritten = booleans.map((name) => [name, properties[name] === true ? {} : { not: {} }]);
+  const losses = booleans.map((name) => ({
+    path: below("/properties", name),
+    keyword: "properties",
+    action: "resolved" as const,
+    message: `${String(properties[name])} is written as an object`,
+  }));
   return {
     ...converted,
     schema: { ...converted.schema, properties: { ...properties, ...Object.fromEntries(rewritten) } },
-    losses: [
-      ...converted.losses,
-      ...booleans.map((name) => ({
-        path: `/properties/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
-        keyword: "properties",
-        action: "resolved" as const,
-        message: `${String(properties[name])} is written as an object`,
-      })),
-    ],
+    losses: [...converted.losses, ...losses],
   };
 }
 
@@ -125,21 +122,21 @@ function givenBy({ sourceMeta }: Tool): Json {
 function annotationsOf(tool: Tool): Pick<McpTool, "annotations"> {
   const { readOnly, destructive, idempotent, openWorld } = tool.annotations;
   const { title } = asRecord(givenBy(tool)["annotations"]);
-  const annotations: McpAnnotations = {
-    ...(typeof title === "string" ? { title } : {}),
-    ...(readOnly === undefined ? {} : { readOnlyHint: readOnly }),
-    ...(destructive === undefined ? {} : { destructiveHint: destructive }),
-    ...(idempotent === undefined ? {} : { idempotentHint: idempotent }),
-    ...(openWorld === undefined ? {} : { openWorldHint: openWorld }),
-  };
+  const annotations: McpAnnotations = present({
+    title: typeof title === "string" ? title : undefined,
+    readOnlyHint: readOnly,
+    destructiveHint: destructive,
+    idempotentHint: idempotent,
+    openWorldHint: openWorld,
+  });
   return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
 function othersOf({ icons, _meta }: Json): Pick<McpTool, "icons" | "_meta"> {
   const shown = asRecords(icons).filter((icon): icon is { readonly src: string } => typeof icon["src"] === "string");
   return {
-    ...(shown.length === 0 ? {} : { icons: shown.map((icon) => ({ ...icon })) }),
-    ...(isPlainObject(_meta) ? { _meta } : {}),
+    ...(shown.length > 0 && { icons: shown.map((icon) => ({ ...icon })) }),
+    ...(isPlainObject(_meta) && { _meta }),
   };
 }
 
@@ -150,16 +147,14 @@ function toResult(answered: AnsweredCall): McpToolResult {
   const isWhole = answered.result.status === "success" && Array.isArray(content);
   return {
     content: isWhole ? (content as McpBlock[]) : parts.map(toBlock),
-    ...(isPlainObject(structured) ? { structuredContent: structured } : {}),
-    ...(isError ? { isError } : {}),
+    ...(isPlainObject(structured) && { structuredContent: structured }),
+    ...(isError && { isError }),
   };
 }
 
 function toBlock(part: ResultPart): McpBlock {
-  return part.kind === "text" ? { type: "text", text: part.text } : toMedia(part);
-}
-
-function toMedia({ mimeType, data, name }: MediaPart): McpBlock {
+  if (part.kind === "text") return { type: "text", text: part.text };
+  const { mimeType, data, name } = part;
   const [kind] = mimeType.split("/");
   if (kind === "image" || kind === "audio") return { type: kind, data, mimeType };
   return { type: "resource", resource: { uri: name ?? "result:", mimeType, blob: data } };

@@ -1,7 +1,7 @@
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai/openai.ts";
-import { chatDialect, type ChatTool, createChatStream, toWireSpelling } from "./parts/chat-calls.ts";
-import { contentOf, type ResultPart, textOf, unshown } from "./parts/result-content.ts";
+import { chatDialect, type ChatTool, createChatStream, spelled, type Spelling } from "./parts/chat-calls.ts";
+import { contentOf, type ResultPart, textOrBlocks, unshown } from "./parts/result-content.ts";
 
 /** A tool as Mistral's chat takes it. */
 export type MistralTool = ChatTool;
@@ -16,33 +16,22 @@ export function mistralDialect(options?: {
   readonly spelling?: "library";
 }): StreamingDialect<MistralTool, MistralToolMessage>;
 export function mistralDialect(options: { readonly spelling: "wire" }): StreamingDialect<MistralTool>;
-export function mistralDialect({
-  spelling = "library",
-}: { readonly spelling?: "library" | "wire" } = {}): StreamingDialect<
+export function mistralDialect({ spelling = "library" }: { readonly spelling?: Spelling } = {}): StreamingDialect<
   MistralTool,
   MistralToolMessage | Record<string, unknown>
 > {
   return {
     ...chatDialect({ name: "mistral", target: OPENAI_TARGET, strictTarget: OPENAI_STRICT_TARGET }),
     limits: { maxTools: 128 },
-    writeResults: (answered) => {
-      const messages = answered.map(toMessage);
-      return spelling === "wire" ? messages.map(toWireSpelling) : messages;
-    },
+    writeResults: (answered) => answered.map((each) => spelled(toMessage(each), spelling)),
     readStream: createChatStream,
   };
 }
 
 function toMessage(answered: AnsweredCall): MistralToolMessage {
-  const content = contentOf(answered);
-  const hasMedia = content.parts.some(({ kind }) => kind === "media");
   const { id, call } = answered.read;
-  return {
-    role: "tool",
-    name: call.toolName,
-    content: hasMedia ? content.parts.map(toChunk) : textOf(content),
-    toolCallId: id,
-  };
+  const content = textOrBlocks(contentOf(answered), toChunk);
+  return { role: "tool", name: call.toolName, content, toolCallId: id };
 }
 
 function toChunk(part: ResultPart): MistralChunk {

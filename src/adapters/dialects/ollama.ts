@@ -1,7 +1,7 @@
 import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { StreamingDialect } from "../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../transcode/convert-schema.ts";
-import { PLAIN_FEATURES } from "../../transcode/features.ts";
+import { plainAnd } from "../../transcode/features.ts";
 import { createMessageStream, type RawCall } from "./parts/read-call.ts";
 import { chatDialect } from "./parts/chat-calls.ts";
 import type { ObjectSchema } from "./parts/definitions.ts";
@@ -23,9 +23,7 @@ export type OllamaToolMessage = {
 };
 
 /** The server reads type, description, enum, items, anyOf and properties of each parameter, and forgets the rest. @internal */
-export const OLLAMA_TARGET: SchemaTarget = {
-  features: new Set([...PLAIN_FEATURES, "typeArrays", "anyOf", "optionalProperties"]),
-};
+export const OLLAMA_TARGET: SchemaTarget = { features: plainAnd("typeArrays anyOf optionalProperties") };
 
 /** Ollama's chat API. */
 export function ollamaDialect(): StreamingDialect<OllamaTool, OllamaToolMessage> {
@@ -43,8 +41,8 @@ export function ollamaDialect(): StreamingDialect<OllamaTool, OllamaToolMessage>
           role: "tool",
           tool_name: call.toolName,
           content: rest.length === 0 ? "(see the image)" : textOf({ parts: rest }),
-          ...(idMadeUp === true ? {} : { tool_call_id: id }),
-          ...(images.length === 0 ? {} : { images }),
+          ...(idMadeUp !== true && { tool_call_id: id }),
+          ...(images.length > 0 && { images }),
         };
       }),
     readStream: () => createMessageStream(callsOf),

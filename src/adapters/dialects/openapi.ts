@@ -3,7 +3,7 @@ import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { AnsweredCall, StreamingDialect } from "../../transcode/dialect.port.ts";
 import { ALL_FEATURES } from "../../transcode/features.ts";
 import { createMessageStream, type RawCall, toReadCall } from "./parts/read-call.ts";
-import { definitions, type ObjectSchema } from "./parts/definitions.ts";
+import { definitions } from "./parts/definitions.ts";
 import { contentOf, isPureData, textOf } from "./parts/result-content.ts";
 
 /** A tool as an operation of an OpenAPI 3.1 document: the arguments are the JSON body of a POST. */
@@ -30,28 +30,25 @@ export function openapiDialect(): StreamingDialect<OpenApiOperation, OpenApiAnsw
       holds: (field) => field !== "annotations",
       write: ({ name, description, schema, tool }) => ({
         operationId: name,
-        ...(tool.title === undefined ? {} : { summary: tool.title }),
+        ...(tool.title !== undefined && { summary: tool.title }),
         description: [description, tool.extendedDescription].filter((text) => text !== undefined).join("\n\n"),
-        requestBody: { required: true, content: { "application/json": { schema: withBase(schema, name) } } },
+        requestBody: { required: true, content: jsonContent(schema, name) },
         responses: {
           "200": {
             description: "What the tool returned.",
-            ...(tool.returns === undefined
-              ? {}
-              : { content: { "application/json": { schema: withBase(tool.returns, `${name}:result`) } } }),
+            ...(tool.returns && { content: jsonContent(tool.returns, `${name}:result`) }),
           },
           default: { description: "Why the call failed." },
         },
       }),
       read({ operationId, summary, description, parameters, requestBody, responses }) {
-        if (typeof operationId !== "string") return undefined;
         const returns = schemaIn(asRecord(responses)["200"]);
         return {
           name: operationId,
           description: description ?? summary,
           parameters: readParameters(asRecords(parameters), asRecord(requestBody)),
-          ...(typeof summary === "string" ? { title: summary } : {}),
-          ...(isPlainObject(returns) ? { returns } : {}),
+          ...(typeof summary === "string" && { title: summary }),
+          ...(isPlainObject(returns) && { returns }),
         };
       },
     }),
@@ -76,9 +73,9 @@ function callsOf(request: unknown): readonly RawCall[] {
 }
 
 /** `#` in a reference means the whole OpenAPI document, unless the schema has an address of its own. */
-function withBase(schema: Json, name: string): { [keyword: string]: unknown } {
-  const hasReferences = JSON.stringify(schema).includes('"$ref":"#');
-  return hasReferences && schema["$id"] === undefined ? { $id: `urn:tool:${name}`, ...schema } : { ...schema };
+function jsonContent(schema: Json, name: string): JsonContent {
+  const needsAddress = JSON.stringify(schema).includes('"$ref":"#') && schema["$id"] === undefined;
+  return { "application/json": { schema: { ...(needsAddress && { $id: `urn:tool:${name}` }), ...schema } } };
 }
 
 function schemaIn(holder: unknown): unknown {
@@ -87,35 +84,34 @@ function schemaIn(holder: unknown): unknown {
 }
 
 /** Parameters and body in one object. A body that is not an object is the argument `body`. */
-function readParameters(parameters: readonly Json[], requestBody: Json): ObjectSchema | unknown {
+function readParameters(parameters: readonly Json[], requestBody: Json): unknown {
   const body = schemaIn(requestBody);
   if (parameters.length === 0 && isPlainObject(body) && (body["type"] ?? "object") === "object") return body;
   const properties: Record<string, unknown> = {};
   const required: string[] = [];
   for (const { name, schema, description, required: needed } of parameters) {
     if (typeof name !== "string") continue;
-    properties[name] = { ...asRecord(schema), ...(typeof description === "string" ? { description } : {}) };
+    properties[name] = { ...asRecord(schema), ...(typeof description === "string" && { description }) };
     if (needed === true) required.push(name);
   }
   if (body !== undefined) {
     properties["body"] = body;
     if (requestBody["required"] === true) required.push("body");
   }
-  return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+  return { type: "object", properties, ...(required.length > 0 && { required }) };
 }
 
 function toAnswer(answered: AnsweredCall): OpenApiAnswer {
   const { read, result } = answered;
   const content = contentOf(answered);
   const failed = result.error === undefined ? 500 : toWire(result.error.code).httpStatus;
-  const status = content.isError ? failed : 200;
-  const operationId = read.call.toolName;
-  if (content.isError) return { operationId, status, contentType: "text/plain", body: textOf(content) };
-  if (isPureData(content)) return { operationId, status, contentType: "application/json", body: content.structured };
+  const answer = { operationId: read.call.toolName, status: content.isError ? failed : 200 };
+  if (!content.isError && isPureData(content))
+    return { ...answer, contentType: "application/json", body: content.structured };
   const [only, ...others] = content.parts;
-  if (only?.kind === "media" && others.length === 0)
-    return { operationId, status, contentType: only.mimeType, body: only.data };
-  return { operationId, status, contentType: "text/plain", body: textOf(content) };
+  if (!content.isError && only?.kind === "media" && others.length === 0)
+    return { ...answer, contentType: only.mimeType, body: only.data };
+  return { ...answer, contentType: "text/plain", body: textOf(content) };
 }
 
 export { openapiDialect as create };

@@ -1,10 +1,11 @@
-import type { CallStream, StreamingDialect } from "../../../transcode/dialect.port.ts";
+import type { AnsweredCall, CallStream, StreamingDialect } from "../../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../../transcode/convert-schema.ts";
-import { PLAIN_FEATURES } from "../../../transcode/features.ts";
+import { plainAnd } from "../../../transcode/features.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
 import { createCallAssembly, toReadCall } from "../parts/read-call.ts";
 import { contentOf, textOf } from "../parts/result-content.ts";
 import { asRecord, asRecords, isPlainObject } from "../../../tool/json-schema.ts";
+import { words } from "../../../tool/schema/keywords.ts";
 
 /** A function declaration as the Gemini API takes it. */
 export type GeminiTool = { name: string; description: string; parametersJsonSchema: ObjectSchema };
@@ -28,25 +29,13 @@ export interface GeminiOptions {
   readonly schema?: "json" | "parameters";
 }
 
-const WITHOUT = new Set(["exclusiveMinimum", "exclusiveMaximum", "multipleOf"]);
+const WITHOUT = words("exclusiveMinimum exclusiveMaximum multipleOf");
 
 /** `parametersJsonSchema`: other keywords may be sent and are ignored. A schema inside itself is unrolled a few times. @internal */
 export const GEMINI_TARGET: SchemaTarget = {
-  features: new Set([
-    ...PLAIN_FEATURES,
-    "tuples",
-    "typeArrays",
-    "format",
-    "numericLimits",
-    "arrayLimits",
-    "additionalProperties",
-    "anyOf",
-    "oneOf",
-    "ref",
-    "recursion",
-    "optionalProperties",
-    "titles",
-  ]),
+  features: plainAnd(
+    "tuples typeArrays format numericLimits arrayLimits additionalProperties anyOf oneOf ref recursion optionalProperties titles",
+  ),
   without: WITHOUT,
   bareReferences: true,
   enumValues: "primitives",
@@ -57,21 +46,11 @@ export const GEMINI_TARGET: SchemaTarget = {
  * must have properties, and Vertex AI refuses keywords beside anyOf. @internal
  */
 export const GEMINI_PARAMETERS_TARGET: SchemaTarget = {
-  features: new Set([
-    ...PLAIN_FEATURES,
-    "pattern",
-    "format",
-    "default",
-    "numericLimits",
-    "lengthLimits",
-    "arrayLimits",
-    "propertyLimits",
-    "anyOf",
-    "optionalProperties",
-    "titles",
-  ]),
+  features: plainAnd(
+    "pattern format default numericLimits lengthLimits arrayLimits propertyLimits anyOf optionalProperties titles",
+  ),
   nullable: "nullable-keyword",
-  formats: new Set(["date-time", "enum", "float", "double", "int32", "int64"]),
+  formats: words("date-time enum float double int32 int64"),
   without: WITHOUT,
   typed: true,
   bareUnions: true,
@@ -98,22 +77,14 @@ export function geminiDialect({ schema: form = "json" }: GeminiOptions = {}): St
         description,
         ...(form === "json" ? { parametersJsonSchema: schema } : writeParameters(toGeminiSchema(schema))),
       }),
-      read: ({ name, description, parametersJsonSchema, parameters }) =>
-        typeof name === "string"
-          ? {
-              name,
-              description,
-              parameters: parametersJsonSchema ?? fromGeminiSchema(parameters ?? { type: "object" }),
-            }
-          : undefined,
+      read: ({ name, description, parametersJsonSchema, parameters = { type: "object" } }) => {
+        return { name, description, parameters: parametersJsonSchema ?? fromGeminiSchema(parameters) };
+      },
     }),
     limits: { maxTools: 128 },
     readCalls: (response) =>
       callsOf(response).map(({ id, name, args }, position) => toReadCall({ id, name, arguments: args }, position)),
-    writeResults: (answered) =>
-      answered.length === 0
-        ? []
-        : [{ role: "user", parts: answered.map((each) => ({ functionResponse: toResponse(each) })) }],
+    writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "user", parts: answered.map(toResponse) }]),
     readStream: createGeminiStream,
   };
 }
@@ -134,56 +105,45 @@ function callsOf(response: unknown): readonly Json[] {
   return parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [asRecord(functionCall)]));
 }
 
-function toResponse(answered: Parameters<typeof contentOf>[0]): GeminiFunctionResponse {
-  const { read } = answered;
+function toResponse(answered: AnsweredCall): { functionResponse: GeminiFunctionResponse } {
+  const { id, idMadeUp, call } = answered.read;
   const { parts, structured, isError } = contentOf(answered);
   const media = parts.filter((part) => part.kind === "media");
   const texts = parts.filter((part) => part.kind === "text");
   const text = textOf({ parts: texts });
   return {
-    ...(read.idMadeUp === true ? {} : { id: read.id }),
-    name: read.call.toolName,
-    response: isError ? { error: text } : { output: texts.length === 1 ? (structured ?? text) : text },
-    ...(media.length === 0 ? {} : { parts: media.map(({ mimeType, data }) => ({ inlineData: { mimeType, data } })) }),
+    functionResponse: {
+      ...(idMadeUp !== true && { id }),
+      name: call.toolName,
+      response: isError ? { error: text } : { output: texts.length === 1 ? (structured ?? text) : text },
+      ...(media.length > 0 && { parts: media.map(({ mimeType, data }) => ({ inlineData: { mimeType, data } })) }),
+    },
   };
 }
 
 export const create = (): StreamingDialect<GeminiTool, GeminiResults> => geminiDialect();
 
+/** Counts, which 64-bit fields of the protocol hold as text. */
+const COUNTS = ["minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength"] as const;
+
 /** A schema in the closed subset that Gemini's `parameters` take. */
 type GeminiSchema = {
   type?: "STRING" | "NUMBER" | "INTEGER" | "BOOLEAN" | "ARRAY" | "OBJECT" | "NULL";
-  title?: string;
-  description?: string;
-  format?: string;
   nullable?: boolean;
   default?: unknown;
   example?: unknown;
-  enum?: string[];
   items?: GeminiSchema;
-  minItems?: string;
-  maxItems?: string;
   properties?: { [name: string]: GeminiSchema };
-  required?: string[];
-  propertyOrdering?: string[];
-  minProperties?: string;
-  maxProperties?: string;
-  minimum?: number;
-  maximum?: number;
-  minLength?: string;
-  maxLength?: string;
-  pattern?: string;
   anyOf?: GeminiSchema[];
-};
-
-/** Counts, which 64-bit fields of the protocol hold as text. */
-const COUNTS = ["minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength"];
+} & { [Keyword in "title" | "description" | "format" | "pattern" | (typeof COUNTS)[number]]?: string } & {
+  [Keyword in "enum" | "required" | "propertyOrdering"]?: string[];
+} & { [Keyword in "minimum" | "maximum"]?: number };
 
 /** A schema that is already within the subset, in the protocol's own spelling. */
-function toGeminiSchema(schema: Readonly<Record<string, unknown>>): GeminiSchema {
+function toGeminiSchema(schema: Json): GeminiSchema {
   return walk(schema, (key, value) => {
     if (key === "type" && typeof value === "string") return [key, value.toUpperCase()];
-    if (COUNTS.includes(key) && typeof value === "number") return [key, String(value)];
+    if (isCount(key) && typeof value === "number") return [key, String(value)];
     return [key, value];
   }) as GeminiSchema;
 }
@@ -202,25 +162,22 @@ function fromGeminiSchema(schema: unknown): unknown {
     if (key === "nullable") return typeof type === "string" ? undefined : [key, value];
     if (key === "propertyOrdering") return undefined;
     if (key === "example") return ["examples", [value]];
-    if (COUNTS.includes(key) && typeof value === "string" && /^\d+$/.test(value)) return [key, Number(value)];
+    if (isCount(key) && typeof value === "string" && /^\d+$/.test(value)) return [key, Number(value)];
     return [key, value];
   });
 }
 
-type Rewrite = (
-  key: string,
-  value: unknown,
-  schema: Readonly<Record<string, unknown>>,
-) => readonly [string, unknown] | undefined;
+function isCount(key: string): boolean {
+  return COUNTS.some((count) => count === key);
+}
+
+type Rewrite = (key: string, value: unknown, schema: Json) => readonly [string, unknown] | undefined;
 
 /** Rewrites the keywords of a schema and of every schema within it; values such as defaults stay as they are. */
 function walk(schema: unknown, rewrite: Rewrite): unknown {
   if (!isPlainObject(schema)) return schema;
-  const entries = Object.entries(schema).flatMap(([key, value]) => {
-    const rewritten = rewrite(key, inner(key, value, rewrite), schema);
-    return rewritten === undefined ? [] : [rewritten];
-  });
-  return Object.fromEntries(entries);
+  const entries = Object.entries(schema).map(([key, value]) => rewrite(key, inner(key, value, rewrite), schema));
+  return Object.fromEntries(entries.filter((entry) => entry !== undefined));
 }
 
 function inner(key: string, value: unknown, rewrite: Rewrite): unknown {

@@ -1,9 +1,9 @@
 import { asRecord, asRecords } from "../../../tool/json-schema.ts";
 import type { StreamingDialect } from "../../../transcode/dialect.port.ts";
 import { OPENAI_LIMITS, OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai.ts";
-import { type CallAssembly, type Completed, createPieceStream, toReadCall } from "../parts/read-call.ts";
+import { createPieceStream, toReadCall } from "../parts/read-call.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
-import { contentOf, type ResultPart, textOf, unshown } from "../parts/result-content.ts";
+import { contentOf, type ResultPart, textOrBlocks, unshown } from "../parts/result-content.ts";
 
 /** A tool as the Responses API takes it. The API makes a tool strict unless told otherwise. */
 export type ResponsesTool = {
@@ -34,15 +34,11 @@ export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, Respon
       target: OPENAI_TARGET,
       strictTarget: OPENAI_STRICT_TARGET,
       looksLike: '{"type": "function", "name": …, "parameters": …}',
-      write: ({ name, description, schema, strict }) => ({
-        type: "function",
-        name,
-        description,
-        parameters: schema,
-        strict,
-      }),
+      write: ({ name, description, schema: parameters, strict }) => {
+        return { type: "function", name, description, parameters, strict };
+      },
       read: ({ type, name, description, parameters }) =>
-        type === "function" && typeof name === "string" ? { name, description, parameters } : undefined,
+        type === "function" ? { name, description, parameters } : undefined,
     }),
     limits: OPENAI_LIMITS,
     readCalls: (response) =>
@@ -53,12 +49,29 @@ export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, Respon
         ),
     writeResults: (answered) =>
       answered.map((each) => {
-        const content = contentOf(each);
-        const hasMedia = content.parts.some(({ kind }) => kind === "media");
-        const output = hasMedia ? content.parts.map(toBlock) : textOf(content);
+        const output = textOrBlocks(contentOf(each), toBlock);
         return { type: "function_call_output", call_id: each.read.id, output };
       }),
-    readStream: () => createPieceStream(readPiece),
+    // A call is complete with its `output_item.done`; the deltas before it matter only if that never comes.
+    readStream: () =>
+      createPieceStream((event, calls) => {
+        const { type, item, output_index, delta, arguments: args } = asRecord(event);
+        const key = String(output_index ?? 0);
+        const { type: kind, call_id, id, name, arguments: whole } = asRecord(item);
+        switch (type) {
+          case "response.output_item.added":
+          case "response.output_item.done":
+            if (kind !== "function_call") return;
+            calls.open(key, { id: call_id ?? id, name });
+            if (type === "response.output_item.added") return;
+            calls.set(key, whole);
+            return calls.close(key);
+          case "response.function_call_arguments.delta":
+            return calls.add(key, delta);
+          case "response.function_call_arguments.done":
+            return calls.set(key, args);
+        }
+      }),
   };
 }
 
@@ -77,26 +90,6 @@ function toBlock(part: ResultPart): ResponsesContent {
   if (part.mimeType === "application/pdf")
     return { type: "input_file", filename: part.name?.split("/").at(-1) || "result.pdf", file_data: data };
   return { type: "input_text", text: unshown(part) };
-}
-
-/** A call is complete with its `output_item.done`; the deltas before it matter only if that never comes. */
-function readPiece(event: unknown, calls: CallAssembly): Completed {
-  const { type, item, output_index, delta, arguments: args } = asRecord(event);
-  const key = String(output_index ?? 0);
-  const { type: kind, call_id, id, name, arguments: whole } = asRecord(item);
-  switch (type) {
-    case "response.output_item.added":
-    case "response.output_item.done":
-      if (kind !== "function_call") return;
-      calls.open(key, { id: call_id ?? id, name });
-      if (type === "response.output_item.added") return;
-      calls.set(key, whole);
-      return calls.close(key);
-    case "response.function_call_arguments.delta":
-      return calls.add(key, delta);
-    case "response.function_call_arguments.done":
-      return calls.set(key, args);
-  }
 }
 
 export { openaiResponsesDialect as create };

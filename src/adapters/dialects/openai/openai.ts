@@ -1,6 +1,6 @@
 import type { SetLimits, StreamingDialect } from "../../../transcode/dialect.port.ts";
 import type { SchemaTarget } from "../../../transcode/convert-schema.ts";
-import { ALL_BELOW_ROOT, PLAIN_FEATURES } from "../../../transcode/features.ts";
+import { ALL_BELOW_ROOT, plainAnd } from "../../../transcode/features.ts";
 import { chatDialect, type ChatTool, createChatStream } from "../parts/chat-calls.ts";
 import { STRICT_FORMATS } from "../parts/definitions.ts";
 import { contentOf, textOf } from "../parts/result-content.ts";
@@ -27,20 +27,8 @@ export const OPENAI_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT };
 
 /** "Supported schemas" of Structured Outputs. Lengths of strings are not among them; `default` is refused by some models. @internal */
 export const OPENAI_STRICT_TARGET: SchemaTarget = {
-  features: new Set([
-    ...PLAIN_FEATURES,
-    "const",
-    "typeArrays",
-    "pattern",
-    "format",
-    "numericLimits",
-    "arrayLimits",
-    "anyOf",
-    "ref",
-    "recursion",
-    "titles",
-  ]),
-  formats: new Set(STRICT_FORMATS),
+  features: plainAnd("const typeArrays pattern format numericLimits arrayLimits anyOf ref recursion titles"),
+  formats: STRICT_FORMATS,
   closedObjects: true,
   allRequired: true,
   typed: true,

@@ -22,12 +22,12 @@ export function chatDialect(shape: Pick<DefinitionShape<ChatTool>, "name" | "tar
     ...shape,
     write: ({ name, description, schema, strict }) => ({
       type: "function",
-      function: { name, description, parameters: schema, ...(strict ? { strict } : {}) },
+      function: { name, description, parameters: schema, ...(strict && { strict }) },
     }),
     looksLike: '{"type": "function", "function": {"name": …, "parameters": …}}',
     read({ type = "function", function: tool }) {
       const { name, description, parameters } = asRecord(tool);
-      return type === "function" && typeof name === "string" ? { name, description, parameters } : undefined;
+      return type === "function" ? { name, description, parameters } : undefined;
     },
   });
   return { ...defined, readCalls: (response: unknown) => readChatCalls(chatMessageOf(response)) };
@@ -35,12 +35,15 @@ export function chatDialect(shape: Pick<DefinitionShape<ChatTool>, "name" | "tar
 
 const WIRE_NAMES: Readonly<Record<string, string>> = { toolCallId: "tool_call_id", imageUrl: "image_url" };
 
-/** A message of a library that spells members its own way, as HTTP takes it. */
-export function toWireSpelling(message: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** Who names the members of messages: a provider's own library, or its HTTP API. */
+export type Spelling = "library" | "wire";
+
+/** A message in a library's spelling, or as HTTP takes it. */
+export function spelled<Message extends Json>(message: Message, spelling: Spelling): Message | Record<string, unknown> {
   const respell = (value: unknown): unknown => (Array.isArray(value) ? value.map(respellMembers) : value);
   const respellMembers = (value: Json): Record<string, unknown> =>
     Object.fromEntries(Object.entries(value).map(([name, member]) => [WIRE_NAMES[name] ?? name, respell(member)]));
-  return respellMembers(message);
+  return spelling === "wire" ? respellMembers(message) : message;
 }
 
 /** The calls of a message in the form that OpenAI began: `tool_calls`, each with a `function`. */

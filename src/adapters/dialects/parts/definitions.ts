@@ -1,12 +1,13 @@
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { SourceDraft } from "../../../tool/draft.ts";
-import { isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
+import { asRecord, isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
+import { remember } from "../../../tool/remember.ts";
+import { words } from "../../../tool/schema/keywords.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { toAlias } from "../../../transcode/alias.ts";
 import { type ConvertedSchema, convertSchema, type SchemaTarget } from "../../../transcode/convert-schema.ts";
 import type { Dialect, Loss } from "../../../transcode/dialect.port.ts";
-import { remember } from "../../../tool/remember.ts";
 
 /** A schema of arguments as providers' libraries type it. */
 export type ObjectSchema = {
@@ -17,7 +18,7 @@ export type ObjectSchema = {
 };
 
 /** What a definition is written from. */
-export interface DefinitionParts {
+interface DefinitionParts {
   readonly name: string;
   readonly description: string;
   readonly schema: ObjectSchema;
@@ -25,8 +26,8 @@ export interface DefinitionParts {
   readonly tool: Tool;
 }
 
-/** What was read from a definition somebody else wrote. Everything may be missing. */
-export interface ReadDefinition extends Pick<SourceDraft, "title" | "returns" | "annotations" | "source"> {
+/** What was read from a definition somebody else wrote. Everything may be missing; without a name it is not a definition. */
+interface ReadDefinition extends Pick<SourceDraft, "title" | "returns" | "annotations" | "source"> {
   readonly name: unknown;
   readonly description?: unknown;
   readonly parameters?: unknown;
@@ -50,22 +51,12 @@ export interface DefinitionShape<Definition> {
 }
 
 /** Formats that strict modes enforce. */
-export const STRICT_FORMATS: readonly string[] = [
-  "date-time",
-  "time",
-  "date",
-  "duration",
-  "email",
-  "hostname",
-  "ipv4",
-  "ipv6",
-  "uuid",
-];
+export const STRICT_FORMATS = words("date-time time date duration email hostname ipv4 ipv6 uuid");
 
 const OPTIONAL_FIELDS = ["extendedDescription", "returns", "annotations"] as const;
 
 /** What a tool may say of itself that few providers take. */
-export type OptionalField = (typeof OPTIONAL_FIELDS)[number];
+type OptionalField = (typeof OPTIONAL_FIELDS)[number];
 
 /** Definitions that were written here, with their tools: the way back is then exact, and nothing of it reaches the provider. */
 const written = new WeakMap<object, Tool>();
@@ -100,34 +91,28 @@ export function definitions<Definition extends object>(
     toCanonical(definition, options = {}) {
       const original = options.original ?? (isPlainObject(definition) ? written.get(definition) : undefined);
       if (original !== undefined) return original;
-      const read = isPlainObject(definition) ? shape.read(definition) : undefined;
-      if (read === undefined) throw noDefinition(shape, definition);
-      return toDraft(read, { dialect: name, definition });
+      const { name: read, description, parameters, ...rest } = shape.read(asRecord(definition)) ?? {};
+      if (typeof read !== "string") throw noDefinition(shape, definition);
+      return {
+        ...rest,
+        name: read,
+        sourceName: read,
+        description: (description ?? null) as string | null,
+        parameters: (parameters ?? null) as JsonSchema | null,
+        sourceMeta: { dialect: name, definition },
+      };
     },
   };
 }
 
-function toDraft(read: ReadDefinition, sourceMeta: Record<string, unknown>): SourceDraft {
-  const { name, description, parameters, ...rest } = read;
-  return {
-    ...rest,
-    ...(typeof name === "string" ? { name, sourceName: name } : {}),
-    description: (description ?? null) as string | null,
-    parameters: (parameters ?? null) as JsonSchema | null,
-    sourceMeta,
-  };
-}
-
 /** The same few tools are written again every turn: each schema is converted once. */
-function converter(target: SchemaTarget, adjust: (converted: ConvertedSchema) => ConvertedSchema): ConvertOnce {
-  return remember((schema) => {
+function converter(target: SchemaTarget, adjust: (converted: ConvertedSchema) => ConvertedSchema) {
+  return remember((schema: JsonSchema) => {
     const converted = adjust(convertSchema(schema, target));
     freeze(converted.schema);
     return converted;
   });
 }
-
-type ConvertOnce = (schema: JsonSchema) => ConvertedSchema;
 
 /** What is handed out more than once must not change under anybody. */
 function freeze(value: unknown): void {

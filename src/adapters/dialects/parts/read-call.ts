@@ -1,15 +1,14 @@
+import { asText } from "../../../tool/json-schema.ts";
 import type { CallStream, ReadCall } from "../../../transcode/dialect.port.ts";
 import { type RawCall, toReadCall } from "../../../transcode/to-read-call.ts";
 
 export { type RawCall, toReadCall };
 
-export type CallAssembly = ReturnType<typeof createCallAssembly>;
-
 interface OpenCall {
-  id: unknown;
-  name: unknown;
+  id?: unknown;
+  name?: unknown;
   text: string;
-  whole: unknown;
+  whole?: unknown;
 }
 
 /** Gathers the pieces of streamed calls. Made-up ids are told apart over the whole stream. */
@@ -29,10 +28,10 @@ export function createCallAssembly() {
   return {
     /** Begins the call with this key, or learns more of it. */
     open(key: string, { id, name }: { readonly id?: unknown; readonly name?: unknown }) {
-      const call = calls.get(key) ?? { id: undefined, name: undefined, text: "", whole: undefined };
+      const call: OpenCall = calls.get(key) ?? { text: "" };
       calls.set(key, call);
-      if (isText(id)) call.id ??= id;
-      if (isText(name)) call.name ??= name;
+      call.id ??= asText(id);
+      call.name ??= asText(name);
     },
     /** Adds to the text of a call's arguments. */
     add(key: string, text: unknown) {
@@ -57,21 +56,24 @@ export function createCallAssembly() {
   };
 }
 
-/** The calls that are complete with an event of a stream. */
-export type Completed = readonly ReadCall[] | void;
+type Pieces = Pick<ReturnType<typeof createCallAssembly>, "open" | "add" | "set"> & { close(key: string): void };
 
 /** Reads a stream whose calls come in pieces. What is still open at its end is complete then. */
-export function createPieceStream(read: (event: unknown, calls: CallAssembly) => Completed): CallStream {
+export function createPieceStream(read: (event: unknown, calls: Pieces) => void): CallStream {
   const calls = createCallAssembly();
-  return { push: (event) => read(event, calls) ?? [], end: () => calls.closeAll() };
+  const done: ReadCall[] = [];
+  const pieces: Pieces = { ...calls, close: (key) => void done.push(...calls.close(key)) };
+  return {
+    push(event) {
+      read(event, pieces);
+      return done.splice(0);
+    },
+    end: () => calls.closeAll(),
+  };
 }
 
 /** Reads a stream in which every event is a whole message. */
 export function createMessageStream(callsOf: (message: unknown) => readonly RawCall[]): CallStream {
   const assembly = createCallAssembly();
   return { push: (message) => callsOf(message).map(assembly.whole), end: () => [] };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }

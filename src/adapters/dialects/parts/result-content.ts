@@ -1,6 +1,6 @@
 import { formatResult } from "../../../execute/results/format-result.ts";
 import { canonicalJson } from "../../../tool/canonical-json.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { asRecord } from "../../../tool/json-schema.ts";
 import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
 
 /** What a model is to see of a result, before a provider's own blocks. */
@@ -14,13 +14,7 @@ export interface ResultContent {
 }
 
 /** A piece of a result. */
-export type ResultPart = TextPart | MediaPart;
-
-/** Text for the model. */
-export interface TextPart {
-  readonly kind: "text";
-  readonly text: string;
-}
+export type ResultPart = { readonly kind: "text"; readonly text: string } | MediaPart;
 
 /** An image, a sound or a file. */
 export interface MediaPart {
@@ -37,17 +31,20 @@ export function contentOf({ read, result }: AnsweredCall): ResultContent {
     return { isError: true, parts: [text(read.problem ?? formatResult(result, read.call))] };
   const value = result.result;
   if (isMcpResult(value)) return fromMcp(value);
-  if (typeof value === "string" || value === undefined)
-    return { isError: false, parts: [text(value === undefined || value === "" ? NOTHING : value)] };
+  if (typeof value === "string" || value === undefined) return { isError: false, parts: [text(value || NOTHING)] };
   const json = toJson(value);
-  return json === undefined
-    ? { isError: false, parts: [text(String(value))] }
-    : { isError: false, parts: [text(json)], structured: value };
+  if (json === undefined) return { isError: false, parts: [text(String(value))] };
+  return { isError: false, parts: [text(json)], structured: value };
 }
 
 /** All parts as one text: media is said to be there, for APIs that cannot show it. */
 export function textOf({ parts }: Pick<ResultContent, "parts">): string {
   return parts.map((part) => (part.kind === "text" ? part.text : unshown(part))).join("\n\n");
+}
+
+/** One text, or a provider's blocks if there is media among the parts. */
+export function textOrBlocks<Block>(content: ResultContent, toBlock: (part: ResultPart) => Block): string | Block[] {
+  return content.parts.some(({ kind }) => kind === "media") ? content.parts.map(toBlock) : textOf(content);
 }
 
 /** What stands for media that an API cannot take. */
@@ -71,9 +68,8 @@ interface McpResult {
 }
 
 function isMcpResult(value: unknown): value is McpResult {
-  if (!isPlainObject(value)) return false;
-  const { content } = value;
-  return Array.isArray(content) && content.every((block) => isPlainObject(block) && typeof block["type"] === "string");
+  const { content } = asRecord(value);
+  return Array.isArray(content) && content.every((block) => typeof asRecord(block)["type"] === "string");
 }
 
 function fromMcp({ content, structuredContent, isError }: McpResult): ResultContent {
@@ -82,36 +78,28 @@ function fromMcp({ content, structuredContent, isError }: McpResult): ResultCont
   if (hasData && !parts.some((part) => part.kind === "text" && isJsonOf(part.text, structuredContent)))
     parts.push(text(toJson(structuredContent) ?? NOTHING));
   if (parts.length === 0) parts.push(text(NOTHING));
-  return { isError: isError === true, parts, ...(hasData ? { structured: structuredContent } : {}) };
+  return { isError: isError === true, parts, ...(hasData && { structured: structuredContent }) };
 }
 
 function toPart(block: Readonly<Record<string, unknown>>): ResultPart {
-  const { type, data, mimeType, resource, uri, name } = block;
-  if (type === "text" && typeof block["text"] === "string") return text(block["text"] === "" ? NOTHING : block["text"]);
-  if ((type === "image" || type === "audio") && typeof data === "string")
-    return { kind: "media", mimeType: typeof mimeType === "string" ? mimeType : UNKNOWN_TYPE, data };
+  const { type, data, mimeType, uri, name } = block;
+  const resource = type === "resource" ? asRecord(block["resource"]) : {};
+  if (type === "text" && typeof block["text"] === "string") return text(block["text"] || NOTHING);
+  if ((type === "image" || type === "audio") && typeof data === "string") return media(data, mimeType);
   if (type === "resource_link" && typeof uri === "string")
     return text(typeof name === "string" ? `${name}: ${uri}` : uri);
-  if (type === "resource" && isPlainObject(resource)) {
-    if (typeof resource["text"] === "string")
-      return text(`${String(resource["uri"] ?? "")}\n${resource["text"]}`.trim());
-    if (typeof resource["blob"] === "string") {
-      const kind = typeof resource["mimeType"] === "string" ? resource["mimeType"] : UNKNOWN_TYPE;
-      return {
-        kind: "media",
-        mimeType: kind,
-        data: resource["blob"],
-        ...(typeof resource["uri"] === "string" ? { name: resource["uri"] } : {}),
-      };
-    }
-  }
+  if (typeof resource["text"] === "string") return text(`${String(resource["uri"] ?? "")}\n${resource["text"]}`.trim());
+  if (typeof resource["blob"] === "string") return media(resource["blob"], resource["mimeType"], resource["uri"]);
   return text(toJson(block) ?? NOTHING);
 }
 
-const UNKNOWN_TYPE = "application/octet-stream";
-
-function text(content: string): TextPart {
+function text(content: string): ResultPart {
   return { kind: "text", text: content };
+}
+
+function media(data: string, type: unknown, name?: unknown): MediaPart {
+  const mimeType = typeof type === "string" ? type : "application/octet-stream";
+  return { kind: "media", mimeType, data, ...(typeof name === "string" && { name }) };
 }
 
 function toJson(value: unknown): string | undefined {
