@@ -78,7 +78,7 @@ export class ToolArsenal {
 
   /** Writes tools, by id, as an API or framework takes them. Ids that the caller does not know of are in `missing`. */
   async exportTools(format: AnyDialect, ids: readonly string[], options: ExportOptions = {}): Promise<ExportedTools> {
-    return (await this.#wired.ready()).exportTools(format, ids, options);
+    return this.#wired.open().exportTools(format, ids, options);
   }
 
   /** Makes a dialect of your own known by its name, to `importTools`, `exportTools` and `retrieveTools`. */
@@ -221,7 +221,7 @@ export class ToolArsenal {
 
   /** Removes a tool. Returns false if there is none, or if the given principal may not see it. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
-    return (await this.#wired.ready()).deleteTool(name, namespace, by);
+    return this.#wired.open().deleteTool(name, namespace, by);
   }
 
   /** How a tool has fared since the arsenal started. */

@@ -1,6 +1,6 @@
 import type { AskedBy } from "./arsenal-options.ts";
 import type { CatalogEngine } from "./catalog/catalog-engine.port.ts";
-import { ArsenalError } from "./errors/arsenal-error.ts";
+import { fixable } from "./errors/arsenal-error.ts";
 import { showValue } from "./errors/show-value.ts";
 import type { Aegis } from "./guard/aegis.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
@@ -21,17 +21,9 @@ export interface ListToolsOptions extends AskedBy {
   readonly after?: string;
 }
 
-/** The tools of an arsenal as a principal sees them. The principal defaults to the operator. */
-export interface VisibleTools {
-  /** The tool of that name, or of what the name becomes when it is registered: `getWeather` finds `get_weather`. Ignores who asks. */
-  find(name: string, namespace: string): Promise<Tool | undefined>;
-  /** The same, if the caller may see it. */
-  get(name: string, namespace: string, by: AskedBy): Promise<Tool | undefined>;
-  /** Ordered by id. */
-  list(options: ListToolsOptions): Promise<readonly Tool[]>;
-}
+export type VisibleTools = ReturnType<typeof createVisibleTools>;
 
-/** Shows the tools that a caller may see. */
+/** The tools of an arsenal as a principal sees them. The principal defaults to the operator. */
 export function createVisibleTools(parts: {
   /** The tool with exactly this id, whether or not it is ever listed. */
   readonly get: (id: string) => Promise<Tool | undefined>;
@@ -39,42 +31,41 @@ export function createVisibleTools(parts: {
   readonly aegis: Pick<Aegis, "sees" | "visible">;
   readonly operator: Principal;
   readonly toolsets: Pick<Toolsets, "get">;
-}): VisibleTools {
+}) {
   const { engine, aegis, operator } = parts;
   const principalOf = ({ principal: given, toolset }: AskedBy): Principal => {
     const principal = principalOr(operator, given);
     if (toolset !== undefined) parts.toolsets.get(toolset, principal);
     return principal;
   };
+  /** The tool of that name, or of what the name becomes when it is registered: `getWeather` finds `get_weather`. Ignores who asks. */
   const find = async (name: string, namespace: string): Promise<Tool | undefined> =>
     (await parts.get(`${namespace}.${name}`)) ?? parts.get(`${namespace}.${toName(name)}`);
   return {
     find,
-    async get(name, namespace, by) {
+    /** The same, if the caller may see it. */
+    async get(name: string, namespace: string, by: AskedBy): Promise<Tool | undefined> {
       const principal = principalOf(by);
       const tool = await find(name, namespace);
       return tool && aegis.sees(tool, principal, by) ? tool : undefined;
     },
-    async list({ namespace, source, filter: asked = EVERY_TOOL, limit = Infinity, after, ...by }) {
+    /** Ordered by id. */
+    async list(options: ListToolsOptions): Promise<readonly Tool[]> {
+      const { namespace, source, filter: asked = EVERY_TOOL, limit = Infinity, after, ...by } = options;
       const principal = principalOf(by);
       refuseFilter(asked);
       refusePage(limit, after);
-      const filter: ToolFilter = {
-        all: [
-          asked,
-          ...(namespace === undefined ? [] : [{ namespaces: [namespace] }]),
-          ...(source === undefined ? [] : [{ sources: [source] }]),
-          aegis.visible(principal, by) ?? EVERY_TOOL,
-        ],
-      };
+      const wanted = [
+        asked,
+        ...(namespace === undefined ? [] : [{ namespaces: [namespace] }]),
+        ...(source === undefined ? [] : [{ sources: [source] }]),
+        aegis.visible(principal, by) ?? EVERY_TOOL,
+      ];
       const found: Tool[] = [];
       for (let cursor = after; ;) {
         const left = limit - found.length;
-        const page = await engine.list({
-          filter,
-          ...(cursor === undefined ? {} : { cursor }),
-          ...(left < PAGE && { limit: left }),
-        });
+        const place = { ...(cursor !== undefined && { cursor }), ...(left < PAGE && { limit: left }) };
+        const page = await engine.list({ filter: { all: wanted }, ...place });
         for (const tool of page.tools) if (aegis.sees(tool, principal, by)) found.push(tool);
         cursor = page.next;
         if (cursor === undefined || found.length >= limit) return found;
@@ -92,13 +83,15 @@ function refusePage(limit: unknown, after: unknown): void {
 }
 
 function refuse(field: string, value: unknown, wanted: string): never {
-  const fix = `Give ${wanted}, or leave it out.`;
-  throw new ArsenalError("QUERY_INVALID", `${field} is ${showValue(value)}. ${fix}`, { field, value, fix });
+  throw fixable("QUERY_INVALID", `${field} is ${showValue(value)}.`, `Give ${wanted}, or leave it out.`, {
+    field,
+    value,
+  });
 }
 
 function refuseFilter(filter: ToolFilter): void {
   const problem = filterProblem(filter, "filter");
   if (problem === undefined) return;
   const { field, value, message, fix } = problem;
-  throw new ArsenalError("QUERY_INVALID", `${field} ${message}. ${fix}`, { field, value, fix });
+  throw fixable("QUERY_INVALID", `${field} ${message}.`, fix, { field, value });
 }

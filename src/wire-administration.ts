@@ -7,7 +7,7 @@ import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
 import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { isLocalDocument } from "./config/api-config.ts";
-import { ArsenalError, isArsenalError } from "./errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
 import type { AuditLog, KeptRecord } from "./guard/audit.port.ts";
 import type { Egress } from "./guard/egress/egress.ts";
@@ -31,6 +31,7 @@ import {
   statusFor,
 } from "./serve/administration.ts";
 import { createHistoryAdministration } from "./wire-history.ts";
+import { divideId } from "./tool/tool.ts";
 import type { VisibleTools } from "./visible-tools.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 
@@ -89,12 +90,11 @@ export function createAdministration(parts: AdministrationParts): Administration
   async function seenBy(principal: Principal, ids: readonly string[]): Promise<readonly string[]> {
     if (principal.tenant === undefined) return ids;
     const { visible } = await parts.ready();
-    const seen = await Promise.all(
-      ids.map((id) => {
-        const dot = id.lastIndexOf(".");
-        return visible.get(id.slice(dot + 1), id.slice(0, dot), { principal });
-      }),
-    );
+    const sees = async (id: string): Promise<unknown> => {
+      const { name, namespace } = divideId(id);
+      return visible.get(name, namespace, { principal });
+    };
+    const seen = await Promise.all(ids.map(sees));
     return ids.filter((_, at) => seen[at] !== undefined);
   }
 }
@@ -110,8 +110,8 @@ function createPolicyAdministration(parts: AdministrationParts): PolicyAdministr
       const [{ aegis }] = await Promise.all([guard.load(), parts.ready()]);
       const found = await registry.find(toolName);
       if (found === undefined) {
-        const message = await registry.explainMissing(toolName);
-        throw new ArsenalError("TOOL_NOT_FOUND", message, { field: "toolName", value: toolName });
+        const details = { field: "toolName", value: toolName };
+        throw new ArsenalError("TOOL_NOT_FOUND", await registry.explainMissing(toolName), details);
       }
       const { tool } = found;
       const { guardsEgress } = parts.ensembles()?.settings(tool.ensemble ?? "") ?? {};
@@ -200,17 +200,17 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
   /** Logs of servers that could not be added, by their names. */
   const leftLogs = new Map<string, SourceLog>();
   const all = (): readonly EnsembleState[] => parts.ensembles()?.all() ?? [];
+  const known = (name: string): EnsembleState | undefined => all().find(({ source }) => source.name === name);
 
   function find(name: string): EnsembleState {
-    const found = all().find(({ source }) => source.name === name);
+    const found = known(name);
     if (found === undefined) throw notFound(name, all());
     return found;
   }
 
-  function toStatus({ source, ...known }: EnsembleState): EnsembleStatus {
-    const upstream =
-      known.state === "connected" ? upstreams.all().find((each) => each.name === source.name) : undefined;
-    const { state, problem } = upstream === undefined ? known : { ...known, ...connectionOf(upstream.state) };
+  function toStatus({ source, ...kept }: EnsembleState): EnsembleStatus {
+    const upstream = kept.state === "connected" ? upstreams.all().find((each) => each.name === source.name) : undefined;
+    const { state, problem } = upstream === undefined ? kept : { ...kept, ...connectionOf(upstream.state) };
     return redactor.value({
       name: source.name,
       source: source.kind,
@@ -232,16 +232,16 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
   }
 
   async function connect(name: string, signal?: AbortSignal): Promise<EnsembleStatus> {
-    const known = find(name);
-    const { state } = toStatus(known);
-    if (state === "connected") return toStatus(known);
+    const { source } = find(name);
+    const status = toStatus(find(name));
+    const { state } = status;
+    if (state === "connected") return status;
     const upstream = upstreams.all().find((each) => each.name === name);
     if (state === "failed" && upstream !== undefined) {
       // Its tools stay while it is away.
       await untilAborted(upstream.retry(), signal);
       await parts.ensembles()?.relist(name);
     } else if (state !== "connecting") {
-      const { source } = known;
       // Why it failed is in its status.
       await addEnsemble(source.again?.() ?? source, { signal }).catch(passUnlessUnavailable);
     }
@@ -256,7 +256,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
 
   /** Adds an ensemble that leaves nothing but its log behind if it cannot be added. */
   async function add(name: string, connecting: () => Promise<number>): Promise<number> {
-    if (adding.has(name) || all().some(({ source }) => source.name === name)) throw nameTaken(name);
+    if (adding.has(name) || known(name) !== undefined) throw nameTaken(name);
     adding.add(name);
     try {
       const tools = await connecting();
@@ -264,9 +264,9 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
       leftLogs.delete(name);
       return tools;
     } catch (error) {
-      const failed = all().find(({ source, state }) => source.name === name && state === "failed");
-      if (failed !== undefined) {
-        keepLog(failed.source);
+      const left = known(name);
+      if (left?.state === "failed") {
+        keepLog(left.source);
         await removeEnsemble(name);
       }
       throw inputError(error);
@@ -295,9 +295,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
     const what = reach ?? (inside === undefined ? undefined : `reaches ${URL.parse(inside)?.host} from`);
     if (what === undefined) return { egress: withoutTrust(parts.egress, allowedDomains) };
     const fix = `Add it on the gateway's own machine, in its configuration, ${listing}or set server.allow_commands to true.`;
-    throw new ArsenalError("PERMISSION_DENIED", `"${by.id}" may not add what ${what} the gateway's machine. ${fix}`, {
-      fix,
-    });
+    throw fixable("PERMISSION_DENIED", `"${by.id}" may not add what ${what} the gateway's machine.`, fix);
   }
 
   return {
@@ -308,8 +306,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
         .map(toStatus),
     get: (name) => toStatus(find(name)),
     log(name, { after }) {
-      const known = all().find(({ source }) => source.name === name);
-      const log = known === undefined ? leftLogs.get(name) : known.source.log;
+      const log = known(name) === undefined ? leftLogs.get(name) : undefined;
       return (log ?? find(name).source.log)?.read(after) ?? [];
     },
     connect: (name, { signal }) => inTurn(name, () => connect(name, signal)),
@@ -384,17 +381,14 @@ function passUnlessUnavailable(error: unknown): void {
 }
 
 function nameTaken(name: string): ArsenalError {
+  const problem = `There is already an ensemble named ${showValue(name)}.`;
   const fix = "Choose another name, or remove that ensemble first.";
-  const message = `There is already an ensemble named ${showValue(name)}. ${fix}`;
-  return new ArsenalError("INPUT_INVALID", message, { field: "name", value: name, fix });
+  return fixable("INPUT_INVALID", problem, fix, { field: "name", value: name });
 }
 
 function notFound(name: string, known: readonly EnsembleState[]): ArsenalError {
-  const near = nearest(
-    name,
-    known.map(({ source }) => source.name),
-  );
+  const names = known.map(({ source }) => source.name);
+  const near = nearest(name, names);
   const fix = near === undefined ? "List them with GET /api/v1/ensembles." : `Did you mean ${showValue(near)}?`;
-  const message = `There is no ensemble ${showValue(name)}. ${fix}`;
-  return new ArsenalError("ENSEMBLE_NOT_FOUND", message, { field: "name", value: name, fix });
+  return fixable("ENSEMBLE_NOT_FOUND", `There is no ensemble ${showValue(name)}.`, fix, { field: "name", value: name });
 }

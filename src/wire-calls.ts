@@ -25,17 +25,10 @@ import type { Reranker } from "./retrieve/reranker.port.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
 import type { WiredHistory } from "./wire-history.ts";
 import type * as Repairs from "./transcode/repair-arguments.ts";
-import { createVisibleTools, type VisibleTools } from "./visible-tools.ts";
+import { createVisibleTools } from "./visible-tools.ts";
 
 /** The stages that answer requests and run calls. */
-export interface CallStages {
-  readonly retriever: Retriever;
-  readonly engine: Engine;
-  readonly visible: VisibleTools;
-  /** Writes what has happened until now to the history, if one is kept. */
-  flushHistory(): Promise<void>;
-  close(): Promise<void>;
-}
+export type CallStages = ReturnType<typeof wireCalls>;
 
 /** Wires `retrieve` and `execute`. They are loaded with the first request or call, because most of the code is theirs. */
 export function wireCalls(stages: {
@@ -57,10 +50,9 @@ export function wireCalls(stages: {
   readonly executors: readonly Executor[];
   readonly reranker: Reranker | undefined;
   readonly history: WiredHistory | undefined;
-}): CallStages {
-  const { config, parts, clock, emit, operator, health, redactor, guard, catalog, registry, upstreams, toolsets } =
-    stages;
-  const { routing, execution, reranker } = config;
+}) {
+  const { parts, clock, emit, operator, health, redactor, guard, catalog, registry, upstreams, toolsets } = stages;
+  const { routing, execution, reranker } = stages.config;
   const { aegis, audit, idempotency } = guard;
 
   // retrieve
@@ -133,8 +125,9 @@ export function wireCalls(stages: {
       operator,
       toolsets,
     }),
-    flushHistory: async () => stages.history?.flush(),
-    close: async () => void (await Promise.allSettled([validator.close?.(), stages.history?.close()])),
+    /** Writes what has happened until now to the history, if one is kept. */
+    flushHistory: async (): Promise<void> => stages.history?.flush(),
+    close: async (): Promise<void> => void (await Promise.allSettled([validator.close?.(), stages.history?.close()])),
   };
 }
 

@@ -13,15 +13,10 @@ import type { ToolQuery } from "./retrieve/query.ts";
 import type { Explanation, RetrievalResult } from "./retrieve/result.ts";
 import type { HistoryAdministration, HistoryEntry, HistoryFilter } from "./serve/administration.ts";
 import type { State } from "./state/state.port.ts";
+import { divideId } from "./tool/tool.ts";
 
 /** The history of an arsenal, being written. */
-export interface WiredHistory {
-  /** Keeps a retrieval. Its explanation is made in the next turn, when the caller has its answer. */
-  noteRetrieval(query: ToolQuery, result: RetrievalResult, explain: () => Explanation): void;
-  /** Writes what has happened until now. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
-}
+export type WiredHistory = ReturnType<typeof wireHistory>;
 
 /** Wires the history. */
 export function wireHistory(stages: {
@@ -30,7 +25,7 @@ export function wireHistory(stages: {
   readonly state: State;
   readonly clock: Clock;
   readonly redactor: Redactor;
-}): WiredHistory {
+}) {
   const { config, events, state, clock, redactor } = stages;
   const { enabled: _, ...settings } = config.telemetry.history;
   const history = createHistory({ state, clock, redactor, settings, emit: events.emit, newId: randomUUID });
@@ -41,17 +36,19 @@ export function wireHistory(stages: {
     { names: ["call-finished"], isPatient: true },
   );
   return {
-    noteRetrieval(query, result, explain) {
+    /** Keeps a retrieval. Its explanation is made in the next turn, when the caller has its answer. */
+    noteRetrieval(query: ToolQuery, result: RetrievalResult, explain: () => Explanation): void {
       // The query is the caller's, who may change it by then.
       const record = toRecord(query, result, clock.now());
       setImmediate(history.note, () => ({ ...record, explanation: explain() }));
     },
-    async flush() {
+    /** Writes what has happened until now. */
+    async flush(): Promise<void> {
       await nextTurn();
       await events.flush();
       await history.flush();
     },
-    async close() {
+    async close(): Promise<void> {
       await nextTurn();
       await events.flush();
       unsubscribe();
@@ -80,14 +77,10 @@ export function createHistoryAdministration(parts: {
       const first = Math.min(before?.shown ?? 0, shown === -1 ? newest.length : shown);
       const page = newest.slice(first, first + limit);
       const last = page.at(-1);
-      const next =
-        last === undefined || first + limit >= newest.length
-          ? undefined
-          : {
-              at: last.at,
-              shown: newest.slice(0, first + limit).filter(({ at }) => at === last.at).length,
-            };
-      return { records: page.map(toEntry), ...(next && { next }) };
+      const records = page.map(toEntry);
+      if (last === undefined || first + limit >= newest.length) return { records };
+      const shownAgain = newest.slice(0, first + limit).filter(({ at }) => at === last.at);
+      return { records, next: { at: last.at, shown: shownAgain.length } };
     },
     async trace(traceId, { tenant, signal }) {
       await parts.flushHistory();
@@ -120,7 +113,7 @@ function toMatcher({ kind, tool, status, ensemble, tenant }: HistoryFilter): (re
     if (!isOf(tenant, record) || (kind !== undefined && record.kind !== kind)) return false;
     if (record.kind === "retrieval") return isAny;
     const { toolId: id } = record;
-    const name = id.slice(id.lastIndexOf(".") + 1);
+    const { name } = divideId(id);
     return (
       (status === undefined || record.status === status) &&
       (ensemble === undefined || record.ensemble === ensemble) &&

@@ -8,16 +8,10 @@ import type { Events } from "./observe/emitter.ts";
 import type { HealthBook } from "./observe/health.ts";
 import { createArsenalMetrics, type Prices } from "./observe/metrics/arsenal-metrics.ts";
 import { watchProcess } from "./observe/metrics/process-metrics.ts";
-import type { MetricRegistry } from "./observe/metrics/registry.ts";
 import { createRecentMinutes, type Statistics, toStatistics } from "./observe/metrics/statistics.ts";
 
 /** Metrics that are being counted. */
-export interface WiredMetrics {
-  readonly registry: MetricRegistry;
-  /** What this process did since counting began, for all tenants or one. */
-  statistics(tenant?: string): Promise<Statistics>;
-  close(): void;
-}
+export type WiredMetrics = ReturnType<typeof wireMetrics>;
 
 /** Wires the metrics of an arsenal. Counting begins now: nothing is counted for an arsenal whose metrics nobody wants. */
 export function wireMetrics(stages: {
@@ -30,7 +24,7 @@ export function wireMetrics(stages: {
   readonly approvals: Approvals;
   /** Undefined until the first call. */
   readonly engine: () => Engine | undefined;
-}): WiredMetrics {
+}) {
   const { events, clock, prices, health, catalog, upstreams, approvals, engine } = stages;
   const { registry, record, wants } = createArsenalMetrics({
     version: String(ownIdentity().info["version"]),
@@ -60,11 +54,12 @@ export function wireMetrics(stages: {
   const unwatch = watchProcess(registry);
   return {
     registry,
-    statistics: async (tenant) => {
+    /** What this process did since counting began, for all tenants or one. */
+    statistics: async (tenant?: string): Promise<Statistics> => {
       const families = await registry.collect();
       return toStatistics(families, { since, minutes: recent.read(), prices, tenant });
     },
-    close() {
+    close(): void {
       unsubscribe();
       unwatch();
     },

@@ -26,16 +26,6 @@ export interface ExportedTools {
 }
 
 /** How tools get into the registry, and out of it. */
-export interface Registrations {
-  /** Registers one tool. Throws at once if it is refused; what could not be indexed stays pending, and the next sync reports it. */
-  register(registration: Registration): Tool;
-  addTool(draft: ToolDraft, handler?: Handler): Promise<Tool>;
-  addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch>;
-  importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions): Promise<RegisteredBatch>;
-  exportTools(format: AnyDialect, ids: readonly string[], options: ExportOptions): Promise<ExportedTools>;
-  deleteTool(name: string, namespace: string, by: AskedBy): Promise<boolean>;
-}
-
 export function createRegistrations(parts: {
   readonly registry: Registry;
   readonly visible: () => Promise<VisibleTools>;
@@ -43,7 +33,7 @@ export function createRegistrations(parts: {
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** Indexes what was registered; omitted if that waits for the next request. */
   readonly sync: (() => Promise<unknown>) | undefined;
-}): Registrations {
+}) {
   const { registry, visible, emit, dialects, sync } = parts;
 
   function add(registration: Registration): Promise<unknown> {
@@ -57,22 +47,23 @@ export function createRegistrations(parts: {
   }
 
   return {
-    register(registration) {
+    /** Registers one tool. Throws at once if it is refused; what could not be indexed stays pending, and the next sync reports it. */
+    register(registration: Registration): Tool {
       add(registration).catch(() => {});
       return registration.tool;
     },
-    async addTool(draft, handler) {
+    async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
       const tool = defineTool(draft);
       await add(handler ? { tool, handler } : { tool });
       return tool;
     },
-    async addTools(batch) {
+    async addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch> {
       const { registerBatch } = await import("./register/register-batch.ts");
       const outcome = registerBatch(registry, batch, emit);
       await sync?.();
       return outcome;
     },
-    async importTools(format, tools, options) {
+    async importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions): Promise<RegisteredBatch> {
       const { importTools } = await import("./transcode/import-tools.ts");
       const dialect = await dialectOf(format, Array.isArray(tools) ? tools[0] : Object.values(tools)[0]);
       const { imported, rejected } = await importTools(dialect, tools, options);
@@ -88,7 +79,8 @@ export function createRegistrations(parts: {
         ].sort((one, other) => one.index - other.index),
       };
     },
-    async exportTools(format, ids, { strict = false, ...by }) {
+    async exportTools(format: AnyDialect, ids: readonly string[], options: ExportOptions): Promise<ExportedTools> {
+      const { strict = false, ...by } = options;
       const { convertTools } = await import("./transcode/convert-tools.ts");
       const dialect = await dialectOf(format);
       const found = new Map((await (await visible()).list({ filter: { ids }, ...by })).map((tool) => [tool.id, tool]));
@@ -96,7 +88,7 @@ export function createRegistrations(parts: {
       const { tools, losses } = convertTools(asked, dialect, { strict, limited: true });
       return { tools, losses, missing: ids.filter((id) => !found.has(id)) };
     },
-    async deleteTool(name, namespace, by) {
+    async deleteTool(name: string, namespace: string, by: AskedBy): Promise<boolean> {
       const tool = await (await visible())[by.principal === undefined ? "find" : "get"](name, namespace, by);
       return tool !== undefined && registry.delete(tool.id);
     },

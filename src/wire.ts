@@ -1,13 +1,12 @@
 import type { RetrieveToolsOptions } from "./adapters/dialects/write-definitions.ts";
 import type { A2aAgentSettings, AddAgentOptions } from "./adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
-import { createUpstreams, type Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
+import { createUpstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
-import type { Llm } from "./agent/llm.port.ts";
-import { type Catalog, createCatalog } from "./catalog/catalog.ts";
+import { createCatalog } from "./catalog/catalog.ts";
 import type { ToolArsenalConfig } from "./config/config.ts";
 import { auditType } from "./config/load/chosen-adapters.ts";
-import { type ResolvedConfig, resolveConfig } from "./config/load/resolve-config.ts";
+import { resolveConfig } from "./config/load/resolve-config.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
 import {
   configuredEngine,
@@ -17,30 +16,29 @@ import {
   configuredTiers,
 } from "./config/parts/arsenal-parts.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
-import { configuredGuard, type ConfiguredGuard, configuredToolsets } from "./config/parts/configured-guard.ts";
+import { configuredGuard, configuredToolsets } from "./config/parts/configured-guard.ts";
 import { createSurroundings } from "./config/parts/surroundings.ts";
 import type { ConfiguredExecutors } from "./config/parts/configured-executors.ts";
 import type { Started } from "./config/parts/start-configured.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
 import { localOperator } from "./guard/principal.ts";
-import type { Redactor } from "./guard/redaction/redactor.ts";
-import { createEvents, type Events } from "./observe/emitter.ts";
-import { createHealth, type HealthBook } from "./observe/health.ts";
+import { createEvents } from "./observe/emitter.ts";
+import { createHealth } from "./observe/health.ts";
 import type { MetricRegistry } from "./observe/metrics/registry.ts";
 import type { Ensembles } from "./register/ensembles.ts";
-import { createRegistry, type Registry } from "./register/registry.ts";
+import { createRegistry } from "./register/registry.ts";
 import type { EnsembleSettings, Source } from "./register/source.port.ts";
 import type { EventFeed } from "./serve/event-feed.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
-import { createToolsets, type Toolsets } from "./toolset/toolsets.ts";
+import { createToolsets } from "./toolset/toolsets.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 import type { CallStages } from "./wire-calls.ts";
 import type { WiredHistory } from "./wire-history.ts";
 import type { AddOptions } from "./wire-administration.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
-import { createRegistrations, type Registrations } from "./wire-registrations.ts";
+import { createRegistrations } from "./wire-registrations.ts";
 
 export type { Started } from "./config/parts/start-configured.ts";
 export type { Approvals } from "./guard/aegis.ts";
@@ -49,45 +47,10 @@ export type { ListToolsOptions } from "./visible-tools.ts";
 export type { ExportedTools, ExportOptions } from "./wire-registrations.ts";
 
 /** The stages of one arsenal, wired. Nothing runs and nothing is connected until `start`. */
-export interface Wired extends Registrations {
-  readonly config: ResolvedConfig;
-  readonly events: Events;
-  readonly redactor: Redactor;
-  readonly health: HealthBook;
-  readonly guard: ConfiguredGuard;
-  readonly catalog: Catalog;
-  readonly registry: Registry;
-  readonly upstreams: Upstreams;
-  readonly toolsets: Toolsets;
-  /** The configured language model; undefined if there is none. */
-  readonly llm: Llm | undefined;
-  /** Dialects that were added, by name. */
-  readonly dialects: Map<string, Dialect>;
-  /** Indexes pending registrations. Returns how many tools were new or changed. */
-  sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
-  addEnsemble(source: Source, options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
-  addOpenApi(settings: OpenApiSettings, options?: AddOptions): Promise<number>;
-  addA2aAgent(settings: A2aAgentSettings, options?: AddOptions & AddAgentOptions): Promise<number>;
-  /** With `keep`, the ensemble can be connected again. */
-  removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
-  /** Connects what the configuration names, once. */
-  start(): Promise<Started>;
-  /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
-  ready(): Promise<Wired & CallStages>;
-  retrieveTools(query: string, options: RetrieveToolsOptions): Promise<object[]>;
-  /** Which parts work now. */
-  healthCheck(): Promise<Record<string, boolean>>;
-  upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal }): Promise<void>;
-  serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp>;
-  /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
-  close(): Promise<void>;
-  isClosed(): boolean;
-  /** Returns the stages. Throws CLOSED once the arsenal was closed. */
-  open(): Wired;
-}
+export type Wired = ReturnType<typeof wireArsenal>;
 
 /** Wires the stages of an arsenal, in the order data takes. Throws CONFIG_INVALID if the configuration is broken. */
-export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): Wired {
+export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
   const config = resolveConfig(given);
   const operator = localOperator();
 
@@ -95,11 +58,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   const surroundings = { ...createSurroundings(config, parts, (...event) => events.emit(...event)), metrics };
   const { clock, emit, egress, secrets } = surroundings;
   const { redactor } = secrets;
-  const events = createEvents({
-    sinks: [...configuredSinks(config, surroundings), ...(parts.sinks ?? [])],
-    clock,
-    redactor,
-  });
+  const sinks = [...configuredSinks(config, surroundings), ...(parts.sinks ?? [])];
+  const events = createEvents({ sinks, clock, redactor });
   const health = createHealth({ clock, emit });
 
   // guard
@@ -127,24 +87,19 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     limits: guard.limits,
   });
   let ensembles: Ensembles | undefined;
-  const upstreams = createUpstreams({
-    addEnsemble,
-    relist,
-    registry,
-    clock,
-    emit,
-    egress,
-    secrets,
-    debugProtocol: config.telemetry.debugProtocol,
-  });
+  const { debugProtocol, prices } = config.telemetry;
+  const upstreams = createUpstreams({ addEnsemble, relist, registry, clock, emit, egress, secrets, debugProtocol });
+  /** Dialects that were added, by name. */
   const dialects = new Map<string, Dialect>();
   const agents = new Map<string, A2aAgentSettings>();
+  const stages = { redactor, health, catalog, registry, upstreams, toolsets };
+  const sources = { addEnsemble, addOpenApi, addA2aAgent, removeEnsemble };
 
   // start and close
   let starting: Promise<Started> | undefined;
   let started: Started | undefined;
   let calls: CallStages | undefined;
-  let ready: Promise<Wired & CallStages> | undefined;
+  let loading: Promise<typeof stages & CallStages> | undefined;
   let closing: Promise<void> | undefined;
   let feed: EventFeed | undefined;
   let sandboxing: Promise<ConfiguredExecutors> | undefined;
@@ -161,22 +116,14 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
 
   const measure = (): Promise<WiredMetrics> =>
     (measuring ??= import("./wire-metrics.ts").then(({ wireMetrics }) =>
-      wireMetrics({
-        events,
-        clock,
-        prices: config.telemetry.prices,
-        health,
-        catalog,
-        upstreams,
-        approvals: guard.approvals,
-        engine: () => calls?.engine,
-      }),
+      wireMetrics({ ...stages, events, clock, prices, approvals: guard.approvals, engine: () => calls?.engine }),
     ));
 
   async function metrics(): Promise<MetricRegistry> {
     return (await measure()).registry;
   }
 
+  /** Indexes pending registrations. Returns how many tools were new or changed. */
   async function sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
     refuseIfClosed();
     await catalog.open();
@@ -207,6 +154,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     return addAgent(settings, others, { egress: way, clock, secrets, agents, addEnsemble, isClosed });
   }
 
+  /** Connects what the configuration names, once. */
   async function start(): Promise<Started> {
     refuseIfClosed();
     return (starting ??= connect());
@@ -215,42 +163,44 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
   async function connect(): Promise<Started> {
     const { startConfigured } = await import("./config/parts/start-configured.ts");
     const addMcpServer = (server: McpServerSettings): Promise<number> => upstreams.add(server, { patient: true });
-    const arsenal = { emit, isClosed, addEnsemble, addMcpServer, addOpenApi, addA2aAgent };
+    const arsenal = { emit, isClosed, addMcpServer, ...sources };
     const { handlers } = parts;
     started = await startConfigured(config, { ...(await executors()), egress, secrets, clock, handlers }, arsenal);
     if (isClosed()) await started.close();
     return started;
   }
 
-  async function loadCalls(): Promise<Wired & CallStages> {
+  /** Resolves to every stage once the arsenal has started and, with `autoSync`, every registration is indexed. */
+  async function ready(): Promise<typeof stages & CallStages> {
+    await start();
+    if (!catalog.opened) await catalog.open();
+    if (config.autoSync && registry.pending > 0) await registry.sync();
+    return (loading ??= loadCalls());
+  }
+
+  async function loadCalls(): Promise<typeof stages & CallStages> {
     const { wireCalls } = await import("./wire-calls.ts");
-    const stages = {
-      config,
-      parts,
-      clock,
-      emit,
-      operator,
-      health,
-      redactor,
-      guard: await guard.load(),
-      catalog,
-      registry,
-      upstreams,
-      toolsets,
-    };
     // A sink that sends metrics is loaded with the first event, which is to be counted too.
     const { enabled = true, type = "console" } = config.telemetry;
     if (enabled && type !== "console") await metrics();
     const ensembleSettings = (name: string): EnsembleSettings => ensembles?.settings(name) ?? {};
     const history = keepsHistory(config) ? await loadHistory() : undefined;
-    calls = wireCalls({ ...stages, ensembleSettings, reranker, executors: (await executors()).executors, history });
+    const own = { config, parts, clock, emit, operator, reranker, executors: (await executors()).executors, history };
+    calls = wireCalls({ ...own, ...stages, guard: await guard.load(), ensembleSettings });
     if (isClosed()) calls.engine.close();
-    return { ...wired, ...calls, close: wired.close };
+    return { ...stages, ...calls };
   }
 
   async function loadHistory(): Promise<WiredHistory> {
     const { wireHistory } = await import("./wire-history.ts");
     return wireHistory({ config, events, state: guard.state.documents, clock, redactor });
+  }
+
+  /** With `keep`, the ensemble can be connected again. */
+  async function removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean> {
+    upstreams.forget(name);
+    agents.delete(name);
+    return ensembles?.remove(name, options) ?? false;
   }
 
   async function disconnect(): Promise<void> {
@@ -271,56 +221,41 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
     }
   }
 
-  const wired: Wired = {
+  const wired = {
     config,
     events,
-    redactor,
-    health,
     guard,
-    catalog,
-    registry,
-    upstreams,
-    toolsets,
+    ...stages,
+    /** The configured language model; undefined if there is none. */
     llm: configuredLlm(config, surroundings),
     ...createRegistrations({
       registry,
-      visible: async () => (await wired.ready()).visible,
+      visible: async () => (await ready()).visible,
       emit,
       dialects,
       sync: config.syncOnRegister ? sync : undefined,
     }),
     dialects,
     sync,
-    addEnsemble,
-    addOpenApi,
-    addA2aAgent,
-    async removeEnsemble(name, options) {
-      upstreams.forget(name);
-      agents.delete(name);
-      return ensembles?.remove(name, options) ?? false;
-    },
+    ...sources,
     start,
-    async ready() {
-      await start();
-      if (!catalog.opened) await catalog.open();
-      if (config.autoSync && registry.pending > 0) await registry.sync();
-      return (ready ??= loadCalls());
-    },
-    async retrieveTools(query, options) {
+    ready,
+    async retrieveTools(query: string, options: RetrieveToolsOptions): Promise<object[]> {
       const { definitionWriter, toToolQuery } = await import("./adapters/dialects/write-definitions.ts");
       const write = await definitionWriter(options, dialects);
-      const { tools } = await (await wired.ready()).retriever.retrieve(toToolQuery(query, options));
+      const { tools } = await (await ready()).retriever.retrieve(toToolQuery(query, options));
       return write(tools.map(({ tool }) => tool));
     },
-    async healthCheck() {
-      await wired.ready();
+    /** Which parts work now. */
+    async healthCheck(): Promise<Record<string, boolean>> {
+      await ready();
       return { ...(await catalog.healthCheck()), state: await guard.state.healthCheck() };
     },
-    async upstreamsAttempted(options) {
+    async upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal }): Promise<void> {
       if (!isClosed()) await start();
       await upstreams.attempted(options);
     },
-    async serveMcp(arsenal, options) {
+    async serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp> {
       const { serveMcp } = await import("./serve/serve-mcp.ts");
       const { withListening } = await import("./config/parts/configured-listening.ts");
       const listening = await withListening(options, config, { state: guard.state, egress, secrets });
@@ -332,33 +267,23 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts): 
       const { createAdministration } = await import("./wire-administration.ts");
       const { createEventFeed } = await import("./serve/event-feed.ts");
       feed ??= createEventFeed({ events, state: guard.state, clock });
-      const administration = createAdministration({
-        ...wired,
-        clock,
-        feed,
-        egress,
-        ensembles: () => ensembles,
-        statistics: (await measure()).statistics,
-        flushHistory: async () => calls?.flushHistory(),
-      });
-      return serveMcp(arsenal, listening, {
-        config,
-        redactor,
-        emit,
-        dependencies,
-        dialects,
-        administration,
-        state: guard.state,
-        metrics: await metrics(),
-        outside: { egress, secrets, emit },
-      });
+      const { registry: measured, statistics } = await measure();
+      const own = { config, guard, clock, egress, feed, statistics, ready, ensembles: () => ensembles };
+      const flushHistory = async (): Promise<void> => calls?.flushHistory();
+      const administration = createAdministration({ ...stages, ...sources, ...own, flushHistory });
+      const { state } = guard;
+      const served = { config, redactor, emit, metrics: measured, dependencies, dialects, administration, state };
+      return serveMcp(arsenal, listening, { ...served, outside: { egress, secrets, emit } });
     },
-    close: () => (closing ??= disconnect()),
-    isClosed,
-    open() {
+    /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
+    close: (): Promise<void> => (closing ??= disconnect()),
+  };
+  return {
+    ...wired,
+    /** Throws CLOSED once the arsenal was closed. */
+    open(): typeof wired {
       refuseIfClosed();
       return wired;
     },
   };
-  return wired;
 }

@@ -4,7 +4,7 @@ import type { Principal } from "../guard/principal.ts";
 import type { ConversationContext, Message, ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import { DEFAULT_NAMESPACE } from "../tool/limits.ts";
-import type { Tool } from "../tool/tool.ts";
+import { divideId, type Tool } from "../tool/tool.ts";
 import type { OfferedTool } from "./agent-run.ts";
 import type { AgentMessage } from "./llm.port.ts";
 
@@ -140,8 +140,8 @@ function isFailed({ status, error }: ToolResult): boolean {
 }
 
 function toolOf(arsenal: AgentArsenal, id: string, by: AskedBy): Promise<Tool | undefined> {
-  const dot = id.lastIndexOf(".");
-  return arsenal.getTool(id.slice(dot + 1), dot === -1 ? DEFAULT_NAMESPACE : id.slice(0, dot), by);
+  const { name, namespace } = divideId(id);
+  return arsenal.getTool(name, namespace || DEFAULT_NAMESPACE, by);
 }
 
 /** A message as retrieval reads it. */

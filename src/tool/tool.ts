@@ -131,6 +131,12 @@ export interface Health {
   readonly circuitOpen: boolean;
 }
 
+/** The parts of a tool id. Names have no dot, so the last one divides; without one the namespace is empty. */
+export function divideId(id: string): { readonly namespace: string; readonly name: string } {
+  const dot = id.lastIndexOf(".");
+  return { namespace: id.slice(0, Math.max(dot, 0)), name: id.slice(dot + 1) };
+}
+
 /** `namespace.name:version` */
 export function qualifiedName(tool: Pick<Tool, "id" | "version">): string {
   return `${tool.id}:${tool.version}`;

@@ -9,6 +9,7 @@ import type { ArsenalEvent, EventName } from "../../observe/events.ts";
 import type { Labels, MetricRegistry } from "../../observe/metrics/registry.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import { createLookout } from "../../state/lookout.ts";
+import { divideId } from "../../tool/tool.ts";
 import type { OpenTelemetrySinkOptions } from "./opentelemetry/settings.ts";
 
 export interface DatadogSinkOptions {
@@ -130,8 +131,7 @@ function durationLines(
   if (name === "retrieval-finished")
     return [line("toolarsenal.retrieval_duration_seconds", data.durationMs / 1_000, "d", { tenant })];
   if (data.attempts === 0) return [];
-  const namespace = data.toolId.slice(0, Math.max(0, data.toolId.lastIndexOf("."))) || "none";
-  const labels = { namespace, tenant, status: data.status };
+  const labels = { namespace: divideId(data.toolId).namespace || "none", tenant, status: data.status };
   return [line("toolarsenal.call_duration_seconds", data.latencyMs / 1_000, "d", labels)];
 }
 

@@ -6,7 +6,7 @@ import { toWire } from "../../errors/to-wire.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { divideId } from "../meta-tools/shown-tool.ts";
+import { divideId } from "../../tool/tool.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
 import { answerOf, runForClient, withoutConfirmation } from "./client-call.ts";
 import type { Exchange } from "./plane.ts";

@@ -1,37 +1,31 @@
 import { withoutForeignReferences } from "../../tool/schema/foreign-references.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
+import { remember } from "../../tool/remember.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { fromAlias, isCutAlias, toAlias } from "../../transcode/alias.ts";
 import { META_TOOL_NAMES, type ShownTool } from "./definitions.ts";
 
-/** Tools never change, so what is made of one is kept for as long as the tool itself. */
-const shownTools = new WeakMap<Tool, ShownTool>();
-
 /** A tool as models and clients see it, made once. */
-export function shownTool(tool: Tool): ShownTool {
-  let shown = shownTools.get(tool);
-  if (shown === undefined) {
-    const texts = [tool.description, tool.extendedDescription];
-    shown = {
-      name: toToolName(tool.id),
-      description: texts.filter((text) => text !== undefined).join("\n\n"),
-      inputSchema: toInputSchema(withoutForeignReferences(tool.parameters)),
-    };
-    shownTools.set(tool, shown);
-  }
-  return shown;
-}
+export const shownTool = remember((tool: Tool): ShownTool => {
+  const texts = [tool.description, tool.extendedDescription];
+  return {
+    name: toToolName(tool.id),
+    description: texts.filter((text) => text !== undefined).join("\n\n"),
+    inputSchema: toInputSchema(withoutForeignReferences(tool.parameters)),
+  };
+});
 
 /** The schema as the source gave it, but for what makes clients refuse the whole list: another root type, or a property that is no object. */
 function toInputSchema(schema: JsonSchema): ShownTool["inputSchema"] {
   const { type, properties } = schema;
   const booleans = Object.values(properties ?? {}).some((property) => typeof property === "boolean");
   if (type === "object" && !booleans) return schema;
+  if (!booleans) return { ...schema, type: "object" };
   return {
     ...schema,
     type: "object",
-    ...(booleans ? { properties: Object.fromEntries(Object.entries(properties ?? {}).map(withoutBoolean)) } : {}),
+    properties: Object.fromEntries(Object.entries(properties ?? {}).map(withoutBoolean)),
   };
 }
 
@@ -61,10 +55,4 @@ export function fromToolName(name: string): string | undefined {
   if (name.startsWith(spelled) && META_TOOL_NAMES.has(name.slice(spelled.length)))
     return `${DEFAULT_NAMESPACE}.${name.slice(spelled.length)}`;
   return fromAlias(name);
-}
-
-/** The parts of a tool id. Names have no dot, so the last one divides; without one the namespace is empty. */
-export function divideId(id: string): { readonly namespace: string; readonly name: string } {
-  const dot = id.lastIndexOf(".");
-  return { namespace: id.slice(0, Math.max(dot, 0)), name: id.slice(dot + 1) };
 }

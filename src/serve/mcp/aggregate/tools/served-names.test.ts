@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromPromptName, toPromptName } from "../resources/prompt-name.ts";
 import { fromServedUri, toServedUri } from "../resources/resource-uri.ts";
-import { divideId, fromToolName, toToolName } from "../../../meta-tools/shown-tool.ts";
+import { divideId } from "../../../../tool/tool.ts";
+import { fromToolName, toToolName } from "../../../meta-tools/shown-tool.ts";
 
 describe("a tool's name", () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/);

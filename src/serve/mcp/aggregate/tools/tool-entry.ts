@@ -2,20 +2,16 @@ import { rawToolOf } from "../../../../adapters/sources/mcp/upstream/server-tool
 import type { Era, JsonObject } from "../../../../mcp/protocol.ts";
 import { withoutForeignReferences } from "../../../../tool/schema/foreign-references.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
+import { remember } from "../../../../tool/remember.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import { shownTool } from "../../../meta-tools/shown-tool.ts";
 
-/** Tools never change, so what is made of one is kept for as long as the tool itself. */
-const entries = new WeakMap<Tool, Readonly<Record<Era, JsonObject>>>();
-
-/** The entry of a tool in `tools/list`, made once. */
+/** The entry of a tool in `tools/list`. */
 export function listedTool(tool: Tool, era: Era): JsonObject {
-  let entry = entries.get(tool);
-  if (entry === undefined) entries.set(tool, (entry = createEntry(tool)));
-  return entry[era];
+  return entryOf(tool)[era];
 }
 
-function createEntry(tool: Tool): Readonly<Record<Era, JsonObject>> {
+const entryOf = remember((tool: Tool): Readonly<Record<Era, JsonObject>> => {
   const { name, description, inputSchema } = shownTool(tool);
   const returns = withoutForeignReferences(tool.returns);
   const raw = rawToolOf(tool) ?? {};
@@ -30,7 +26,7 @@ function createEntry(tool: Tool): Readonly<Record<Era, JsonObject>> {
   const modern = returns === undefined ? common : { ...common, outputSchema: returns };
   // Older clients refuse a whole list for one output schema that is not an object's.
   return { modern, legacy: returns === undefined || returns.type === "object" ? modern : common };
-}
+});
 
 /** The hints, and whatever else a server annotated. What is malformed is left out, or a client could refuse the whole list for it. */
 function annotationsOf({ annotations }: Tool, given: unknown): JsonObject {
