@@ -1,20 +1,12 @@
 import { type Era, type JsonObject, RPC, RpcError } from "../../mcp/protocol.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 
-/** The capability a client must have declared to be asked something; `at` is its path in `capabilities`. */
-interface Requirement {
-  readonly at: readonly string[];
-  readonly when?: (params: JsonObject) => boolean;
-}
-
-const REQUIREMENTS: Readonly<Record<string, readonly Requirement[]>> = {
-  "elicitation/create": [
-    { at: ["elicitation"] },
-    { at: ["elicitation", "url"], when: (params) => params["mode"] === "url" },
-  ],
-  "sampling/createMessage": [{ at: ["sampling"] }],
-  "roots/list": [{ at: ["roots"] }],
-};
+/** The capability that a client must have declared to be asked something. */
+const NEEDED: ReadonlyMap<string, string> = new Map([
+  ["elicitation/create", "elicitation"],
+  ["sampling/createMessage", "sampling"],
+  ["roots/list", "roots"],
+]);
 
 /**
  * Why a client cannot be asked something, as the error its asker gets; undefined if it can. A legacy client may be asked more than the
@@ -23,28 +15,20 @@ const REQUIREMENTS: Readonly<Record<string, readonly Requirement[]>> = {
 export function unaskable(
   method: string,
   params: JsonObject | undefined,
-  client: { readonly era: Era; readonly capabilities: JsonObject },
+  { era, capabilities }: { readonly era: Era; readonly capabilities: JsonObject },
 ): RpcError | undefined {
-  const requirements = Object.hasOwn(REQUIREMENTS, method) ? REQUIREMENTS[method] : undefined;
-  if (requirements === undefined) {
-    if (client.era === "legacy") return undefined;
-    return new RpcError({
-      code: RPC.methodNotFound,
-      message: `A client cannot be asked for ${method} in this revision.`,
-    });
+  const needed = NEEDED.get(method);
+  if (needed === undefined) {
+    if (era === "legacy") return undefined;
+    const message = `A client cannot be asked for ${method} in this revision.`;
+    return new RpcError({ code: RPC.methodNotFound, message });
   }
-  const missing = requirements.find(
-    ({ at, when }) => (when === undefined || when(params ?? {})) && !declares(client.capabilities, at),
-  );
-  if (missing === undefined) return undefined;
-  const message = `The client did not declare the capability ${missing.at.join(".")}, so it cannot be asked for ${method}.`;
-  if (client.era === "legacy") return new RpcError({ code: RPC.methodNotFound, message });
-  const requiredCapabilities = missing.at.reduceRight<JsonObject>((inner, key) => ({ [key]: inner }), {});
+  const declared = Object.hasOwn(capabilities, needed) ? capabilities[needed] : undefined;
+  const isUrl = needed === "elicitation" && params?.["mode"] === "url";
+  if (isPlainObject(declared) && (!isUrl || isPlainObject(declared["url"]))) return undefined;
+  const missing = isPlainObject(declared) ? `${needed}.url` : needed;
+  const message = `The client did not declare the capability ${missing}, so it cannot be asked for ${method}.`;
+  if (era === "legacy") return new RpcError({ code: RPC.methodNotFound, message });
+  const requiredCapabilities = { [needed]: isPlainObject(declared) ? { url: {} } : {} };
   return new RpcError({ code: RPC.missingClientCapability, message, data: { requiredCapabilities } });
-}
-
-function declares(capabilities: JsonObject, at: readonly string[]): boolean {
-  let part: unknown = capabilities;
-  for (const key of at) part = isPlainObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
-  return isPlainObject(part);
 }

@@ -36,14 +36,35 @@ export interface McpEndpointOptions extends ModernRequestsOptions {
 }
 
 /** An address at which MCP clients of either era are answered. */
-export interface McpEndpoint {
-  handle(exchange: HttpExchange): Promise<void>;
-  /** Ends every session, stream and request; the plane stays open. */
-  close(): Promise<void>;
+export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
+
+/** Planes by what they serve, each opened with the first request for it and served at its own address. */
+export function createMcpEndpoints<Key>(open: (key: Key) => Plane, options: McpEndpointOptions) {
+  const served = new Map<Key, { readonly plane: Plane; readonly endpoint: McpEndpoint }>();
+
+  async function end(key: Key): Promise<void> {
+    const entry = served.get(key);
+    served.delete(key);
+    await entry?.endpoint.close();
+    await entry?.plane.close();
+  }
+
+  return {
+    of(key: Key): McpEndpoint {
+      const known = served.get(key);
+      if (known !== undefined) return known.endpoint;
+      const plane = open(key);
+      const endpoint = createMcpEndpoint(plane, options);
+      served.set(key, { plane, endpoint });
+      return endpoint;
+    },
+    end,
+    close: async (): Promise<void> => void (await Promise.all([...served.keys()].map(end))),
+  };
 }
 
 /** Serves a plane over streamable HTTP. */
-export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions): McpEndpoint {
+export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
   const { replica, work, clock = systemClock, quietMs = 15_000, sessionLimit: limit = 1000 } = options;
   const modern = createModernRequests(plane, options);
   const sessions = createSessionStore({ plane, clock, quietMs, limit, replica });
@@ -155,7 +176,8 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions): Mc
 
   return {
     handle,
-    async close() {
+    /** Ends every session, stream and request; the plane stays open. */
+    async close(): Promise<void> {
       closed = true;
       modern.close();
       await sessions.close();

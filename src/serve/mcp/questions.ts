@@ -2,14 +2,11 @@ import type { Ask } from "../../mcp/connection.ts";
 import { type JsonObject, RpcError, type RequestId, type RpcMessage, type RpcResponse } from "../../mcp/protocol.ts";
 import { unaskable } from "./client-abilities.ts";
 
-interface Question {
-  readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Question = Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject">;
 
 /**
- * Keeps the questions that one legacy client has not answered yet. With the id of this process as `asker`, the ids of questions say who asked, so that an answer that
- * reaches another process finds its way back.
+ * Keeps the questions that one legacy client has not answered yet. With the id of this process as `asker`, the ids of questions say who asked,
+ * so that an answer that reaches another process finds its way back.
  */
 export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestId) => void, asker?: string) {
   const open = new Map<RequestId, Question>();
@@ -23,7 +20,7 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
         const refused = unaskable(method, params, { era: "legacy", capabilities });
         if (refused !== undefined) return Promise.reject(refused);
         const signal = AbortSignal.any([options.signal, ended]);
-        if (signal.aborted) return Promise.reject(toError(signal.reason));
+        if (signal.aborted) return Promise.reject(signal.reason as Error);
         const number = ++last;
         const id = asker === undefined ? number : `${asker}.${number}`;
         return new Promise<JsonObject>((resolve, reject) => {
@@ -31,7 +28,7 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
             open.delete(id);
             const notice = { requestId: id, reason: "The question is no longer of interest." };
             send({ jsonrpc: "2.0", method: "notifications/cancelled", params: notice }, relatedTo);
-            reject(toError(signal.reason));
+            reject(signal.reason as Error);
           };
           const settled = (): void => {
             open.delete(id);
@@ -58,8 +55,4 @@ export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestI
 /** The process that asked the question of that id; undefined if the id does not say. */
 export function askedBy(id: RequestId | null): string | undefined {
   return typeof id === "string" ? /^(.+)\.\d+$/.exec(id)?.[1] : undefined;
-}
-
-function toError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error("The question was withdrawn.", { cause: reason });
 }

@@ -32,13 +32,9 @@ export function listChanged(list: ServedList): RpcNotification {
 }
 
 /** What a modern client's filter asks for: changes of lists, and of the resources with these URIs. */
-export function readFilter(filter: JsonObject): {
-  readonly lists: readonly ServedList[];
-  readonly uris: readonly string[];
-} {
-  const { resourceSubscriptions: uris } = filter;
+export function readFilter({ resourceSubscriptions: uris, ...wanted }: JsonObject) {
   return {
-    lists: SERVED_LISTS.filter((list) => filter[LIST_FILTERS[list]] === true),
+    lists: SERVED_LISTS.filter((list) => wanted[LIST_FILTERS[list]] === true),
     uris: Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [],
   };
 }
@@ -51,17 +47,14 @@ export function toFilter(lists: readonly ServedList[], uris: readonly string[]):
   };
 }
 
-/** A modern client's `subscriptions/listen`, open until either side ends it. */
-export interface Subscription extends Leg {
-  /** Tells the client that the server ends it. */
-  end(): void;
-}
-
-/** Opens a subscription: acknowledges it first, then passes on what the plane says, each under the subscription's id. */
+/**
+ * Opens a modern client's subscription, until either side cancels it: acknowledges it first, then passes on what the plane says, each under the
+ * subscription's id.
+ */
 export function openSubscription(
   plane: Plane,
   { id, params, peer, notify }: Pick<Exchange, "id" | "params" | "peer" | "notify">,
-): Subscription {
+): Leg {
   const controller = new AbortController();
   const tag = { [META.subscriptionId]: id };
   const { promise: answer, resolve, reject } = Promise.withResolvers<JsonObject>();
@@ -99,11 +92,13 @@ export function openSubscription(
     reject(error);
   });
 
-  function stop(): void {
-    controller.abort();
-    resolve({ resultType: "complete", _meta: tag });
-  }
-  return { answer, cancel: stop, end: stop };
+  return {
+    answer,
+    cancel() {
+      controller.abort();
+      resolve({ resultType: "complete", _meta: tag });
+    },
+  };
 }
 
 /** A notification that the protocol lets a client choose is sent only if the client chose it. */

@@ -6,19 +6,13 @@ import { readTraceContext, spanBelow } from "../../observe/trace-context.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange } from "./plane.ts";
 
-/** Answers a request and reports that it was answered. */
-export type TraceRequest = (
-  exchange: Exchange,
-  answer: (exchange: Exchange) => Promise<JsonObject>,
-) => Promise<JsonObject>;
-
 /**
- * Gives each MCP request its span: below the one that `_meta.traceparent` names, as the protocol has it, else below the HTTP request that it
- * came in, else at the beginning of a new trace.
+ * Answers MCP requests and reports that they were answered. Each has its span: below the one that `_meta.traceparent` names, as the protocol has
+ * it, else below the HTTP request that it came in, else at the beginning of a new trace.
  */
-export function createTracing(emit: Emit = () => {}): TraceRequest {
+export function createTracing(emit: Emit = () => {}) {
   const ids = createTraceIds();
-  return async (exchange, answer) => {
+  return async (exchange: Exchange, answer: (exchange: Exchange) => Promise<JsonObject>): Promise<JsonObject> => {
     const { params, headers, method, peer, id } = exchange;
     const meta = params["_meta"];
     const caller = readTraceContext(isPlainObject(meta) ? meta : undefined) ?? readTraceContext(headers);

@@ -11,10 +11,10 @@ import { aggregatePlane } from "./aggregate-plane.ts";
 /** Every tool, resource and prompt, or the tools of one toolset, as one MCP server: at `/mcp`, and at `/sse` for older clients. */
 export function mcpSurface(serving: Serving): Surface {
   const plane = aggregateOf(serving);
-  const { work, replica, toolset } = serving;
+  const { toolset } = serving;
   const what = toolset === undefined ? "Every server as one MCP server" : `The toolset ${toolset} as an MCP server`;
-  const endpoint = createMcpEndpoint(plane, { work, replica });
-  const sse = createSseEndpoint({ plane, work, replica });
+  const endpoint = createMcpEndpoint(plane, serving);
+  const sse = createSseEndpoint(plane, serving);
   return {
     name: "mcp",
     routes: [{ path: "/mcp", drainsItself: true, handle: endpoint.handle }, ...sse.routes].map((route) =>

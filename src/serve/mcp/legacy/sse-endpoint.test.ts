@@ -92,7 +92,7 @@ async function serve(
   edge: Partial<HttpServerOptions> = {},
 ): Promise<Served> {
   const plane = echoPlane();
-  const endpoint = createSseEndpoint({ plane, ...(await aloneOnMemory()), ...options });
+  const endpoint = createSseEndpoint(plane, { ...(await aloneOnMemory()), ...options });
   const server = await createHttpServer({ port: 0, routes: endpoint.routes, ...edge });
   ends.push(server.close, endpoint.close);
   return { url: server.url, plane, endpoint };

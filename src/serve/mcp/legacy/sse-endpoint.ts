@@ -17,7 +17,6 @@ import { isSame } from "./session-records.ts";
 
 /** How old clients are served. */
 export interface SseEndpointOptions {
-  readonly plane: Plane;
   /** Streams open at one time. Default 256. */
   readonly maxSessions?: number;
   /** The work of the gateway. While it drains, new streams and requests are refused with 503. */
@@ -47,8 +46,8 @@ const MESSAGES_PATH = "/sse/messages";
 const KEEP_ALIVE_MS = 15_000;
 
 /** Serves clients that know only HTTP+SSE, which newer revisions of the protocol replaced. */
-export function createSseEndpoint(options: SseEndpointOptions) {
-  const { plane, maxSessions = 256, clock = systemClock, work, replica } = options;
+export function createSseEndpoint(plane: Plane, options: SseEndpointOptions) {
+  const { maxSessions = 256, clock = systemClock, work, replica } = options;
   const streams = new Map<string, Stream>();
   const closing = new AbortController();
   const stopServing = replica.serve(KIND, async ({ id, principal, message, headers }) => {
@@ -96,9 +95,8 @@ export function createSseEndpoint(options: SseEndpointOptions) {
     const headers = request.headers as Headers;
     if (stream === undefined) {
       try {
-        const message = read.value;
-        const { tenant } = principal;
-        const body = { id, principal: { id: principal.id, tenant }, message, headers: mcpHeaders(headers) };
+        const { id: caller, tenant } = principal;
+        const body = { id, principal: { id: caller, tenant }, message: read.value, headers: mcpHeaders(headers) };
         await replica.call(owner, KIND, body, { signal: closing.signal });
       } catch (error) {
         const isAway = isArsenalError(error) && error.code === "STORE_FAILED";

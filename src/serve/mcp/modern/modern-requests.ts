@@ -14,7 +14,7 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { type Envelope, readEnvelope } from "../../../mcp/envelope.ts";
 import { answer, failure } from "../../../mcp/message.ts";
 import { errorBody, type Plane } from "../plane.ts";
-import { openSubscription, type Subscription } from "../subscription.ts";
+import { openSubscription } from "../subscription.ts";
 import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./suspended-calls.ts";
 
 /** Where a modern request came from, and where what precedes its answer goes. */
@@ -34,11 +34,7 @@ export interface OngoingRequest {
 }
 
 /** Answers requests of 2026-07-28, each of which stands for itself. */
-export interface ModernRequests {
-  handle(request: RpcRequest, context: ModernContext): OngoingRequest;
-  /** Ends subscriptions gracefully, and every other request abruptly. */
-  close(): void;
-}
+export type ModernRequests = ReturnType<typeof createModernRequests>;
 
 /** Methods of earlier revisions that this one has not. */
 const REMOVED: ReadonlySet<string> = new Set([
@@ -59,20 +55,16 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
-export function createModernRequests(plane: Plane, options: ModernRequestsOptions): ModernRequests {
+export function createModernRequests(plane: Plane, options: ModernRequestsOptions) {
   const calls = createSuspendedCalls(plane.name, options);
-  const subscriptions = new Set<Subscription>();
+  const subscriptions = new Set<Leg>();
   /** Who the plane says it is; asked once, and again with each `server/discover`. */
   let serverInfo: JsonObject | undefined;
 
   async function discover(): Promise<JsonObject> {
     const { info, capabilities, instructions } = await plane.shared.describe();
     serverInfo = info;
-    return {
-      supportedVersions: MODERN_VERSIONS,
-      capabilities,
-      ...(instructions === undefined ? {} : { instructions }),
-    };
+    return { supportedVersions: MODERN_VERSIONS, capabilities, ...(instructions !== undefined && { instructions }) };
   }
 
   /** Starts, or goes on with, what the request asks for. */
@@ -102,10 +94,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
     try {
       const result = await leg.answer;
       // A plane that cannot say who it is does not spoil a result for that.
-      serverInfo ??= await plane.shared.describe().then(
-        ({ info }) => info,
-        () => undefined,
-      );
+      if (serverInfo === undefined) await discover().catch(() => undefined);
       return answer(id, completed(method, result, serverInfo));
     } catch (error) {
       return failure(id, modernError(error));
@@ -113,10 +102,9 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   }
 
   return {
-    handle(request, context) {
+    handle(request: RpcRequest, context: ModernContext): OngoingRequest {
       let envelope: Envelope | undefined;
       let leg: Leg;
-      let open = true;
       try {
         envelope = readEnvelope(request.params ?? {}, context.principal);
         leg = begin(request, envelope, context);
@@ -124,22 +112,19 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
         const response = Promise.resolve(failure(request.id, modernError(error)));
         return { response, malformed: envelope === undefined, cancel: () => undefined };
       }
-      const response = complete(request, leg).then((message) => {
-        if (!open) return undefined;
-        open = false;
-        return message;
-      });
+      let cancelled = false;
       return {
-        response,
+        response: complete(request, leg).then((message) => (cancelled ? undefined : message)),
         malformed: false,
         cancel() {
-          open = false;
+          cancelled = true;
           leg.cancel();
         },
       };
     },
-    close() {
-      for (const subscription of subscriptions) subscription.end();
+    /** Ends subscriptions gracefully, and every other request abruptly. */
+    close(): void {
+      for (const subscription of subscriptions) subscription.cancel();
       calls.close();
     },
   };
@@ -149,13 +134,12 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
 function completed(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
   const { resultType = "complete", ttlMs = 0, cacheScope = "private" } = result;
   const meta = isPlainObject(result["_meta"]) ? result["_meta"] : {};
+  const isNamed = serverInfo === undefined || META.serverInfo in meta;
   return {
     ...result,
     resultType,
-    ...(CACHEABLE.has(method) && resultType === "complete" ? { ttlMs, cacheScope } : {}),
-    ...(serverInfo === undefined || META.serverInfo in meta
-      ? {}
-      : { _meta: { ...meta, [META.serverInfo]: serverInfo } }),
+    ...(CACHEABLE.has(method) && resultType === "complete" && { ttlMs, cacheScope }),
+    ...(!isNamed && { _meta: { ...meta, [META.serverInfo]: serverInfo } }),
   };
 }
 

@@ -4,44 +4,21 @@ import { refuse } from "../../http/answer.ts";
 import { servedToolset } from "../../scoped-arsenal.ts";
 import type { Surface, SurfaceContext } from "../../surface.ts";
 import { aggregateOf } from "../aggregate/surface.ts";
-import { createMcpEndpoint, type McpEndpoint } from "../http-endpoint.ts";
-import type { Plane } from "../plane.ts";
+import { createMcpEndpoints } from "../http-endpoint.ts";
 
 const PATH = "/mcp/toolsets/";
 
-interface Served {
-  readonly plane: Plane;
-  readonly endpoint: McpEndpoint;
-}
-
 /** Each toolset as an MCP server of its own. It is opened with the first request, and closed when the toolset is removed. */
 export function toolsetsSurface(context: SurfaceContext): Surface {
-  const { work, replica } = context;
   const { toolsets } = context.arsenal;
-  const served = new Map<string, Served>();
-
-  const end = async ({ plane, endpoint }: Served): Promise<void> => {
-    await endpoint.close();
-    await plane.close();
-  };
-
-  const endWatch = toolsets.watch((name) => {
-    const entry = served.get(name);
-    if (entry === undefined || toolsets.find(name, localOperator()) !== undefined) return;
-    served.delete(name);
-    void end(entry);
-  });
-
-  function endpointOf(name: string): McpEndpoint {
-    const known = served.get(name);
-    if (known) return known.endpoint;
+  const endpoints = createMcpEndpoints((name: string) => {
     const scoped = servedToolset(context, name);
     // The wait for servers is everybody's, and does not end with one toolset.
-    const plane = aggregateOf({ ...scoped, startup: { ...scoped.startup, close: () => undefined } });
-    const endpoint = createMcpEndpoint(plane, { work, replica });
-    served.set(name, { plane, endpoint });
-    return endpoint;
-  }
+    return aggregateOf({ ...scoped, startup: { ...scoped.startup, close: () => undefined } });
+  }, context);
+  const endWatch = toolsets.watch((name) => {
+    if (toolsets.find(name, localOperator()) === undefined) void endpoints.end(name);
+  });
 
   return {
     name: "mcp-toolsets",
@@ -53,7 +30,7 @@ export function toolsetsSurface(context: SurfaceContext): Surface {
           const { url, principal, response } = exchange;
           try {
             const { name } = toolsets.get(url.pathname.slice(PATH.length), principal);
-            return await endpointOf(name).handle(exchange);
+            return await endpoints.of(name).handle(exchange);
           } catch (error) {
             if (!isArsenalError(error) || error.code !== "TOOLSET_NOT_FOUND") throw error;
             refuse(response, { status: 404, message: error.message });
@@ -64,7 +41,7 @@ export function toolsetsSurface(context: SurfaceContext): Surface {
     addresses: [[`${PATH}NAME`, "The tools of one toolset, and nothing else."]],
     async close() {
       endWatch();
-      await Promise.all(Array.from(served.values(), end));
+      await endpoints.close();
     },
   };
 }
