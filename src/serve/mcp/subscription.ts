@@ -32,9 +32,9 @@ export function listChanged(list: ServedList): RpcNotification {
 }
 
 /** What a modern client's filter asks for: changes of lists, and of the resources with these URIs. */
-export function readFilter({ resourceSubscriptions: uris, ...wanted }: JsonObject) {
+export function readFilter({ resourceSubscriptions: uris, ...lists }: JsonObject) {
   return {
-    lists: SERVED_LISTS.filter((list) => wanted[LIST_FILTERS[list]] === true),
+    lists: SERVED_LISTS.filter((list) => lists[LIST_FILTERS[list]] === true),
     uris: Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [],
   };
 }

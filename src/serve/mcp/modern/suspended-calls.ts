@@ -41,31 +41,23 @@ export interface ModernRequestsOptions {
   readonly clock?: Clock;
 }
 
-interface Question {
+interface Question extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject"> {
   readonly request: JsonObject;
   /** Set if the call can start over from this question in any process. */
   readonly resume: JsonObject | undefined;
-  readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: unknown) => void;
 }
 
+/** A call that has not ended. */
 interface Call {
-  /** Given when the call is first suspended. */
-  id: string | undefined;
-  readonly binding: SealBinding;
-  readonly params: JsonObject;
-  readonly controller: AbortController;
-  readonly firstToken: unknown;
-  readonly questions: Map<string, Question>;
-  /** What was said while no request was open; the repeat gets it. */
-  readonly kept: RpcNotification[];
-  carrier: (Carrier & Pick<Question, "resolve" | "reject">) | undefined;
-  capabilities: JsonObject;
-  outcome: { readonly result: JsonObject } | { readonly error: unknown } | undefined;
-  asked: number;
-  round: number;
-  scheduled: boolean;
-  stopWaiting: (() => void) | undefined;
+  /** Goes on with a call that waits for its client, with the client's answers. Throws if it does not wait for them. */
+  goOn(round: unknown, inputResponses: unknown, carrier: Carrier): Leg;
+  end(message: string): void;
+}
+
+/** What a call starts with. */
+interface Given extends Pick<CallChannel, "params" | "resumed"> {
+  /** How many questions it has asked before. */
+  readonly asked?: number;
 }
 
 /** Requests that the protocol lets a server answer with `input_required`. */
@@ -91,213 +83,179 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
   const kind = `call/${plane}`;
   const stopServing = replica.serve(kind, (body, { signal, note }) => {
     const { capabilities, progressToken } = body;
-    const leg = goOn(body, {
-      capabilities: capabilities as JsonObject,
-      progressToken,
-      notify: (sent) => note({ ...sent }),
-    });
+    const notify = (sent: RpcNotification): void => note({ ...sent });
+    const leg = goOn(body, { capabilities: capabilities as JsonObject, progressToken, notify });
     signal.addEventListener("abort", () => leg.cancel(), { once: true });
     return leg.answer;
   });
 
-  function carry(call: Call, carrier: Carrier): Leg {
-    const answer = new Promise<JsonObject>((resolve, reject) => {
-      call.carrier = { ...carrier, resolve, reject };
-    });
-    const own = call.carrier;
-    call.capabilities = carrier.capabilities;
-    return {
-      answer,
-      cancel() {
-        if (call.carrier === own) end(call, "The client cancelled the request.");
-      },
-    };
-  }
+  function start(binding: SealBinding, first: Carrier, run: Run, { params, resumed, asked = 0 }: Given): Leg {
+    const controller = new AbortController();
+    const questions = new Map<string, Question>();
+    /** What was said while no request was open; the repeat gets it. */
+    const kept: RpcNotification[] = [];
+    let carrier: (Carrier & Pick<Question, "resolve" | "reject">) | undefined;
+    let { capabilities } = first;
+    let outcome: { readonly result: JsonObject } | { readonly error: unknown } | undefined;
+    /** Given when the call is first suspended. */
+    let id: string | undefined;
+    let questionCount = asked;
+    let currentRound = 0;
+    let isScheduled = false;
+    let stopWaiting: (() => void) | undefined;
+    const call: Call = { goOn: goOnWith, end };
 
-  function end(call: Call, message: string): void {
-    const error = cancelled(message);
-    forget(call);
-    call.carrier?.reject(error);
-    call.carrier = undefined;
-    call.controller.abort(error);
-    for (const question of call.questions.values()) question.reject(error);
-  }
-
-  function forget(call: Call): void {
-    live.delete(call);
-    if (call.id === undefined) return;
-    waiting.delete(call.id);
-    call.stopWaiting?.();
-  }
-
-  function notify(call: Call, notification: RpcNotification): void {
-    const { carrier, firstToken } = call;
-    if (carrier === undefined) {
-      if (call.kept.length < KEPT_NOTIFICATIONS) call.kept.push(notification);
-    } else if (notification.method !== "notifications/progress" || carrier.progressToken === firstToken) {
-      carrier.notify(notification);
-    } else if (carrier.progressToken !== undefined) {
-      const { progressToken } = carrier;
-      carrier.notify({ ...notification, params: { ...notification.params, progressToken } });
+    function carry(next: Carrier): Leg {
+      const { promise: answer, resolve, reject } = Promise.withResolvers<JsonObject>();
+      const own = { ...next, resolve, reject };
+      carrier = own;
+      ({ capabilities } = next);
+      const cancel = (): void => {
+        if (carrier === own) end("The client cancelled the request.");
+      };
+      return { answer, cancel };
     }
-  }
 
-  function asker(call: Call): Ask {
-    return (method, params, { signal, resume }) => {
-      const refused = MAY_ASK.has(call.binding.method)
-        ? unaskable(method, params, { era: "modern", capabilities: call.capabilities })
-        : new RpcError({ code: RPC.internalError, message: `A client cannot be asked during ${call.binding.method}.` });
+    function end(message: string): void {
+      const error = cancelled(message);
+      forget();
+      carrier?.reject(error);
+      carrier = undefined;
+      controller.abort(error);
+      for (const question of questions.values()) question.reject(error);
+    }
+
+    function forget(): void {
+      live.delete(call);
+      waiting.delete(id ?? "");
+      stopWaiting?.();
+    }
+
+    function notify(notification: RpcNotification): void {
+      if (carrier === undefined) {
+        if (kept.length < KEPT_NOTIFICATIONS) kept.push(notification);
+        return;
+      }
+      const { progressToken } = carrier;
+      if (notification.method !== "notifications/progress" || progressToken === first.progressToken)
+        carrier.notify(notification);
+      else if (progressToken !== undefined)
+        carrier.notify({ ...notification, params: { ...notification.params, progressToken } });
+    }
+
+    const ask: Ask = (method, asking, { signal, resume }) => {
+      const refused = MAY_ASK.has(binding.method)
+        ? unaskable(method, asking, { era: "modern", capabilities })
+        : new RpcError({ code: RPC.internalError, message: `A client cannot be asked during ${binding.method}.` });
       if (refused !== undefined) return Promise.reject(refused);
-      const ended = [signal, call.controller.signal].find(({ aborted }) => aborted);
+      const ended = [signal, controller.signal].find(({ aborted }) => aborted);
       if (ended !== undefined) return Promise.reject(ended.reason as Error);
-      return new Promise<JsonObject>((resolve, reject) => {
-        const key = `input-${++call.asked}`;
-        const settled = (): void => {
-          call.questions.delete(key);
-          signal.removeEventListener("abort", withdraw);
-        };
-        const withdraw = (): void => (settled(), reject(signal.reason as Error));
-        signal.addEventListener("abort", withdraw, { once: true });
-        call.questions.set(key, {
-          request: { method, ...(params === undefined ? {} : { params }) },
-          resume,
-          resolve: (result) => (settled(), resolve(result)),
-          reject: (error) => (settled(), reject(error)),
-        });
-        schedule(call);
+      const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
+      const key = `input-${++questionCount}`;
+      const withdraw = (): void => reject(signal.reason);
+      signal.addEventListener("abort", withdraw, { once: true });
+      questions.set(key, { request: { method, ...(asking && { params: asking }) }, resume, resolve, reject });
+      schedule();
+      return promise.finally(() => {
+        questions.delete(key);
+        signal.removeEventListener("abort", withdraw);
       });
     };
-  }
 
-  /** Puts questions that come together into one answer. */
-  function schedule(call: Call): void {
-    if (call.scheduled) return;
-    call.scheduled = true;
-    setImmediate(() => {
-      call.scheduled = false;
-      const [question, another] = call.questions.values();
-      const startsOver = question?.resume !== undefined && another === undefined && call.carrier !== undefined;
-      if (startsOver) return handOver(call, question);
-      const entering = replica.enter();
-      if (entering === undefined) return suspend(call);
-      // If the store is away, the call can still be answered in this process.
-      void entering.catch(() => undefined).then(() => suspend(call));
-    });
-  }
-
-  /** Gives the client all that the call needs to start over, and forgets the call. */
-  function handOver(call: Call, { resume }: Question): void {
-    const { requestState, inputResponses } = call.params;
-    const state = { resume, asked: call.asked - 1, given: { requestState, inputResponses } };
-    ask(call, state);
-    end(call, "The call goes on when the client repeats it.");
-  }
-
-  function suspend(call: Call): void {
-    const { questions } = call;
-    if (call.carrier === undefined || questions.size === 0) return;
-    if (waiting.size >= suspendedLimit) {
-      const message = "Too many calls wait for their clients' answers: try again later.";
-      for (const question of questions.values()) question.reject(new RpcError({ code: RPC.internalError, message }));
-      return;
+    /** Puts questions that come together into one answer. */
+    function schedule(): void {
+      if (isScheduled) return;
+      isScheduled = true;
+      setImmediate(() => {
+        isScheduled = false;
+        const [question, another] = questions.values();
+        if (question?.resume !== undefined && another === undefined && carrier !== undefined)
+          return handOver(question.resume);
+        const entering = replica.enter();
+        if (entering === undefined) return suspend();
+        // If the store is away, the call can still be answered in this process.
+        void entering.catch(() => undefined).then(suspend);
+      });
     }
-    call.id ??= randomUUID();
-    call.round += 1;
-    if (!ask(call, { call: call.id, round: call.round, owner: replica.id })) return;
-    waiting.set(call.id, call);
-    call.stopWaiting = clock.after(LONGEST_WAIT_MS, () => end(call, "The client did not answer in time."), {
-      background: true,
-    });
-  }
 
-  /** Answers the request that carries the call with the open questions. False if that failed, and ended the call. */
-  function ask(call: Call, state: JsonObject): boolean {
-    const { carrier } = call;
-    let requestState: string;
-    try {
-      requestState = MARK + seal.seal(state, call.binding);
-    } catch {
-      end(call, "The call could not be suspended.");
-      return false;
+    /** Gives the client all that the call needs to start over, and forgets the call. */
+    function handOver(resume: JsonObject): void {
+      const { requestState, inputResponses } = params;
+      answerWith({ resume, asked: questionCount - 1, given: { requestState, inputResponses } });
+      end("The call goes on when the client repeats it.");
     }
-    call.carrier = undefined;
-    const inputRequests = Object.fromEntries([...call.questions].map(([key, { request }]) => [key, request]));
-    carrier?.resolve({ resultType: "input_required", inputRequests, requestState });
-    return true;
-  }
 
-  /** Hands the outcome to the request that carries the call; without one it is kept for the repeat. */
-  function settle(call: Call): void {
-    const { carrier, outcome } = call;
-    if (carrier === undefined || outcome === undefined) return;
-    forget(call);
-    call.carrier = undefined;
-    if ("result" in outcome) carrier.resolve(outcome.result);
-    else carrier.reject(outcome.error);
-  }
-
-  async function follow(call: Call, result: Promise<JsonObject>): Promise<void> {
-    try {
-      call.outcome = { result: await result };
-    } catch (error) {
-      call.outcome = { error };
+    function suspend(): void {
+      if (carrier === undefined || questions.size === 0) return;
+      if (waiting.size >= suspendedLimit) {
+        const message = "Too many calls wait for their clients' answers: try again later.";
+        for (const question of questions.values()) question.reject(new RpcError({ code: RPC.internalError, message }));
+        return;
+      }
+      id ??= randomUUID();
+      currentRound += 1;
+      if (!answerWith({ call: id, round: currentRound, owner: replica.id })) return;
+      waiting.set(id, call);
+      const endLate = (): void => end("The client did not answer in time.");
+      stopWaiting = clock.after(LONGEST_WAIT_MS, endLate, { background: true });
     }
-    settle(call);
-  }
 
-  function start(
-    binding: SealBinding,
-    carrier: Carrier,
-    run: Run,
-    given: Pick<CallChannel, "params" | "resumed"> & { readonly asked?: number },
-  ): Leg {
-    const { params, resumed, asked = 0 } = given;
-    const controller = new AbortController();
-    const call: Call = {
-      id: undefined,
-      binding,
-      params,
-      controller,
-      firstToken: carrier.progressToken,
-      questions: new Map(),
-      kept: [],
-      carrier: undefined,
-      capabilities: carrier.capabilities,
-      outcome: undefined,
-      asked,
-      round: 0,
-      scheduled: false,
-      stopWaiting: undefined,
-    };
+    /** Answers the request that carries the call with the open questions. False if that failed, and ended the call. */
+    function answerWith(state: JsonObject): boolean {
+      let requestState: string;
+      try {
+        requestState = MARK + seal.seal(state, binding);
+      } catch {
+        end("The call could not be suspended.");
+        return false;
+      }
+      const inputRequests = Object.fromEntries([...questions].map(([key, { request }]) => [key, request]));
+      carrier?.resolve({ resultType: "input_required", inputRequests, requestState });
+      carrier = undefined;
+      return true;
+    }
+
+    /** Hands the outcome to the request that carries the call; without one it is kept for the repeat. */
+    function settle(): void {
+      if (carrier === undefined || outcome === undefined) return;
+      forget();
+      if ("result" in outcome) carrier.resolve(outcome.result);
+      else carrier.reject(outcome.error);
+      carrier = undefined;
+    }
+
+    function goOnWith(round: unknown, inputResponses: unknown, next: Carrier): Leg {
+      if (round !== currentRound) throw invalidState();
+      waiting.delete(id ?? "");
+      stopWaiting?.();
+      const leg = carry(next);
+      for (const notification of kept.splice(0)) notify(notification);
+      for (const [key, question] of questions) {
+        const response = responseTo(key, inputResponses);
+        if (response !== undefined) question.resolve(response);
+      }
+      // What stays open is asked again, unless the answers that came let the call finish first.
+      schedule();
+      settle();
+      return leg;
+    }
+
     live.add(call);
-    const leg = carry(call, carrier);
-    const channel: CallChannel = {
-      params,
-      signal: controller.signal,
-      notify: (notification) => notify(call, notification),
-      ask: asker(call),
-      ...(resumed && { resumed }),
-    };
-    void follow(call, run(channel));
+    const leg = carry(first);
+    run({ params, signal: controller.signal, notify, ask, ...(resumed && { resumed }) })
+      .then(
+        (result) => (outcome = { result }),
+        (error: unknown) => (outcome = { error }),
+      )
+      .then(settle);
     return leg;
   }
 
   /** Goes on with a call that waits in this process. */
   function goOn({ call: id, round, inputResponses }: JsonObject, carrier: Carrier): Leg {
     const call = typeof id === "string" ? waiting.get(id) : undefined;
-    if (call === undefined || call.round !== round) throw invalidState();
-    waiting.delete(call.id ?? "");
-    call.stopWaiting?.();
-    const leg = carry(call, carrier);
-    for (const notification of call.kept.splice(0)) notify(call, notification);
-    for (const [key, question] of call.questions) {
-      const response = responseTo(key, inputResponses);
-      if (response !== undefined) question.resolve(response);
-    }
-    // What stays open is asked again, unless the answers that came let the call finish first.
-    schedule(call);
-    settle(call);
-    return leg;
+    if (call === undefined) throw invalidState();
+    return call.goOn(round, inputResponses, carrier);
   }
 
   /** Hands a repeat to the process that its call waits in. */
@@ -338,7 +296,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     /** Ends every call. */
     close(): void {
       stopServing();
-      for (const call of live) end(call, "The server is closing.");
+      for (const call of live) call.end("The server is closing.");
       for (const controller of elsewhere) controller.abort(cancelled("The server is closing."));
     },
   };
