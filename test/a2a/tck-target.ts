@@ -4,7 +4,7 @@ import { memoryState } from "../../src/adapters/state/memory.ts";
 import { ToolArsenal } from "../../src/arsenal.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import { createSecrets } from "../../src/guard/secrets/secrets.ts";
-import { baseOfCall } from "../../src/serve/a2a/call-context.ts";
+import { stateOf } from "../../src/serve/a2a/call-context.ts";
 import { createA2aEndpoint } from "../../src/serve/a2a/endpoint.ts";
 import { createPushes } from "../../src/serve/a2a/tasks/push.ts";
 import { replicateTasks } from "../../src/serve/a2a/tasks/replicated-tasks.ts";
@@ -80,7 +80,7 @@ const endpoint = createA2aEndpoint({
   executor: tckExecutor(),
   card: cardAt,
   abilities: cardAt(""),
-  ...(hasExtendedCard && { extendedCard: async (call) => cardAt(baseOfCall(call)) }),
+  ...(hasExtendedCard && { extendedCard: async (call) => cardAt(stateOf(call).base ?? "") }),
   taskStore: tasks,
   wrap: (handler) => replicateTasks(handler, { replica, tasks }),
   ...(isFull && { push }),

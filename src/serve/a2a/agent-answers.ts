@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   type AgentResult,
   createAgent,
@@ -8,6 +7,7 @@ import {
 } from "../../agent/index.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import { sha256 } from "../../tool/crypto.ts";
 import type { Serving } from "../surface.ts";
 import { ownerOf } from "./call-context.ts";
 import { dataPart, textPart } from "./events.ts";
@@ -26,9 +26,7 @@ export function createAgentAnswers(
 ): AnswerText {
   const { seal, state } = replica;
   const keyOf = ({ principal, taskId }: A2aRun): string =>
-    `a2a/run/${createHash("sha256")
-      .update(JSON.stringify([ownerOf(principal), taskId]))
-      .digest("base64url")}`;
+    `a2a/run/${sha256(JSON.stringify([ownerOf(principal), taskId]), "base64url")}`;
   const bindingOf = (key: string) => ({ principal: { id: key }, plane: "a2a", method: "run", params: {} });
 
   /** Takes the saved run of a task, so that no two messages resume it. */

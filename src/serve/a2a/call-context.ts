@@ -13,10 +13,19 @@ export interface Caller {
   readonly trace: TraceContext | undefined;
 }
 
-const CALLER = "toolarsenal/caller";
-const BASE = "toolarsenal/base";
-const SIGNAL = "toolarsenal/signal";
-const GONE = "toolarsenal/gone";
+/** What the gateway adds to the SDK's context of a request. */
+interface CallState {
+  /** Undefined for what is done in the name of an owner who is not asking now. */
+  readonly caller?: Caller;
+  /** What the caller put before the path. The host has checked that it answers to this name. */
+  readonly base?: string;
+  /** Fires when the reader of an answer has hung up, or has all of it. */
+  readonly gone?: AbortSignal | undefined;
+  /** Fires when the gateway shuts down and the time for running work is over. */
+  signal?: AbortSignal;
+}
+
+const STATE = "toolarsenal";
 
 /** The SDK's context of one request. Tasks belong to its user: the principal, by tenant and id. */
 export function toCallContext(exchange: HttpExchange, version: A2aVersion): ServerCallContext {
@@ -28,22 +37,8 @@ export function toCallContext(exchange: HttpExchange, version: A2aVersion): Serv
     user: { isAuthenticated: true, userName: ownerOf(principal) },
     requestedVersion: version,
     requestedExtensions: Extensions.parseServiceParameter(typeof extensions === "string" ? extensions : undefined),
-    state: new Map<string, unknown>([
-      [CALLER, { principal, trace } satisfies Caller],
-      [BASE, baseOf(request)],
-      [GONE, gone.signal],
-    ]),
+    state: new Map([[STATE, { caller: { principal, trace }, base: baseOf(request), gone: gone.signal }]]),
   });
-}
-
-/** What a caller put before the path. The host has checked that it answers to this name. */
-export function baseOf({ headers, socket }: HttpExchange["request"]): string {
-  return `${"encrypted" in socket ? "https" : "http"}://${headers.host ?? ""}`;
-}
-
-/** The same, of the request that a context belongs to. */
-export function baseOfCall(context: ServerCallContext): string {
-  return String(context.state.get(BASE) ?? "");
 }
 
 /** A context for what is done in the name of an owner who is not asking now. */
@@ -51,13 +46,25 @@ export function ownerContext(owner: string, gone?: AbortSignal): ServerCallConte
   return new ServerCallContext({
     user: { isAuthenticated: true, userName: owner },
     requestedVersion: "1.0",
-    state: new Map([[GONE, gone]]),
+    state: new Map([[STATE, { gone }]]),
   });
 }
 
-/** Fires when the reader of an answer has hung up, or has all of it. */
-export function goneOf(context: ServerCallContext): AbortSignal | undefined {
-  return context.state.get(GONE) as AbortSignal | undefined;
+/** What the gateway knows of the request that a context belongs to. */
+export function stateOf(context: ServerCallContext): CallState {
+  return (context.state.get(STATE) as CallState | undefined) ?? {};
+}
+
+/** Who asked. Throws for a context that no request made. */
+export function callerOf(context: ServerCallContext): Caller {
+  const { caller } = stateOf(context);
+  if (caller === undefined) throw new Error("This context has no caller.");
+  return caller;
+}
+
+/** What a caller put before the path of a request. */
+export function baseOf({ headers, socket }: HttpExchange["request"]): string {
+  return `${"encrypted" in socket ? "https" : "http"}://${headers.host ?? ""}`;
 }
 
 /** Whom a task belongs to. Always JSON: an id that looks like a tenant and an id must not be taken for them. */
@@ -65,18 +72,12 @@ export function ownerOf({ id, tenant }: Pick<Principal, "id" | "tenant">): strin
   return JSON.stringify(tenant === undefined ? [id] : [tenant, id]);
 }
 
-/** Who asked. Throws for a context that no request made. */
-export function callerOf(context: ServerCallContext): Caller {
-  const caller = context.state.get(CALLER) as Caller | undefined;
-  if (caller === undefined) throw new Error("This context has no caller.");
-  return caller;
+/** The owner that a request asks in the name of. */
+export function ownerIn({ user }: ServerCallContext): string {
+  return user?.userName ?? "";
 }
 
-/** The signal that fires when the gateway shuts down and the time for running work is over. */
-export function signalOf(context: ServerCallContext): AbortSignal | undefined {
-  return context.state.get(SIGNAL) as AbortSignal | undefined;
-}
-
-export function setSignal(context: ServerCallContext, signal: AbortSignal): void {
-  context.state.set(SIGNAL, signal);
+/** Names a task in this process. Two owners may have chosen the same id for their tasks. */
+export function taskKey(taskId: string, context: ServerCallContext): string {
+  return JSON.stringify([ownerIn(context), taskId]);
 }

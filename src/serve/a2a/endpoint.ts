@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { AgentCard } from "@a2a-js/sdk";
 import { type AgentExecutor, InMemoryTaskStore, type ServerCallContext, type TaskStore } from "@a2a-js/sdk/server";
 import type { OutgoingHttpHeaders } from "node:http";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import { sha256 } from "../../tool/crypto.ts";
 import { answerText, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import { createWork, type Work } from "../work.ts";
@@ -89,7 +89,7 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
       const asked = request.headers["a2a-version"];
       const version = asked === undefined ? byDefault : (versionOf(asked, () => "1.0") ?? byDefault);
       const json = JSON.stringify(await cardFor(version, baseOf(request)));
-      const etag = `"${createHash("sha256").update(json).digest("base64url").slice(0, 22)}"`;
+      const etag = `"${sha256(json, "base64url").slice(0, 22)}"`;
       answerCard(exchange, json, { etag, "last-modified": changedAt(version, etag) });
     },
   });

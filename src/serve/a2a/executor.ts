@@ -11,7 +11,7 @@ import { foundDefinition } from "../meta-tools/find-tools.ts";
 import { fromToolName } from "../meta-tools/shown-tool.ts";
 import { sayConnecting } from "../startup.ts";
 import type { Serving } from "../surface.ts";
-import { callerOf, signalOf } from "./call-context.ts";
+import { callerOf, stateOf } from "./call-context.ts";
 import { createReport, dataPart, resultParts, type TaskReport, textPart } from "./events.ts";
 import { type Asked, type AskedCall, readMessage, toolsetOf } from "./read-message.ts";
 
@@ -122,7 +122,7 @@ export function createArsenalExecutor(
       const { principal, trace } = callerOf(context.context);
       const { userMessage, task, taskId } = context;
       const cancelled = new AbortController();
-      const over = signalOf(context.context);
+      const { signal: over } = stateOf(context.context);
       const signal = over === undefined ? cancelled.signal : AbortSignal.any([cancelled.signal, over]);
       const report = createReport(context, bus);
       const ended = Promise.withResolvers<void>();

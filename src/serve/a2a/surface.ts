@@ -2,7 +2,7 @@ import { refuse } from "../http/answer.ts";
 import { mayUse } from "../scoped-arsenal.ts";
 import type { Route, Surface, SurfaceContext } from "../surface.ts";
 import { createAgentAnswers } from "./agent-answers.ts";
-import { baseOfCall } from "./call-context.ts";
+import { stateOf } from "./call-context.ts";
 import { createCards } from "./card.ts";
 import { createA2aEndpoint } from "./endpoint.ts";
 import { createArsenalExecutor } from "./executor.ts";
@@ -29,7 +29,7 @@ export function a2aSurface(context: SurfaceContext): Surface {
     }),
     abilities: cards.abilities,
     card: (called) => cards.open(context.address() || called),
-    extendedCard: (call) => cards.extended(call, context.address() || baseOfCall(call)),
+    extendedCard: (call) => cards.extended(call, context.address() || (stateOf(call).base ?? "")),
     taskStore: tasks,
     ...(pushes && { push: pushes }),
     work,

@@ -1,79 +1,33 @@
 import { randomUUID } from "node:crypto";
-import {
-  SendMessageRequest,
-  type Message,
-  type StreamResponse,
-  StreamResponse as StreamResponses,
-  Task,
-  Message as Messages,
-  type TaskPushNotificationConfig,
-} from "@a2a-js/sdk";
+import { Message, SendMessageRequest, StreamResponse, Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { toLegacyHTTPError } from "@a2a-js/sdk/compat/v0_3/server";
-import { RequestMalformedError, restStatusFor } from "@a2a-js/sdk/errors";
+import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { card03 } from "./card-03.ts";
-import { type HttpAsked, type HttpBinding, whole } from "./http-json.ts";
-import type { TaskHandler } from "../tasks/task-handler.ts";
+import type { HttpCodec } from "./http-json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The HTTP+JSON binding of 0.3: the messages of its protocol buffers as JSON, in which parts are called `content`. */
-export function createHttpJson03(handler: TaskHandler): HttpBinding {
-  const subscribe = async ({ taskId: id, context }: HttpAsked) => ({
-    stream: written(handler.resubscribe({ id, tenant: "" }, context)),
-  });
-  return {
-    contentType: "application/json",
-    errorStatus: restStatusFor,
-    errorBody: toLegacyHTTPError,
-    operations: {
-      "GET /card": async ({ context }) => ({
-        body: await card03(await handler.getAuthenticatedExtendedAgentCard({ tenant: "" }, context)),
-      }),
-      "POST /message:send": async ({ body, context }) => {
-        const result = await handler.sendMessage(toRequest(await body()), context);
-        return { status: 201, body: "messageId" in result ? { message: toMessage(result) } : { task: toTask(result) } };
-      },
-      "POST /message:stream": async ({ body, context }) => ({
-        stream: written(handler.sendMessageStream(toRequest(await body()), context)),
-      }),
-      "GET /tasks/{id}": async ({ taskId: id, context, query }) => {
-        const historyLength = whole(query, "historyLength") ?? whole(query, "history_length");
-        return { body: toTask(await handler.getTask({ id, tenant: "", historyLength }, context)) };
-      },
-      "POST /tasks/{id}:cancel": async ({ taskId: id, context }) => ({
-        body: toTask(await handler.cancelTask({ id, tenant: "", metadata: {} }, context)),
-      }),
-      "GET /tasks/{id}:subscribe": subscribe,
-      "POST /tasks/{id}:subscribe": subscribe,
-      "POST /tasks/{id}/pushNotificationConfigs": async ({ taskId, body, context }) => {
-        const given = await body();
-        const inner = given["pushNotificationConfig"] ?? given["push_notification_config"] ?? given["config"];
-        if (!isPlainObject(inner)) throw new RequestMalformedError("pushNotificationConfig is required.");
-        const created = await handler.createTaskPushNotificationConfig(toConfig(inner, taskId), context);
-        return { status: 201, body: fromConfig(created) };
-      },
-      "GET /tasks/{id}/pushNotificationConfigs": async ({ taskId, context }) => {
-        const asked = { taskId, tenant: "", pageSize: 0, pageToken: "" };
-        const { configs } = await handler.listTaskPushNotificationConfigs(asked, context);
-        return { body: { configs: configs.map(fromConfig) } };
-      },
-      "GET /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => ({
-        body: fromConfig(await handler.getTaskPushNotificationConfig({ taskId, id, tenant: "" }, context)),
-      }),
-      "DELETE /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => {
-        await handler.deleteTaskPushNotificationConfig({ taskId, id, tenant: "" }, context);
-        return { status: 204 };
-      },
-    },
-  };
-}
-
-async function* written(
-  events: AsyncGenerator<StreamResponse, void, undefined>,
-): AsyncGenerator<unknown, void, undefined> {
-  for await (const event of events) yield toEvent(event);
-}
+export const CODEC_03: HttpCodec = {
+  contentType: "application/json",
+  cardPath: "/card",
+  sentStatus: 201,
+  card: card03,
+  request: toRequest,
+  sent: (result) =>
+    "messageId" in result ? { message: fromMessage(Message.toJSON(result) as Json) } : { task: toTask(result) },
+  task: toTask,
+  event: toEvent,
+  readConfig(body, taskId) {
+    const inner = body["pushNotificationConfig"] ?? body["push_notification_config"] ?? body["config"];
+    if (!isPlainObject(inner)) throw new RequestMalformedError("pushNotificationConfig is required.");
+    return toConfig(inner, taskId);
+  },
+  config: fromConfig,
+  configs: ({ configs }) => ({ configs: configs.map(fromConfig) }),
+  errorBody: toLegacyHTTPError,
+};
 
 /** Reads a message to send. `parts` of the JSON-RPC binding, each with a `kind`, are taken too. */
 function toRequest(body: Json): SendMessageRequest {
@@ -159,8 +113,9 @@ function fromTask(json: Json): Json {
   };
 }
 
-const toMessage = (message: Message): Json => fromMessage(Messages.toJSON(message) as Json);
-const toTask = (task: Task): Json => fromTask(Task.toJSON(task) as Json);
+function toTask(task: Task): Json {
+  return fromTask(Task.toJSON(task) as Json);
+}
 
 /** States in which a stream of 0.3 says that it ends. */
 const FINAL: ReadonlySet<unknown> = new Set([
@@ -172,7 +127,7 @@ const FINAL: ReadonlySet<unknown> = new Set([
 ]);
 
 function toEvent(event: StreamResponse): Json {
-  const { task, message, statusUpdate, artifactUpdate } = StreamResponses.toJSON(event) as Readonly<
+  const { task, message, statusUpdate, artifactUpdate } = StreamResponse.toJSON(event) as Readonly<
     Record<string, Json>
   >;
   if (task !== undefined) return { task: fromTask(task) };

@@ -3,6 +3,7 @@ import {
   AgentCard,
   ListTaskPushNotificationConfigsResponse,
   ListTasksResponse,
+  type Message,
   SendMessageRequest,
   SendMessageResponse,
   StreamResponse,
@@ -26,12 +27,12 @@ import type { HttpExchange } from "../../surface.ts";
 import { retryAfter, shuttingDown, type Work } from "../../work.ts";
 import { type A2aVersion, toCallContext } from "../call-context.ts";
 import { unsupportedVersion, versionOf } from "./json-rpc.ts";
-import { createHttpJson03 } from "./http-json-03.ts";
+import { CODEC_03 } from "./http-json-03.ts";
 import type { Streams } from "./stream.ts";
 import type { TaskHandler } from "../tasks/task-handler.ts";
 
-/** What one operation of a binding is asked. */
-export interface HttpAsked {
+/** What one operation is asked. */
+interface Asked {
   readonly context: ServerCallContext;
   readonly taskId: string;
   readonly configId: string;
@@ -40,18 +41,27 @@ export interface HttpAsked {
 }
 
 /** What it answers: JSON, nothing, or a stream of JSON. */
-export type HttpAnswer =
+type Answer =
   | { readonly status?: number; readonly body: unknown }
   | { readonly status: 204 }
   | { readonly stream: AsyncGenerator<unknown, void, undefined> };
 
-type Operation = (asked: HttpAsked) => Promise<HttpAnswer>;
+type Operation = (asked: Asked) => Promise<Answer>;
 
-/** One version of the HTTP+JSON binding: its operations, by method and path, and how it writes errors. */
-export interface HttpBinding {
+/** How one version of the HTTP+JSON binding reads and writes what the operations of all versions take and give. */
+export interface HttpCodec {
   readonly contentType: string;
-  readonly operations: Readonly<Record<string, Operation>>;
-  errorStatus(error: unknown): number;
+  readonly cardPath: string;
+  /** The status of a message that was taken. */
+  readonly sentStatus: number;
+  card(card: AgentCard): unknown;
+  request(body: Readonly<Record<string, unknown>>): SendMessageRequest;
+  sent(result: Message | Task): unknown;
+  task(task: Task): unknown;
+  event(event: StreamResponse): unknown;
+  readConfig(body: Readonly<Record<string, unknown>>, taskId: string): TaskPushNotificationConfig;
+  config(config: TaskPushNotificationConfig): unknown;
+  configs(listed: ListTaskPushNotificationConfigsResponse): unknown;
   errorBody(error: unknown, status: number): unknown;
 }
 
@@ -64,10 +74,10 @@ export function createHttpJson(parts: {
   readonly base: string;
 }): (exchange: HttpExchange) => Promise<void> {
   const { handler, streams, work, base } = parts;
-  const bindings: Readonly<Record<A2aVersion, HttpBinding>> = {
-    "1.0": binding10(handler),
-    "0.3": createHttpJson03(handler),
-  };
+  const bindings = {
+    "1.0": { ...CODEC_10, operations: { ...operationsOf(handler, CODEC_10), "GET /tasks": listTasks(handler) } },
+    "0.3": { ...CODEC_03, operations: operationsOf(handler, CODEC_03) },
+  } satisfies Readonly<Record<A2aVersion, object>>;
 
   return async (exchange) => {
     const { request, response, url } = exchange;
@@ -77,13 +87,11 @@ export function createHttpJson(parts: {
     const { contentType } = binding;
     const answer = (status: number, body: unknown, headers = {}): void =>
       answerText(response, status, JSON.stringify(body), { ...headers, "content-type": contentType });
-    const refuse = (error: unknown): void => {
-      const status = binding.errorStatus(error);
-      answer(status, binding.errorBody(error, status));
-    };
+    const toError = (error: unknown): unknown => binding.errorBody(error, restStatusFor(error));
+    const refuse = (error: unknown): void => answer(restStatusFor(error), toError(error));
 
     if (version === undefined) return refuse(unsupportedVersion(asked));
-    const found = findOperation(request.method ?? "", url.pathname.slice(base.length), binding);
+    const found = findOperation(request.method ?? "", url.pathname.slice(base.length), binding.operations);
     if (found === undefined) {
       const message = `There is no ${request.method} ${url.pathname} in A2A ${version}.`;
       return answer(404, binding.errorBody(new RequestMalformedError(message), 404));
@@ -98,10 +106,7 @@ export function createHttpJson(parts: {
         query: url.searchParams,
         body: () => bodyOf(exchange),
       });
-      if ("stream" in given) {
-        const toError = (error: unknown): unknown => binding.errorBody(error, binding.errorStatus(error));
-        return await streams.answer(exchange, given.stream, toError);
-      }
+      if ("stream" in given) return await streams.answer(exchange, given.stream, toError);
       if ("body" in given) return answer(given.status ?? 200, given.body);
       response.writeHead(204).end();
     } catch (error) {
@@ -120,7 +125,11 @@ interface Found {
 const PATH = /^\/tasks\/(?<task>[^/:]+)(?<action>:\w+|\/pushNotificationConfigs(?:\/(?<config>[^/]+))?)?$/;
 
 /** The operation of a path, with its parameters. */
-function findOperation(method: string, path: string, { operations }: HttpBinding): Found | undefined {
+function findOperation(
+  method: string,
+  path: string,
+  operations: Readonly<Record<string, Operation>>,
+): Found | undefined {
   const { task, config } = PATH.exec(path)?.groups ?? {};
   let pattern = path;
   if (config !== undefined) pattern = "/tasks/{id}/pushNotificationConfigs/{configId}";
@@ -149,101 +158,103 @@ async function bodyOf({ request, ...exchange }: HttpExchange): Promise<Readonly<
   return body.value;
 }
 
-function binding10(handler: TaskHandler): HttpBinding {
-  const sent = async (asked: HttpAsked): Promise<SendMessageRequest> => {
-    const params = SendMessageRequest.fromJSON(await asked.body());
-    if (!params.message?.messageId) throw new RequestMalformedError("message.messageId is required.");
-    return params;
-  };
+/** The operations that every version has, by method and path. */
+function operationsOf(handler: TaskHandler, codec: HttpCodec): Readonly<Record<string, Operation>> {
+  async function* written(events: AsyncGenerator<StreamResponse, void, undefined>) {
+    for await (const event of events) yield codec.event(event);
+  }
   const subscribe: Operation = async ({ taskId: id, context }) => ({
     stream: written(handler.resubscribe({ id, tenant: "" }, context)),
   });
   return {
-    contentType: A2A_CONTENT_TYPE,
-    errorStatus: restStatusFor,
-    errorBody: toRestErrorBody,
-    operations: {
-      "GET /extendedAgentCard": async ({ context }) => ({
-        body: AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: "" }, context)),
-      }),
-      "POST /message:send": async (asked) => {
-        const result = await handler.sendMessage(await sent(asked), asked.context);
-        const payload =
-          "messageId" in result
-            ? { $case: "message" as const, value: result }
-            : { $case: "task" as const, value: result };
-        return { body: SendMessageResponse.toJSON({ payload }) };
-      },
-      "POST /message:stream": async (asked) => ({
-        stream: written(handler.sendMessageStream(await sent(asked), asked.context)),
-      }),
-      "GET /tasks": async ({ context, query }) => {
-        const includeArtifacts = query.get("includeArtifacts") === "true";
-        const status = query.get("status") ?? "";
-        const listed = await handler.listTasks(
-          {
-            tenant: "",
-            contextId: query.get("contextId") ?? "",
-            status:
-              status === ""
-                ? TaskState.TASK_STATE_UNSPECIFIED
-                : taskStateFromJSON(/^\d+$/.test(status) ? Number(status) : status),
-            pageSize: whole(query, "pageSize"),
-            pageToken: query.get("pageToken") ?? "",
-            historyLength: whole(query, "historyLength"),
-            statusTimestampAfter: query.get("statusTimestampAfter") ?? undefined,
-            includeArtifacts,
-          },
-          context,
-        );
-        const { pageSize, totalSize, nextPageToken } = listed;
-        return {
-          body: { tasks: [], ...(ListTasksResponse.toJSON(listed) as object), pageSize, totalSize, nextPageToken },
-        };
-      },
-      "GET /tasks/{id}": async ({ taskId: id, context, query }) => ({
-        body: Task.toJSON(
-          await handler.getTask({ id, tenant: "", historyLength: whole(query, "historyLength") }, context),
-        ),
-      }),
-      "POST /tasks/{id}:cancel": async ({ taskId: id, context }) => ({
-        body: Task.toJSON(await handler.cancelTask({ id, tenant: "", metadata: {} }, context)),
-      }),
-      "GET /tasks/{id}:subscribe": subscribe,
-      "POST /tasks/{id}:subscribe": subscribe,
-      "POST /tasks/{id}/pushNotificationConfigs": async ({ taskId, context, body }) => {
-        if ((await handler.getAgentCard()).capabilities?.pushNotifications !== true)
-          throw new PushNotificationNotSupportedError();
-        const config = TaskPushNotificationConfig.fromJSON({ ...(await body()), taskId });
-        const created = await handler.createTaskPushNotificationConfig(config, context);
-        return { status: 201, body: TaskPushNotificationConfig.toJSON(created) };
-      },
-      "GET /tasks/{id}/pushNotificationConfigs": async ({ taskId, context }) => {
-        const asked = { taskId, tenant: "", pageSize: 0, pageToken: "" };
-        const listed = await handler.listTaskPushNotificationConfigs(asked, context);
-        return { body: ListTaskPushNotificationConfigsResponse.toJSON(listed) };
-      },
-      "GET /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => ({
-        body: TaskPushNotificationConfig.toJSON(
-          await handler.getTaskPushNotificationConfig({ taskId, id, tenant: "" }, context),
-        ),
-      }),
-      "DELETE /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => {
-        await handler.deleteTaskPushNotificationConfig({ taskId, id, tenant: "" }, context);
-        return { status: 204 };
-      },
+    [`GET ${codec.cardPath}`]: async ({ context }) => ({
+      body: await codec.card(await handler.getAuthenticatedExtendedAgentCard({ tenant: "" }, context)),
+    }),
+    "POST /message:send": async ({ body, context }) => {
+      const result = await handler.sendMessage(codec.request(await body()), context);
+      return { status: codec.sentStatus, body: codec.sent(result) };
+    },
+    "POST /message:stream": async ({ body, context }) => ({
+      stream: written(handler.sendMessageStream(codec.request(await body()), context)),
+    }),
+    "GET /tasks/{id}": async ({ taskId: id, context, query }) => {
+      const historyLength = whole(query, "historyLength") ?? whole(query, "history_length");
+      return { body: codec.task(await handler.getTask({ id, tenant: "", historyLength }, context)) };
+    },
+    "POST /tasks/{id}:cancel": async ({ taskId: id, context }) => ({
+      body: codec.task(await handler.cancelTask({ id, tenant: "", metadata: {} }, context)),
+    }),
+    "GET /tasks/{id}:subscribe": subscribe,
+    "POST /tasks/{id}:subscribe": subscribe,
+    "POST /tasks/{id}/pushNotificationConfigs": async ({ taskId, context, body }) => {
+      if ((await handler.getAgentCard()).capabilities?.pushNotifications !== true)
+        throw new PushNotificationNotSupportedError();
+      const config = codec.readConfig(await body(), taskId);
+      return { status: 201, body: codec.config(await handler.createTaskPushNotificationConfig(config, context)) };
+    },
+    "GET /tasks/{id}/pushNotificationConfigs": async ({ taskId, context }) => {
+      const asked = { taskId, tenant: "", pageSize: 0, pageToken: "" };
+      return { body: codec.configs(await handler.listTaskPushNotificationConfigs(asked, context)) };
+    },
+    "GET /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => ({
+      body: codec.config(await handler.getTaskPushNotificationConfig({ taskId, id, tenant: "" }, context)),
+    }),
+    "DELETE /tasks/{id}/pushNotificationConfigs/{configId}": async ({ taskId, configId: id, context }) => {
+      await handler.deleteTaskPushNotificationConfig({ taskId, id, tenant: "" }, context);
+      return { status: 204 };
     },
   };
 }
 
-async function* written(
-  events: AsyncGenerator<StreamResponse, void, undefined>,
-): AsyncGenerator<unknown, void, undefined> {
-  for await (const event of events) yield StreamResponse.toJSON(event);
+const CODEC_10: HttpCodec = {
+  contentType: A2A_CONTENT_TYPE,
+  cardPath: "/extendedAgentCard",
+  sentStatus: 200,
+  card: AgentCard.toJSON,
+  request(body) {
+    const params = SendMessageRequest.fromJSON(body);
+    if (!params.message?.messageId) throw new RequestMalformedError("message.messageId is required.");
+    return params;
+  },
+  sent: (result) =>
+    SendMessageResponse.toJSON({
+      payload: "messageId" in result ? { $case: "message", value: result } : { $case: "task", value: result },
+    }),
+  task: Task.toJSON,
+  event: StreamResponse.toJSON,
+  readConfig: (body, taskId) => TaskPushNotificationConfig.fromJSON({ ...body, taskId }),
+  config: TaskPushNotificationConfig.toJSON,
+  configs: ListTaskPushNotificationConfigsResponse.toJSON,
+  errorBody: toRestErrorBody,
+};
+
+/** Lists tasks, which only 1.0 can. */
+function listTasks(handler: TaskHandler): Operation {
+  return async ({ context, query }) => {
+    const status = query.get("status") ?? "";
+    const listed = await handler.listTasks(
+      {
+        tenant: "",
+        contextId: query.get("contextId") ?? "",
+        status:
+          status === ""
+            ? TaskState.TASK_STATE_UNSPECIFIED
+            : taskStateFromJSON(/^\d+$/.test(status) ? Number(status) : status),
+        pageSize: whole(query, "pageSize"),
+        pageToken: query.get("pageToken") ?? "",
+        historyLength: whole(query, "historyLength"),
+        statusTimestampAfter: query.get("statusTimestampAfter") ?? undefined,
+        includeArtifacts: query.get("includeArtifacts") === "true",
+      },
+      context,
+    );
+    const { pageSize, totalSize, nextPageToken } = listed;
+    return { body: { tasks: [], ...(ListTasksResponse.toJSON(listed) as object), pageSize, totalSize, nextPageToken } };
+  };
 }
 
 /** A whole number of the query; undefined if there is none. */
-export function whole(query: URLSearchParams, name: string): number | undefined {
+function whole(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null || given === "") return undefined;
   if (!/^\d{1,9}$/.test(given.trim())) throw new RequestMalformedError(`${name} must be a whole number.`);

@@ -1,6 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
-import { goneOf } from "../call-context.ts";
+import { stateOf, taskKey } from "../call-context.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { hasEnded } from "./task-store.ts";
 
@@ -19,15 +19,12 @@ export interface Followed {
 
 export function createFollowers(): Followers {
   const queues = new Map<string, Set<EventQueue<StreamResponse>>>();
-  // Two owners may have chosen the same id for their tasks.
-  const keyOf = (taskId: string, { user, tenant }: ServerCallContext): string =>
-    JSON.stringify([tenant, user?.userName, taskId]);
 
   return {
     tell(event, context) {
       const { payload } = event;
       if (payload === undefined || payload.$case === "message") return;
-      const key = keyOf(payload.$case === "task" ? payload.value.id : payload.value.taskId, context);
+      const key = taskKey(payload.$case === "task" ? payload.value.id : payload.value.taskId, context);
       const following = queues.get(key) ?? [];
       const isLast = payload.$case !== "artifactUpdate" && hasEnded(payload.value);
       if (isLast) queues.delete(key);
@@ -37,8 +34,8 @@ export function createFollowers(): Followers {
       }
     },
     follow(taskId, context) {
-      const key = keyOf(taskId, context);
-      const queue = createEventQueue<StreamResponse>({ until: goneOf(context) });
+      const key = taskKey(taskId, context);
+      const queue = createEventQueue<StreamResponse>({ until: stateOf(context).gone });
       queues.set(key, (queues.get(key) ?? new Set()).add(queue));
       return {
         events: () => queue.events(),

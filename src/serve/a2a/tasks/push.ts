@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type StreamResponse, type Task, TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { V03PushNotificationSerializer } from "@a2a-js/sdk/compat/v0_3/server";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
@@ -9,9 +9,13 @@ import {
   V1PushNotificationSerializer,
 } from "@a2a-js/sdk/server";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import { checkUrl } from "../../../guard/egress/check-url.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { sha256 } from "../../../tool/crypto.ts";
+import { pause } from "../../../adapters/retry-after.ts";
 import type { Replica } from "../../mcp/replica.ts";
+import { ownerIn } from "../call-context.ts";
 import type { A2aServing } from "../settings.ts";
 
 /** What the gateway tells others about tasks. */
@@ -54,8 +58,8 @@ export function createPushes(
   const closing = new AbortController();
 
   const isTrusted = (url: string | URL): boolean => origins.has(new URL(url).origin);
-  const keyOf = (taskId: string, { user }: ServerCallContext): string =>
-    `a2a/push/${hashed(user?.userName ?? "")}/${hashed(taskId)}`;
+  const keyOf = (taskId: string, context: ServerCallContext): string =>
+    `a2a/push/${sha256(ownerIn(context), "base64url")}/${sha256(taskId, "base64url")}`;
   /** Configurations hold credentials: they are sealed, each list for its task. */
   const bindingOf = (key: string) => ({ principal: { id: key }, plane: "a2a", method: "push", params: {} });
 
@@ -121,8 +125,7 @@ export function createPushes(
       if (status >= 200 && status < 300) return "delivered";
       return { why: `it answered ${status}`, mayRetry: status === 429 || status >= 500 };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return { why, mayRetry: !(isArsenalError(error) && error.code === "PERMISSION_DENIED") };
+      return { why: messageOf(error), mayRetry: !(isArsenalError(error) && error.code === "PERMISSION_DENIED") };
     } finally {
       stopTimer();
     }
@@ -143,7 +146,7 @@ export function createPushes(
         emit("push-failed", { taskId: config.taskId, origin, attempts: attempt + 1, message: outcome.why });
         return;
       }
-      await pause(clock, pauseMs, closing.signal);
+      await pause(pauseMs, clock, { signal: closing.signal, background: true }).catch(() => {});
     }
   }
 
@@ -195,7 +198,7 @@ function refuseAddress(url: string, isTrusted: (url: URL) => boolean): void {
   try {
     checkUrl(parsed, { allowPrivate: isTrusted(parsed) });
   } catch (error) {
-    throw new RequestMalformedError(`The push notification url is refused. ${(error as Error).message}`);
+    throw new RequestMalformedError(`The push notification url is refused. ${messageOf(error)}`);
   }
 }
 
@@ -211,13 +214,3 @@ function taskIdOf({ payload }: StreamResponse): string {
   if (payload === undefined) return "";
   return payload.$case === "task" ? payload.value.id : payload.value.taskId;
 }
-
-/** Resolves when the time is over or the signal fires. */
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = clock.after(ms, resolve, { background: true });
-    signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
-  });
-}
-
-const hashed = (text: string): string => createHash("sha256").update(text).digest("base64url");

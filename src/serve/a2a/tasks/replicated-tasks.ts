@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
-import { StreamResponse, type SubscribeToTaskRequest } from "@a2a-js/sdk";
+import { StreamResponse, type SubscribeToTaskRequest, TaskState } from "@a2a-js/sdk";
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { TaskState } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { sha256 } from "../../../tool/crypto.ts";
 import type { Replica } from "../../mcp/replica.ts";
-import { goneOf, ownerContext } from "../call-context.ts";
+import { ownerContext, ownerIn, stateOf, taskKey } from "../call-context.ts";
 import { createEventQueue } from "./event-queue.ts";
 import type { TaskHandler } from "./task-handler.ts";
 import { hasEnded, type SharedTasks } from "./task-store.ts";
@@ -33,11 +32,8 @@ export function replicateTasks(
   ];
 
   const { changes } = replica.state;
-  const keyOf = (taskId: string, { user }: ServerCallContext): string =>
-    createHash("sha256")
-      .update(JSON.stringify([user?.userName, taskId]))
-      .digest("base64url");
-  const bodyFor = (taskId: string, { user }: ServerCallContext) => ({ taskId, owner: user?.userName ?? "" });
+  const keyOf = (taskId: string, context: ServerCallContext) => sha256(taskKey(taskId, context), "base64url");
+  const bodyFor = (taskId: string, context: ServerCallContext) => ({ taskId, owner: ownerIn(context) });
 
   /** The process to ask about a task; undefined if it is this one, or none runs it. */
   async function elsewhere(taskId: string, context: ServerCallContext): Promise<string | undefined> {
@@ -53,7 +49,7 @@ export function replicateTasks(
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { id: taskId } = params;
-    const queue = createEventQueue<StreamResponse>({ until: goneOf(context) });
+    const queue = createEventQueue<StreamResponse>({ until: stateOf(context).gone });
     const gone = new AbortController();
 
     /** Reads along in another process. Only the first reading begins with the task as it is. */

@@ -28,7 +28,7 @@ import {
 } from "@a2a-js/sdk/server";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Work } from "../../work.ts";
-import { setSignal } from "../call-context.ts";
+import { stateOf, taskKey } from "../call-context.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { createFollowers } from "./followers.ts";
 
@@ -74,7 +74,6 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   const followers = createFollowers();
   const forever = new AbortController().signal;
   const underWay = new Set<string>();
-  const keyOf = (taskId: string, { user }: ServerCallContext): string => JSON.stringify([user?.userName, taskId]);
 
   /** Starts a run that nobody needs to follow. It counts as work until it has ended and `answered` has resolved. */
   function begin(
@@ -85,11 +84,11 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     const queue = createEventQueue<StreamResponse>();
     void work
       .run(forever, async (signal) => {
-        setSignal(context, signal);
-        let key = keyOf(params.message?.taskId ?? "", context);
+        stateOf(context).signal = signal;
+        let key = taskKey(params.message?.taskId ?? "", context);
         try {
           for await (const event of base.sendMessageStream(params, context)) {
-            if (event.payload?.$case === "task") underWay.add((key = keyOf(event.payload.value.id, context)));
+            if (event.payload?.$case === "task") underWay.add((key = taskKey(event.payload.value.id, context)));
             queue.push(event);
             followers.tell(event, context);
           }
@@ -183,7 +182,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
 
   // A run is over once its last event is stored, which is after its executor has returned.
   const isRunning = (taskId: string, context: ServerCallContext): boolean =>
-    underWay.has(keyOf(taskId, context)) || buses.getByTaskId(taskId, context) !== undefined;
+    underWay.has(taskKey(taskId, context)) || buses.getByTaskId(taskId, context) !== undefined;
 
   async function create(id: string, contextId: string, context: ServerCallContext): Promise<void> {
     if ((await store.load(id, context)) !== undefined) return;

@@ -1,10 +1,11 @@
-import { createHash } from "node:crypto";
 import { type ListTasksRequest, type ListTasksResponse, Task, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
+import { sha256 } from "../../../tool/crypto.ts";
 import type { Replica } from "../../mcp/replica.ts";
+import { ownerIn } from "../call-context.ts";
 import { agentMessage, textPart } from "../events.ts";
 
 /** Tasks in the shared state: any process reads a task, whichever runs it. */
@@ -61,7 +62,8 @@ export function createSharedTasks(
 ): SharedTasks {
   const { ttlMs, isRunning = () => true, clock = systemClock } = options;
   const { documents } = replica.state;
-  const keyOf = (taskId: string, context: ServerCallContext): string => `${ownerKey(context)}${hashed(taskId)}`;
+  const keyOf = (taskId: string, context: ServerCallContext): string =>
+    `${ownerKey(context)}${sha256(taskId, "base64url")}`;
   const expiresAt = (): number => clock.now() + ttlMs;
   let created = 0;
 
@@ -170,10 +172,8 @@ function readToken(token: string): string {
   throw new RequestMalformedError("pageToken is not one that this agent gave out.");
 }
 
-const ownerKey = ({ user }: ServerCallContext): string => `${PREFIX}${hashed(user?.userName ?? "")}/`;
-
 /** Ids are the callers' and may be long or odd. */
-const hashed = (text: string): string => createHash("sha256").update(text).digest("base64url");
+const ownerKey = (context: ServerCallContext): string => `${PREFIX}${sha256(ownerIn(context), "base64url")}/`;
 
 function lostStatus({ id: taskId, contextId }: Task, clock: Pick<Clock, "now">): NonNullable<Task["status"]> {
   const text =
