@@ -4,8 +4,7 @@ import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { ToolResult } from "../../execute/result.ts";
 import type { RetrievalResult, ScoredTool } from "../../retrieve/result.ts";
-import type { TraceContext } from "../../observe/trace-context.ts";
-import { readTraceContext } from "../../observe/trace-context.ts";
+import { readTraceContext, type TraceContext } from "../../observe/trace-context.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { foundDefinition } from "../meta-tools/find-tools.ts";
 import { fromToolName } from "../meta-tools/shown-tool.ts";
@@ -126,18 +125,18 @@ export function createArsenalExecutor(
       const signal = over === undefined ? cancelled.signal : AbortSignal.any([cancelled.signal, over]);
       const report = createReport(context, bus);
       const ended = Promise.withResolvers<void>();
-      cancels.set(bus, { cancel: () => cancelled.abort(cancelReason()), ended: ended.promise });
+      const cancel = (): void => cancelled.abort(new ArsenalError("CANCELLED", "The client cancelled the task."));
+      cancels.set(bus, { cancel, ended: ended.promise });
       report.begin();
       report.working();
       try {
         const { metadata } = context.request;
-        const toolset = toolsetOf(userMessage, metadata);
         const run: A2aRun = {
           report,
           principal,
           trace: readTraceContext(userMessage.metadata) ?? readTraceContext(metadata) ?? trace,
           signal,
-          toolset,
+          toolset: toolsetOf(userMessage, metadata),
           skillId: userMessage.metadata?.["skillId"] ?? metadata?.["skillId"],
           taskId,
           task,
@@ -177,13 +176,11 @@ function refusalParts({ status, error, toolId, confirmationId, traceId }: ToolRe
       status,
       code,
       message,
-      ...(fix !== undefined && { fix }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(issues !== undefined && {
-        issues: issues.map(({ field, message: problem }) => ({ field, message: problem })),
-      }),
-      ...(toolId !== undefined && { toolId }),
-      ...(confirmationId !== undefined && { confirmationId }),
+      fix,
+      retryAfterMs,
+      issues: issues?.map(({ field, message: problem }) => ({ field, message: problem })),
+      toolId,
+      confirmationId,
       traceId,
     }),
   ];
@@ -196,31 +193,12 @@ function failureParts(error: unknown): Part[] {
   return [textPart(message), dataPart({ status: "failure", code, message })];
 }
 
-function cancelReason(): ArsenalError {
-  return new ArsenalError("CANCELLED", "The client cancelled the task.");
-}
+type FoundTools = ReturnType<typeof toFound>;
 
-interface FoundTools {
-  readonly tools: readonly FoundTool[];
-  /** Present if no tool is likely to serve the request. */
-  readonly nearest?: readonly FoundTool[];
-  readonly confidence: number;
-  readonly connecting?: readonly string[];
-  readonly traceId: string;
-}
-
-interface FoundTool {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: object;
-  readonly score: number;
-}
-
-function toFound(result: RetrievalResult, connecting: readonly string[]): FoundTools {
-  const { tools, nearest = [], confidence, traceId } = result;
+function toFound({ tools, nearest = [], confidence, traceId }: RetrievalResult, connecting: readonly string[]) {
   return {
     tools: tools.map(toFoundTool),
+    // If no tool is likely to serve the request.
     ...(tools.length === 0 && nearest.length > 0 && { nearest: nearest.map(toFoundTool) }),
     confidence: round(confidence),
     ...(connecting.length > 0 && { connecting }),
@@ -228,7 +206,7 @@ function toFound(result: RetrievalResult, connecting: readonly string[]): FoundT
   };
 }
 
-function toFoundTool({ tool, semanticScore }: ScoredTool): FoundTool {
+function toFoundTool({ tool, semanticScore }: ScoredTool) {
   const { name, description, inputSchema } = foundDefinition(tool);
   return { id: tool.id, name, description, parameters: inputSchema, score: round(semanticScore) };
 }
@@ -236,7 +214,7 @@ function toFoundTool({ tool, semanticScore }: ScoredTool): FoundTool {
 const round = (share: number): number => Math.round(share * 100) / 100;
 
 function foundText({ tools, nearest = [], connecting = [] }: FoundTools): string {
-  const lines = (shown: readonly FoundTool[]): readonly string[] =>
+  const lines = (shown: FoundTools["tools"]): readonly string[] =>
     shown.map(({ id, description }) => `- ${id}: ${description.split("\n")[0] ?? ""}`);
   const later = sayConnecting(connecting, "Their tools are not found yet: try again in a few seconds.");
   const said =

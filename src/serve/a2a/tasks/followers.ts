@@ -1,27 +1,16 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { stateOf, taskKey } from "../call-context.ts";
-import { createEventQueue, type EventQueue } from "./event-queue.ts";
+import { createEventQueue, type EventQueue } from "../../event-queue.ts";
 import { hasEnded } from "./task-store.ts";
 
 /** Who reads along with which task, from one message to the next, until the task ends. */
-export interface Followers {
-  /** Hands an event of a task to everyone who follows it. The last event of a task ends their streams. */
-  tell(event: StreamResponse, context: ServerCallContext): void;
-  /** All events of a task from now on. Call `leave` when nobody reads it any more. */
-  follow(taskId: string, context: ServerCallContext): Followed;
-}
-
-export interface Followed {
-  events(): AsyncGenerator<StreamResponse, void, undefined>;
-  leave(): void;
-}
-
-export function createFollowers(): Followers {
+export function createFollowers() {
   const queues = new Map<string, Set<EventQueue<StreamResponse>>>();
 
   return {
-    tell(event, context) {
+    /** Hands an event of a task to everyone who follows it. The last event of a task ends their streams. */
+    tell(event: StreamResponse, context: ServerCallContext): void {
       const { payload } = event;
       if (payload === undefined || payload.$case === "message") return;
       const key = taskKey(payload.$case === "task" ? payload.value.id : payload.value.taskId, context);
@@ -33,13 +22,14 @@ export function createFollowers(): Followers {
         if (isLast) queue.end();
       }
     },
-    follow(taskId, context) {
+    /** All events of a task from now on. Call `leave` when nobody reads it any more. */
+    follow(taskId: string, context: ServerCallContext): Pick<EventQueue<StreamResponse>, "events"> & { leave(): void } {
       const key = taskKey(taskId, context);
       const queue = createEventQueue<StreamResponse>({ until: stateOf(context).gone });
       queues.set(key, (queues.get(key) ?? new Set()).add(queue));
       return {
-        events: () => queue.events(),
-        leave() {
+        events: queue.events,
+        leave(): void {
           const following = queues.get(key);
           following?.delete(queue);
           if (following?.size === 0) queues.delete(key);

@@ -29,7 +29,7 @@ import {
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Work } from "../../work.ts";
 import { stateOf, taskKey } from "../call-context.ts";
-import { createEventQueue, type EventQueue } from "./event-queue.ts";
+import { createEventQueue, type EventQueue } from "../../event-queue.ts";
 import { createFollowers } from "./followers.ts";
 
 /** What tasks are made of. */

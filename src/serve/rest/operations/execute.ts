@@ -2,6 +2,7 @@ import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { ToolCall } from "../../../execute/call.ts";
 import type { ToolResult } from "../../../execute/result.ts";
 import type { Progress } from "../../../tool/handler.ts";
+import { createEventQueue } from "../../event-queue.ts";
 import { resultOf } from "../../result-of.ts";
 import { type Answer, type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
 import { BATCH, BATCH_RESULT, PROGRESS, TOOL_CALL, TOOL_RESULT } from "../schemas/call.ts";
@@ -89,29 +90,11 @@ function answerOf(result: ToolResult): Answer {
 async function* streamed(
   run: (onProgress: (update: Progress) => void) => Promise<ToolResult>,
 ): AsyncGenerator<ServerSentEvent> {
-  let waiting: Progress[] = [];
-  let wake = Promise.withResolvers<void>();
-  const running = run((update) => {
-    if (waiting.length < MAX_WAITING) waiting.push(update);
-    else waiting[MAX_WAITING - 1] = update;
-    wake.resolve();
-  });
-  let isDone = false;
-  const end = (): void => {
-    isDone = true;
-    wake.resolve();
-  };
-  running.then(end, end);
-  for (;;) {
-    await wake.promise;
-    wake = Promise.withResolvers();
-    if (isDone) wake.resolve();
-    const updates = waiting;
-    waiting = [];
-    for (const data of updates) yield { event: "progress", data };
-    if (isDone && waiting.length === 0) break;
-  }
+  const updates = createEventQueue<Progress>({ most: MOST_WAITING });
+  const running = run(updates.push);
+  running.then(updates.end, updates.end);
+  for await (const data of updates.events()) yield { event: "progress", data };
   yield { event: "result", data: await running };
 }
 
-const MAX_WAITING = 1000;
+const MOST_WAITING = 1000;

@@ -1,17 +1,14 @@
 /** Events of one run, for one reader, who may come late or leave early. */
-export interface EventQueue<Event> {
-  push(event: Event): void;
-  /** No event comes after this. */
-  readonly end: () => void;
-  /** The reader gets this error after the events. */
-  readonly fail: (error: unknown) => void;
-  events(): AsyncGenerator<Event, void, undefined>;
-}
+export type EventQueue<Event> = ReturnType<typeof createEventQueue<Event>>;
 
-/** With `until`, it ends when that fires: a reader that waits for the next event cannot leave by itself. */
+/**
+ * With `until`, it ends when that fires: a reader that waits for the next event cannot leave by itself. If the reader falls behind by `most`
+ * events, only the newest of the rest is kept.
+ */
 export function createEventQueue<Event>({
   until,
-}: { readonly until?: AbortSignal | undefined } = {}): EventQueue<Event> {
+  most = Infinity,
+}: { readonly until?: AbortSignal | undefined; readonly most?: number } = {}) {
   const waiting: Event[] = [];
   let outcome: { readonly error?: unknown } | undefined;
   let changed = Promise.withResolvers<void>();
@@ -21,7 +18,6 @@ export function createEventQueue<Event>({
     changed.resolve();
     changed = Promise.withResolvers();
   }
-
   function end(): void {
     outcome ??= {};
     wake();
@@ -30,17 +26,20 @@ export function createEventQueue<Event>({
   else until?.addEventListener("abort", end, { once: true });
 
   return {
-    push(event) {
+    push(event: Event): void {
       if (!isRead) return;
+      if (waiting.length >= most) waiting.pop();
       waiting.push(event);
       wake();
     },
+    /** No event comes after this. */
     end,
-    fail(error) {
+    /** The reader gets this error after the events. */
+    fail(error: unknown): void {
       outcome ??= { error };
       wake();
     },
-    async *events() {
+    async *events(): AsyncGenerator<Event, void, undefined> {
       try {
         for (;;) {
           const event = waiting.shift();
