@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { isArsenalError } from "../errors/arsenal-error.ts";
-import type { ToolResult } from "../execute/result.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { AnsweredCall, Dialect, ReadCall } from "../transcode/dialect.port.ts";
 import { SCHEMA_FEATURES } from "../transcode/features.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
-import { sampleTools } from "./sample-tools.ts";
+import { resultOf, sampleTools } from "./sample-tools.ts";
 
 /** A call for a sample answer. */
 export interface SampleCall {
@@ -201,7 +200,7 @@ function resultClaims(): Claims {
       const failed: AnsweredCall = {
         read: { id: "call_a", call: { toolName: "pay", arguments: {} } },
         result: {
-          ...outcome("pay"),
+          ...resultOf("pay"),
           status: "failure",
           error: { code: "EXECUTION_FAILED", message: "The card was refused." },
         },
@@ -306,18 +305,5 @@ function throughJson<Value>(value: Value): Value {
 }
 
 function answered(id: string, toolName: string, result: unknown): AnsweredCall {
-  return { read: { id, call: { toolName, arguments: {} } }, result: { ...outcome(toolName), result } };
-}
-
-function outcome(toolName: string): ToolResult {
-  return {
-    toolName,
-    status: "success",
-    queuedAt: 0,
-    completedAt: 5,
-    latencyMs: 5,
-    attempts: 1,
-    traceId: "t",
-    spanId: "s",
-  };
+  return { read: { id, call: { toolName, arguments: {} } }, result: resultOf(toolName, result) };
 }

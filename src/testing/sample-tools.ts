@@ -1,3 +1,4 @@
+import type { ToolResult } from "../execute/result.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 
@@ -56,6 +57,12 @@ export function sampleTools(): readonly Tool[] {
       annotations: { readOnly: true },
     }),
   ];
+}
+
+/** The result of a call that succeeded. */
+export function resultOf(toolName: string, result?: unknown): ToolResult {
+  const times = { queuedAt: 0, completedAt: 5, latencyMs: 5 };
+  return { toolName, status: "success", result, ...times, attempts: 1, traceId: "t", spanId: "s" };
 }
 
 function object(properties: Readonly<Record<string, string>>, required: readonly string[]): Tool["parameters"] {

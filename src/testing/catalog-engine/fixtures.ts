@@ -9,6 +9,7 @@ import { assembleTool, CAPABILITIES, RISK_LEVELS, type Tool, TOOL_SOURCES } from
 import { defineTool } from "../../tool/define-tool.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
+import { createRandom } from "../random.ts";
 
 /** Claims about an engine, by name. */
 export type EngineClaims = Readonly<Record<string, (engine: CatalogEngine) => Promise<void>>>;
@@ -29,7 +30,7 @@ export function searchAll(engine: CatalogEngine, query: Partial<EngineQuery>): P
 }
 
 /** The ids of candidates, sorted: their order says nothing. */
-export function candidateIds({ candidates }: EngineAnswer): readonly string[] {
+export function candidateIds({ candidates }: Pick<EngineAnswer, "candidates">): readonly string[] {
   return candidates.map(({ tool }) => tool.id).sort();
 }
 
@@ -49,6 +50,12 @@ export function vectorsOf({ id, contentHash }: Tool, ...vectors: readonly Float3
   return { id, contentHash, vectors: vectors.length === 0 ? [unit(1, 0)] : vectors };
 }
 
+/** Gives every tool a vector of the model `m`. */
+export function embed(engine: CatalogEngine, tools: readonly Tool[]): Promise<void> {
+  const entries = tools.map((tool) => vectorsOf(tool));
+  return engine.putVectors("m", entries);
+}
+
 /** The product of two vectors, added up in double precision. */
 export function dot(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
@@ -63,13 +70,8 @@ export interface Dice {
   vector(dimension: number): Float32Array;
 }
 
-/** A linear congruential generator: good enough to vary tests. */
 export function dice(seed: number): Dice {
-  let state = seed;
-  const next = (): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+  const next = createRandom(seed);
   const number = (below: number): number => Math.floor(next() * below);
   return {
     number,

@@ -10,6 +10,7 @@ import {
   candidateIds,
   candidateOf,
   dice,
+  embed,
   type EngineClaims,
   HOSTILE_TEXTS,
   idsOf,
@@ -279,10 +280,7 @@ export function searchingClaims(cosineError: number): EngineClaims {
     "says nothing of namespaces while there are fewer than ten": async (engine) => {
       const tools = Array.from({ length: 9 }, (_, index) => toolNamed("a", { namespace: `space-${index}` }));
       await engine.put(tools);
-      await engine.putVectors(
-        "m",
-        tools.map((tool) => vectorsOf(tool)),
-      );
+      await embed(engine, tools);
       const answer = await searchAll(engine, { vectors: [{ model: "m", vector: unit(1, 0) }] });
       assert.equal(answer.namespaceFit("space-0", 0), undefined);
     },

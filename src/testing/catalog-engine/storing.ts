@@ -2,7 +2,17 @@ import assert from "node:assert/strict";
 import type { CatalogEngine, EngineChanges, ToolPage } from "../../catalog/catalog-engine.port.ts";
 import { assembleTool, type Tool } from "../../tool/tool.ts";
 import { sampleTools } from "../sample-tools.ts";
-import { type EngineClaims, HOSTILE_TEXTS, idsOf, searchAll, toolNamed, unit, vectorsOf } from "./fixtures.ts";
+import {
+  candidateIds,
+  embed,
+  type EngineClaims,
+  HOSTILE_TEXTS,
+  idsOf,
+  searchAll,
+  toolNamed,
+  unit,
+  vectorsOf,
+} from "./fixtures.ts";
 
 /** What an engine must keep, and how it must forget. */
 export const storingClaims: EngineClaims = {
@@ -89,16 +99,13 @@ export const storingClaims: EngineClaims = {
   "deletes tools with their words and vectors, and says how many there were": async (engine) => {
     const tools = [toolNamed("a"), toolNamed("b"), toolNamed("c")];
     await engine.put(tools);
-    await engine.putVectors(
-      "m",
-      tools.map((tool) => vectorsOf(tool)),
-    );
+    await embed(engine, tools);
     assert.equal(await engine.delete(["default.a", "default.nowhere", "default.a", "default.c"]), 2);
     assert.deepEqual(await engine.get(["default.a"]), []);
     assert.equal(await engine.count(), 1);
     const vectors = [{ model: "m", vector: unit(1, 0) }];
     const { candidates, total } = await searchAll(engine, { texts: ["tool called"], vectors });
-    assert.deepEqual([idsOf(candidates.map(({ tool }) => tool)), total], [["default.b"], 1]);
+    assert.deepEqual([candidateIds({ candidates: candidates }), total], [["default.b"], 1]);
     await engine.put([tools[0] as Tool]);
     assert.deepEqual(await engine.withoutVectors("m", { limit: 10 }), ["default.a"]);
     assert.equal(await engine.delete([]), 0);
@@ -181,10 +188,7 @@ export const storingClaims: EngineClaims = {
     assert.deepEqual(first, ["default.a", "default.b"]);
     assert.deepEqual(await engine.withoutVectors("m", { limit: 2, after: "default.b" }), ["default.c", "default.d"]);
     assert.deepEqual(await engine.withoutVectors("m", { limit: 2, after: "default.d" }), ["default.e"]);
-    await engine.putVectors(
-      "m",
-      tools.map((tool) => vectorsOf(tool)),
-    );
+    await embed(engine, tools);
     assert.deepEqual(await engine.withoutVectors("m", { limit: 9 }), []);
     assert.equal((await engine.withoutVectors("other", { limit: 9 })).length, 5);
     await engine.put([toolNamed("c", { version: "2.0.0" }), toolNamed("f")]);
@@ -215,7 +219,7 @@ export const storingClaims: EngineClaims = {
     assert.deepEqual(await engine.withoutVectors("a", { limit: 9 }), ["default.b"]);
     const vectors = ["org/model B:2", "a"].map((model) => ({ model, vector: unit(1, 0) }));
     const { candidates, embedded } = await searchAll(engine, { vectors });
-    assert.deepEqual([idsOf(candidates.map(({ tool }) => tool)), embedded], [["default.a"], [0, 1]]);
+    assert.deepEqual([candidateIds({ candidates: candidates }), embedded], [["default.a"], [0, 1]]);
     assert.equal(candidates[0]?.cosines[0], undefined);
     assert.equal((await engine.changes(0)).revision, revision);
     // A model that comes back may have another dimension.

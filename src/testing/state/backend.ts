@@ -1,7 +1,8 @@
 import type { Clock } from "../../observe/clock.ts";
 import type { SharedState } from "../../state/shared-state.ts";
-import type { ContractCase } from "../contract.ts";
+import { contract, type ContractCase } from "../contract.ts";
 import { createManualClock, type ManualClock } from "../manual-clock.ts";
+import { createRandom } from "../random.ts";
 
 /** One store that several processes would share. */
 export interface StateBackend {
@@ -36,39 +37,43 @@ export type Claims = Readonly<Record<string, (handles: TwoHandles) => Promise<vo
 
 /** Builds the cases of a suite about shared state. A backend of single handles is not asked what happens when one of them stops. */
 export function stateCases(make: () => StateBackend | Promise<StateBackend>, claims: Claims): readonly ContractCase[] {
-  return Object.entries(claims).map(([name, check]) => ({
-    name,
-    async run() {
-      const backend = await make();
-      const clock = createManualClock(1_700_000_000_000.25, backend.settle);
-      const stoppable = createStoppable(clock);
-      const one = backend.open(stoppable.clock);
-      const others: SharedState[] = [];
-      const open = (): SharedState => {
-        const state = backend.open(clock);
-        others.push(state);
-        return state;
-      };
-      const other = open();
-      const random = createRandom(name.length);
-      const [first, second] = [slowed(one, random), slowed(other, random)];
-      try {
-        await check({
-          clock,
-          one,
-          other,
-          slow: (index) => (index % 2 === 0 ? first : second),
-          single: backend.single === true,
-          open,
-          stop: backend.single === true ? () => () => {} : stoppable.stop,
-          until: (work, stepMs = 10) => until(work, clock, stepMs),
-        });
-      } finally {
-        for (const state of [one, ...others]) await state.close();
-        await backend.dispose?.();
-      }
+  return Object.entries(claims).flatMap(([name, check]) =>
+    contract(() => openHandles(make, name.length), { [name]: check }),
+  );
+}
+
+async function openHandles(make: () => StateBackend | Promise<StateBackend>, seed: number) {
+  const backend = await make();
+  const { single = false } = backend;
+  const clock = createManualClock(1_700_000_000_000.25, backend.settle);
+  const stoppable = createStoppable(clock);
+  const one = backend.open(stoppable.clock);
+  const others: SharedState[] = [];
+  const open = (): SharedState => {
+    const state = backend.open(clock);
+    others.push(state);
+    return state;
+  };
+  const other = open();
+  const random = createRandom(seed);
+  const [first, second] = [slowed(one, random), slowed(other, random)];
+  const adapter: TwoHandles = {
+    clock,
+    one,
+    other,
+    slow: (index) => (index % 2 === 0 ? first : second),
+    single,
+    open,
+    stop: single ? () => () => {} : stoppable.stop,
+    until: (work, stepMs = 10) => until(work, clock, stepMs),
+  };
+  return {
+    adapter,
+    async dispose() {
+      for (const state of [one, ...others]) await state.close();
+      await backend.dispose?.();
     },
-  }));
+  };
 }
 
 async function until<Value>(work: Value | Promise<Value>, clock: ManualClock, stepMs: number): Promise<Value> {
@@ -96,15 +101,6 @@ function createStoppable(clock: ManualClock): { readonly clock: Clock; stop(): (
         for (const callback of due) callback();
       };
     },
-  };
-}
-
-/** Numbers in [0, 1) that are the same in every run. */
-export function createRandom(seed: number): () => number {
-  let state = seed + 1;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
   };
 }
 

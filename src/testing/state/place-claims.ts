@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { admit, admitted, FAR, refused } from "./ask-limits.ts";
-import { type Claims, createRandom, type TwoHandles } from "./backend.ts";
+import { createRandom } from "../random.ts";
+import type { Claims, TwoHandles } from "./backend.ts";
 
 /** What places for calls that run at once must do. */
 export const placeClaims: Claims = {
