@@ -1,6 +1,6 @@
 import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
 import { clip, excerpt, type Finding, type Place, reaches, type Severity } from "./finding.ts";
-import { type HiddenText, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
+import { type HiddenText, HIDING, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";
 import { type Rule, toRuleText } from "./rules/rule.ts";
 
@@ -10,21 +10,6 @@ export interface TextScan {
   readonly text: string;
   readonly findings: readonly PlacedFinding[];
 }
-
-const HIDING: Readonly<Record<HidingKind, string>> = {
-  tags: "Hides text in Unicode tag characters, which models read and people do not see.",
-  selectors: "Hides data in variation selectors.",
-  "zero-width": "Has zero-width characters that no language needs there.",
-  bidi: "Has controls that show text in another order than it is read.",
-  terminal: "Has codes that steer a terminal, and can hide or replace what it shows.",
-  control: "Has control characters, with which a terminal shows something else than a model reads.",
-  filler: "Has letters that are blank.",
-  "soft-hyphen": "Breaks its words with soft hyphens that nobody sees.",
-  "private-use": "Has characters without a meaning of their own.",
-  "stacked-marks": "Buries its letters under marks.",
-  lookalikes: "Spells words with letters of another alphabet that look the same.",
-  "styled-letters": "Spells words with letters that are no letters: full-width, mathematical, circled, flags.",
-};
 
 /** What the normaliser finds, as rules: to list everything that a scan can find. */
 export const HIDING_RULES: readonly ScannerRule[] = Object.entries(HIDING).map(([kind, message]) => ({

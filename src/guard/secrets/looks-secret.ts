@@ -1,3 +1,4 @@
+import { decodePercent } from "../../tool/schema/keywords.ts";
 import { findPatterns } from "../redaction/secret-patterns.ts";
 import { isWrittenOutSecret } from "./fill-members.ts";
 
@@ -54,7 +55,7 @@ export function secretsInAddress(address: string): readonly string[] {
   if (url === null) return [];
   const parameters = [...url.searchParams].filter(([name, value]) => isWrittenOutSecret(name, value));
   const secrets = parameters.map(([, value]) => value);
-  return url.password === "" ? secrets : [decoded(url.password), ...secrets];
+  return url.password === "" ? secrets : [decodePercent(url.password), ...secrets];
 }
 
 /** Returns the secrets written out in a program's arguments: `--api-key=VALUE` and `--api-key VALUE`. */
@@ -64,12 +65,4 @@ export function secretsInArguments(args: readonly string[]): readonly string[] {
     const value = joined ?? args[index + 1];
     return flag !== undefined && value !== undefined && isWrittenOutSecret(flag, value) ? [value] : [];
   });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { BUCKETS } from "./features.ts";
 
 // Sources and what is built from them lie equally deep in the package, so the same path holds in both.
@@ -22,8 +22,7 @@ let shipped: WordingModel | undefined;
 
 /** Returns the model in the package. Reads it once, when it is first needed. */
 export function shippedModel(): WordingModel {
-  shipped ??= readModel(FILE);
-  return shipped;
+  return (shipped ??= readModel(FILE));
 }
 
 /** Reads a model written by `models/wording.ts`. */
@@ -45,14 +44,6 @@ export function readModel(file: URL): WordingModel {
 
 function unreadable({ pathname }: URL, why: string, cause?: unknown): ArsenalError {
   const fix = "Reinstall the package, and mark it as external in your bundler; or set security.scan.wording to off.";
-  return new ArsenalError(
-    "INPUT_INVALID",
-    `Cannot read the weights of the wording scanner, ${pathname}: ${why}. ${fix}`,
-    {
-      field: "security.scan.wording",
-      value: pathname,
-      fix,
-      cause,
-    },
-  );
+  const problem = `Cannot read the weights of the wording scanner, ${pathname}: ${why}.`;
+  return fixable("INPUT_INVALID", problem, fix, { field: "security.scan.wording", value: pathname, cause });
 }

@@ -26,13 +26,8 @@ export function wordingScanner(): TextScanner {
       const { score, ...span } = mostSuspicious(text, model);
       if (score < thresholdFor(place, model)) return [];
       const { id: rule, message, severity } = RULE;
-      const found = {
-        category: "wording",
-        position: span.start,
-        excerpt: excerpt(text, span),
-        advisory: true,
-      } as const;
-      return [{ finding: { rule, message, severity, ...found }, span }];
+      const found = { category: "wording", position: span.start, excerpt: excerpt(text, span) } as const;
+      return [{ finding: { rule, message, severity, ...found, advisory: true }, span }];
     },
   };
 }

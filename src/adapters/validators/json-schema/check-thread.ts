@@ -20,10 +20,8 @@ export type FromThread =
   | { readonly problems: readonly Problem[] }
   | { readonly message: string; readonly isToolInvalid: boolean };
 
-interface Job {
+interface Job extends PromiseWithResolvers<FromThread> {
   readonly message: ToThread;
-  readonly resolve: (answer: FromThread) => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 export type CheckThread = ReturnType<typeof createCheckThread>;
@@ -97,10 +95,10 @@ export function createCheckThread(parts: {
 
   async function ask(message: ToThread): Promise<FromThread> {
     if (closed) throw closed;
-    const { promise, resolve, reject } = Promise.withResolvers<FromThread>();
-    queue.push({ message, resolve, reject });
+    const job: Job = { message, ...Promise.withResolvers<FromThread>() };
+    queue.push(job);
     next();
-    const answer = await promise;
+    const answer = await job.promise;
     if (!("message" in answer)) return answer;
     throw answer.isToolInvalid
       ? new ArsenalError("TOOL_INVALID", answer.message, { field: "parameters" })
@@ -121,8 +119,7 @@ export function createCheckThread(parts: {
     },
     /** Ends the thread. Pending jobs are rejected. */
     async close(): Promise<void> {
-      const fix = "Create a new validator.";
-      closed ??= fixable("CLOSED", "The validator was closed.", fix);
+      closed ??= fixable("CLOSED", "The validator was closed.", "Create a new validator.");
       const stopped = worker;
       worker = undefined;
       for (const job of queue.splice(0)) job.reject(closed);

@@ -103,11 +103,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     const references = schemas.get(schema)?.references ?? [];
     return [
       ...valueRules(schema, patterns),
-      ...references.map(
-        (target): Rule =>
-          (...given) =>
-            holds(target, ...given),
-      ),
+      ...references.map((target): Rule => holds.bind(undefined, target)),
       ...combinations(schema),
       ...arrayRules(schema, holds),
       ...objectRules(schema, holds, patterns),
@@ -119,7 +115,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     const { allOf, anyOf, oneOf } = schema as { readonly [keyword: string]: readonly unknown[] | undefined };
 
     /** Checks something whose failures don't count. */
-    const quietly = (run: Run, part: unknown, ...[value, place, , evaluated]: Parameters<Rule>): boolean => {
+    const quietly: Holds = (part, value, place, run, evaluated) => {
       run.quiet++;
       run.tentative++;
       const valid = holds(part, value, place, run, evaluated);
@@ -149,7 +145,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
       const expected = (): string => "a value that does not match what is excluded";
       rules.push(
         (value, place, run) =>
-          !quietly(run, schema["not"], value, place, run, undefined) || fail(run, { place, value, expected }),
+          !quietly(schema["not"], value, place, run, undefined) || fail(run, { place, value, expected }),
       );
     }
     if (anyOf) rules.push(choice(anyOf, false));
@@ -163,7 +159,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     }
     if (Object.hasOwn(schema, "if")) {
       rules.push((...given) => {
-        const branch = quietly(given[2], schema["if"], ...given) ? "then" : "else";
+        const branch = quietly(schema["if"], ...given) ? "then" : "else";
         return !Object.hasOwn(schema, branch) || holds(schema[branch], ...given);
       });
     }

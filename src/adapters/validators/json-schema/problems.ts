@@ -29,22 +29,18 @@ export function toProblems(failures: readonly Failure[]): readonly Problem[] {
 
 function toProblem({ place, value, expected: wanted, member }: Failure): Problem {
   const field = fieldOf(place);
-  const [expected, received] = [wanted(), member === "missing" ? "nothing" : inWords(value)];
-  switch (member) {
-    case "missing":
-      return { field, message: `${field} is missing; it must be ${expected}.`, expected, received };
-    case "unknown":
-      return {
-        field,
-        message: `${field} is not a known name; ${expected}.`,
-        expected: `nothing (${expected})`,
-        received,
-      };
-    default: {
-      const message = `${field === "" ? "The value" : field} must be ${expected}, but is ${received}.`;
-      return { field, message, expected, received };
-    }
+  const expected = wanted();
+  if (member === "missing") {
+    const message = `${field} is missing; it must be ${expected}.`;
+    return { field, message, expected, received: "nothing" };
   }
+  const received = inWords(value);
+  if (member === "unknown") {
+    const message = `${field} is not a known name; ${expected}.`;
+    return { field, message, expected: `nothing (${expected})`, received };
+  }
+  const message = `${field === "" ? "The value" : field} must be ${expected}, but is ${received}.`;
+  return { field, message, expected, received };
 }
 
 function fieldOf(place: Place | undefined): string {
@@ -53,20 +49,22 @@ function fieldOf(place: Place | undefined): string {
   return members.join(".");
 }
 
+const FIX = "Fix the schema in the tool's source.";
+
 /** The error of a schema with a keyword that is not as it must be. */
 export function brokenSchema(path: string, what: string, value: unknown): ArsenalError {
   const field = path === "" ? "parameters" : `parameters.${path}`;
   const shown = show(value);
-  const fix = "Fix the schema in the tool's source.";
   const problem = `The schema of the parameters is invalid: ${field} ${what}, but is ${shown}.`;
-  return fixable("TOOL_INVALID", problem, fix, { field, value: shown });
+  return fixable("TOOL_INVALID", problem, FIX, { field, value: shown });
 }
 
 /** The error of a schema that is well-formed and still cannot be used. */
 export function unusableSchema(why: string, cause?: unknown): ArsenalError {
-  const fix = "Fix the schema in the tool's source.";
-  const problem = `Cannot use the schema of the parameters: ${why}.`;
-  return fixable("TOOL_INVALID", problem, fix, { field: "parameters", ...(cause === undefined ? {} : { cause }) });
+  return fixable("TOOL_INVALID", `Cannot use the schema of the parameters: ${why}.`, FIX, {
+    field: "parameters",
+    cause,
+  });
 }
 
 /** `"a", "b" and 48 more` */

@@ -1,4 +1,12 @@
-import { decodePercent, follow, HOLDS_NAMED, pointerSteps, TYPES, words } from "../../../tool/schema/keywords.ts";
+import {
+  byKeyword,
+  decodePercent,
+  follow,
+  HOLDS_NAMED,
+  pointerSteps,
+  TYPES,
+  words,
+} from "../../../tool/schema/keywords.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
 import type { SchemaObject } from "./evaluate.ts";
@@ -20,8 +28,8 @@ interface Resource {
 }
 
 /** A schema that still has to be read, or has references that still have to be followed. */
-interface Waiting {
-  readonly schema: SchemaObject;
+interface Waiting<Schema = SchemaObject> {
+  readonly schema: Schema;
   readonly resource: Resource;
   readonly path: string;
 }
@@ -35,30 +43,25 @@ const META_SCHEMA = /^https?:\/\/json-schema\.org\/draft/;
 const isText = (value: unknown): boolean => typeof value === "string";
 const isNumber = (value: unknown): boolean => typeof value === "number";
 const isFlag = (value: unknown): boolean => typeof value === "boolean";
-const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
 const isNamesByName = (value: unknown): boolean => isPlainObject(value) && Object.values(value).every(isTexts);
 
 /** What the keywords must be that contain no schemas. Keywords that are not named here or below mean nothing. */
-const PLAIN: readonly (readonly [string, (value: unknown) => boolean, what: string])[] = [
-  ["$ref $dynamicRef $recursiveRef pattern format", isText, "must be a string"],
-  ["type", (value) => [value].flat().every((name) => TYPES.has(name)), "must be a type of JSON Schema"],
-  ["enum", Array.isArray, "must be an array"],
-  ["required", isTexts, "must be an array of strings"],
-  ["dependentRequired", isNamesByName, "must be an object of arrays of strings"],
-  ["uniqueItems", isFlag, "must be a boolean"],
-  ["minimum maximum", isNumber, "must be a number"],
+const PLAIN = byKeyword<{ isRight(value: unknown): boolean; readonly what: string }>([
+  [{ isRight: isText, what: "a string" }, "$ref $dynamicRef $recursiveRef pattern format"],
+  [{ isRight: (value) => [value].flat().every((name) => TYPES.has(name)), what: "a type of JSON Schema" }, "type"],
+  [{ isRight: Array.isArray, what: "an array" }, "enum"],
+  [{ isRight: isTexts, what: "an array of strings" }, "required"],
+  [{ isRight: isNamesByName, what: "an object of arrays of strings" }, "dependentRequired"],
+  [{ isRight: isFlag, what: "a boolean" }, "uniqueItems"],
+  [{ isRight: isNumber, what: "a number" }, "minimum maximum"],
   // Flags in draft 4.
-  ["exclusiveMinimum exclusiveMaximum", (value) => isFlag(value) || isNumber(value), "must be a number"],
-  ["multipleOf", (value) => Number(value) > 0 && isNumber(value), "must be a number > 0"],
+  [{ isRight: (value) => isFlag(value) || isNumber(value), what: "a number" }, "exclusiveMinimum exclusiveMaximum"],
+  [{ isRight: (value) => Number(value) > 0 && isNumber(value), what: "a number > 0" }, "multipleOf"],
   [
+    { isRight: (value) => Number.isInteger(value) && Number(value) >= 0, what: "a whole number >= 0" },
     "minProperties maxProperties minItems maxItems minContains maxContains minLength maxLength",
-    isCount,
-    "must be a whole number >= 0",
   ],
-];
-const PLAIN_BY_KEYWORD = new Map(
-  PLAIN.flatMap(([keywords, isRight, what]) => keywords.split(" ").map((keyword) => [keyword, { isRight, what }])),
-);
+]);
 
 const IN_PLACE = words("not if then else allOf anyOf oneOf dependentSchemas dependencies");
 const ONE = words(
@@ -79,9 +82,7 @@ export function readSchemas(root: SchemaObject) {
 
   /** Without recursion: the schema decides how deep it is. */
   function walk(start: unknown, from: Resource, startPath: string): void {
-    const waiting: { readonly schema: unknown; readonly resource: Resource; readonly path: string }[] = [
-      { schema: start, resource: from, path: startPath },
-    ];
+    const waiting: Waiting<unknown>[] = [{ schema: start, resource: from, path: startPath }];
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       const { schema, path } = next;
       if (typeof schema === "boolean") continue;
@@ -120,9 +121,8 @@ export function readSchemas(root: SchemaObject) {
         notes.add(`What is at ${showValue(reference)} is not checked: any value is accepted there.`);
         return { target: true, resource: from };
       }
-      throw unusableSchema(
-        `cannot resolve the reference ${showValue(reference, 200)}: nothing outside a schema is fetched`,
-      );
+      const shown = showValue(reference, 200);
+      throw unusableSchema(`cannot resolve the reference ${shown}: nothing outside a schema is fetched`);
     }
     if (fragment !== "" && !fragment.startsWith("/")) return { target: resource.anchors.get(fragment), resource };
     return { target: follow(resource.root, pointerSteps(fragment) ?? []), resource };
@@ -162,8 +162,8 @@ function forEachSubschema(
   for (const keyword of Object.keys(schema)) {
     const value = schema[keyword];
     const at = path === "" ? keyword : `${path}.${keyword}`;
-    const plain = PLAIN_BY_KEYWORD.get(keyword);
-    if (plain && !plain.isRight(value)) throw brokenSchema(at, plain.what, value);
+    const plain = PLAIN.get(keyword);
+    if (plain && !plain.isRight(value)) throw brokenSchema(at, `must be ${plain.what}`, value);
     if (SEVERAL.has(keyword) || (keyword === "items" && Array.isArray(value))) {
       if (!Array.isArray(value)) throw brokenSchema(at, "must be an array", value);
       value.forEach((each, index) => found(each, `${at}.${index}`, keyword));
@@ -207,9 +207,8 @@ function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
 }
 
 function divide(reference: string): readonly [string, string] {
-  const hash = reference.indexOf("#");
-  if (hash < 0) return [reference, ""];
-  return [reference.slice(0, hash), decodePercent(reference.slice(hash + 1))];
+  const [, before = "", fragment = ""] = /^([^#]*)#?(.*)$/s.exec(reference) ?? [];
+  return [before, decodePercent(fragment)];
 }
 
 /** The address that a reference means, without its fragment. */

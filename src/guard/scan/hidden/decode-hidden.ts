@@ -49,33 +49,19 @@ function readable(values: readonly number[]): string | undefined {
   return READABLE.test(text) ? text : undefined;
 }
 
-/** Scripts whose spelling needs joiners between letters. Their invisible marks are no letters and need none. */
-const JOINING =
+/** A character of a script whose spelling needs zero-width joiners and non-joiners. Its invisible marks are not letters and need none. */
+export const NEEDS_JOINER: RegExp =
   /(?=[\p{L}\p{M}])[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Nko}\p{Script=Thaana}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Tibetan}\p{Script=Myanmar}\p{Script=Khmer}\p{Script=Adlam}\p{Script=Hebrew}]/u;
 
-/** Scripts written without spaces, where a zero-width space marks the end of a word. */
-const SPACELESS =
+/** A character of a script without spaces, where a zero-width space marks the end of a word. */
+export const SPACELESS: RegExp =
   /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}]/u;
 
-const RIGHT_TO_LEFT =
+/** A letter of a language that runs from right to left. */
+export const RIGHT_TO_LEFT: RegExp =
   /(?=\p{L})[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
 const EMOJI_BEFORE_JOINER = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F\u{E007F}]/u;
-
-/** True for a character of a script that needs zero-width joiners and non-joiners. */
-export function needsJoiner(character: string): boolean {
-  return JOINING.test(character);
-}
-
-/** True for a character of a script that marks the ends of words with zero-width spaces. */
-export function needsZeroWidthSpace(character: string): boolean {
-  return SPACELESS.test(character);
-}
-
-/** True if a text has letters of a language that runs from right to left. */
-export function hasRightToLeft(text: string): boolean {
-  return RIGHT_TO_LEFT.test(text);
-}
 
 /** True if a joiner between the two makes one emoji of them. */
 export function joinsEmoji(before: string, after: string): boolean {

@@ -2,31 +2,33 @@ import {
   decodeBits,
   decodeSelectors,
   decodeTags,
-  hasRightToLeft,
   isVariation,
   joinsEmoji,
-  needsJoiner,
-  needsZeroWidthSpace,
+  NEEDS_JOINER,
   readEscape,
+  RIGHT_TO_LEFT,
+  SPACELESS,
   TERMINAL_ESCAPE,
 } from "./decode-hidden.ts";
 import { type Disguise, disguises, spelledWithFlags, styledWords } from "./lookalikes.ts";
 import { reaches, type Severity } from "../finding.ts";
 
 /** The ways to hide text, or what it says, from a person who looks at it. */
-export type HidingKind =
-  | "tags"
-  | "selectors"
-  | "zero-width"
-  | "bidi"
-  | "terminal"
-  | "control"
-  | "filler"
-  | "soft-hyphen"
-  | "private-use"
-  | "stacked-marks"
-  | "lookalikes"
-  | "styled-letters";
+export const HIDING = {
+  tags: "Hides text in Unicode tag characters, which models read and people do not see.",
+  selectors: "Hides data in variation selectors.",
+  "zero-width": "Has zero-width characters that no language needs there.",
+  bidi: "Has controls that show text in another order than it is read.",
+  terminal: "Has codes that steer a terminal, and can hide or replace what it shows.",
+  control: "Has control characters, with which a terminal shows something else than a model reads.",
+  filler: "Has letters that are blank.",
+  "soft-hyphen": "Breaks its words with soft hyphens that nobody sees.",
+  "private-use": "Has characters without a meaning of their own.",
+  "stacked-marks": "Buries its letters under marks.",
+  lookalikes: "Spells words with letters of another alphabet that look the same.",
+  "styled-letters": "Spells words with letters that are no letters: full-width, mathematical, circled, flags.",
+} as const;
+export type HidingKind = keyof typeof HIDING;
 
 /** A place where a text hides something. */
 export interface HiddenText {
@@ -133,7 +135,7 @@ function createContext(text: string, lenient: boolean): Context {
   return {
     text,
     lenient,
-    rightToLeft: () => (rightToLeft ??= hasRightToLeft(text)),
+    rightToLeft: () => (rightToLeft ??= RIGHT_TO_LEFT.test(text)),
     denseHyphens: () => (dense ??= /\u00AD[^\u00AD]{0,3}\u00AD[^\u00AD]{0,3}\u00AD/u.test(text)),
     before: (position) => Array.from(text.slice(Math.max(0, position - 2), position)).at(-1) ?? "",
     after: (position) => Array.from(text.slice(position, position + 2))[0] ?? "",
@@ -151,7 +153,10 @@ function judge(
 ): Judgement | undefined {
   if (groups["flag"] !== undefined)
     return context.lenient ? undefined : { kind: "tags", severity: "high", keep: BLACK_FLAG };
-  if (groups["tags"] !== undefined) return judgeTags(run);
+  if (groups["tags"] !== undefined) {
+    const hidden = decodeTags(run);
+    return { kind: "tags", severity: hidden.length > 2 ? "critical" : "high", ...shown(hidden) };
+  }
   if (groups["selectors"] !== undefined) return judgeSelectors(run, start, context);
   if (groups["zeroWidth"] !== undefined) return judgeZeroWidth(run, start, context);
   if (groups["bidi"] !== undefined) return judgeBidi(run, start, context);
@@ -168,11 +173,6 @@ function judge(
   if (groups["privateUse"] !== undefined)
     return { kind: "private-use", severity: Array.from(run).length > 3 ? "medium" : "low" };
   return { kind: "stacked-marks", severity: "medium" };
-}
-
-function judgeTags(run: string): Judgement {
-  const hidden = decodeTags(run);
-  return { kind: "tags", severity: hidden.length > 2 ? "critical" : "high", ...shown(hidden) };
 }
 
 function judgeSelectors(run: string, start: number, { lenient, before }: Context): Judgement | undefined {
@@ -198,14 +198,14 @@ function judgeZeroWidth(run: string, start: number, { lenient, before, after }: 
 function mayStand(character: string, start: number, left: string, right: string): boolean {
   switch (character) {
     case "\u200D":
-      return joinsEmoji(left, right) || needsJoiner(left) || needsJoiner(right);
+      return joinsEmoji(left, right) || NEEDS_JOINER.test(left + right);
     case "\u200C":
-      return needsJoiner(left) || needsJoiner(right);
+      return NEEDS_JOINER.test(left + right);
     case "\u200B":
-      return needsZeroWidthSpace(left) || needsZeroWidthSpace(right);
+      return SPACELESS.test(left + right);
     case "\u034F":
     case "\u180E":
-      return needsJoiner(left);
+      return NEEDS_JOINER.test(left);
     case "\u2061":
     case "\u2062":
     case "\u2063":
@@ -274,16 +274,12 @@ function add(findings: HiddenText[], found: HiddenText): void {
     return;
   }
   const count = before.count + found.count;
-  const hidden = joined(before, found);
+  const between = found.kind === "lookalikes" || found.kind === "styled-letters" ? " " : "";
+  const hidden = [before.hidden, found.hidden].join(between).slice(0, MAX_HIDDEN);
   const worse = reaches(found.severity, before.severity) ? found.severity : before.severity;
   // One stray character is a slip of an editor; several close together are not.
   const severity = count >= 3 && worse === "low" ? "medium" : worse;
   findings[index] = { ...before, count, severity, ...shown(hidden) };
-}
-
-function joined(before: HiddenText, found: HiddenText): string {
-  const between = found.kind === "lookalikes" || found.kind === "styled-letters" ? " " : "";
-  return [before.hidden, found.hidden].join(between).slice(0, MAX_HIDDEN);
 }
 
 function shown(hidden: string): { readonly hidden?: string } {

@@ -1,4 +1,5 @@
 import { isWithin, onlyWithin } from "../../egress/domain-bound.ts";
+import { decodePercent } from "../../../tool/schema/keywords.ts";
 import { toExpression } from "./phrases.ts";
 import type { Rule, RuleText, Span } from "./rule.ts";
 
@@ -61,7 +62,7 @@ function shownDefinitions(text: RuleText): readonly Span[] {
 function carriesData(url: URL): boolean {
   const parameters = [...url.searchParams].map(([name, value]) => (value === "" ? name : value));
   if (parameters.some(isData)) return true;
-  const parts = url.pathname.split("/").map((part) => decoded(part).replace(/\.\w{2,5}$/, ""));
+  const parts = url.pathname.split("/").map((part) => decodePercent(part).replace(/\.\w{2,5}$/, ""));
   if (parts.some((part) => part.length >= LONG_PART || wordsIn(part) >= 8 || isEncodedText(part))) return true;
   return url.hostname.split(".").some(isEncodedText);
 }
@@ -88,12 +89,4 @@ function isEncodedText(text: string): boolean {
 function isReadable(bytes: Buffer): boolean {
   const text = bytes.toString("latin1");
   return /^[\t\n\r -~]+$/.test(text) && /[a-z]{2}/i.test(text) && !/^https?:\/\/\S+$/i.test(text);
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
