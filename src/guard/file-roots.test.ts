@@ -82,7 +82,7 @@ describe("file roots [002-security-paths]", () => {
       await expect(read(path)).rejects.toMatchObject(DENIED);
       await expect(write(path)).rejects.toMatchObject(DENIED);
     }
-    await expect(write("dangling")).rejects.toThrow("is no file");
+    await expect(write("dangling")).rejects.toThrow("is not a file");
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
     expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("secret");
   });
@@ -94,11 +94,11 @@ describe("file roots [002-security-paths]", () => {
     expect(await read("a.txt")).toBe("changed");
   });
 
-  it.each(["", "a\0b", 7 as unknown as string])("refuses %j, which is no path", async (path) => {
+  it.each(["", "a\0b", 7 as unknown as string])("refuses %j, which is not a path", async (path) => {
     const fix = "Give a path below the allowed folders.";
     await expect(read(path)).rejects.toMatchObject({
       code: "ARGUMENTS_INVALID",
-      message: expect.stringMatching(/ is no path\. Give a path below the allowed folders\.$/),
+      message: expect.stringMatching(/ is not a path\. Give a path below the allowed folders\.$/),
       details: { field: "path", value: path, fix },
     });
   });
@@ -138,11 +138,11 @@ describe("file roots [002-security-paths]", () => {
   });
 
   it.each([
-    ["EISDIR", '"a.txt" is no file. Name a file.'],
-    ["ENXIO", '"a.txt" is no file. Name a file.'],
+    ["EISDIR", '"a.txt" is not a file. Name a file.'],
+    ["ENXIO", '"a.txt" is not a file. Name a file.'],
     ["EACCES", '"a.txt" may not be opened. Change its permissions, or use another file.'],
     ["EPERM", '"a.txt" may not be opened. Change its permissions, or use another file.'],
-    ["ENOENT", 'There is no file "a.txt". Check the path.'],
+    ["ENOENT", '"a.txt" does not exist. Check the path.'],
   ])("says what %s of the system means", async (code, message) => {
     const cause = Object.assign(new Error(code), { code });
     const roots = createFileRoots([inside], { open: () => Promise.reject(cause) });
@@ -161,7 +161,7 @@ describe("file roots [002-security-paths]", () => {
     const roots = createFileRoots([inside], { open: noting });
     await roots.read("a.txt", LIMIT);
     await roots.write("a.txt", Buffer.from("new"), LIMIT);
-    await expect(roots.read("sub", LIMIT)).rejects.toThrow("is no file");
+    await expect(roots.read("sub", LIMIT)).rejects.toThrow("is not a file");
     // What is closed has no descriptor.
     expect(opened.map(({ fd }) => fd)).toEqual([-1, -1, -1]);
   });
@@ -189,17 +189,17 @@ describe("file roots [002-security-paths]", () => {
   });
 
   it("says what is wrong with a file, without saying what is elsewhere", async () => {
-    await expect(read("nothing.txt")).rejects.toThrow('There is no file "nothing.txt". Check the path.');
-    await expect(read("sub")).rejects.toThrow('"sub" is no file. Name a file.');
-    await expect(read("a.txt/b")).rejects.toThrow("is no file");
-    await expect(write("sub")).rejects.toThrow('"sub" is no file. Name a file.');
+    await expect(read("nothing.txt")).rejects.toThrow('"nothing.txt" does not exist. Check the path.');
+    await expect(read("sub")).rejects.toThrow('"sub" is not a file. Name a file.');
+    await expect(read("a.txt/b")).rejects.toThrow("is not a file");
+    await expect(write("sub")).rejects.toThrow('"sub" is not a file. Name a file.');
   });
 
   // because Windows has no named pipes among files.
   it.skipIf(process.platform === "win32")("does not wait for a pipe", async () => {
     execFileSync("mkfifo", [join(inside, "pipe")]);
-    await expect(read("pipe")).rejects.toThrow("is no file");
-    await expect(write("pipe")).rejects.toThrow("is no file");
+    await expect(read("pipe")).rejects.toThrow("is not a file");
+    await expect(write("pipe")).rejects.toThrow("is not a file");
   });
 
   it("reads and writes no more than allowed, even of a file that states no length", async () => {

@@ -36,14 +36,17 @@ export function createFileRoots(
 
   async function check(path: string): Promise<{ readonly target: string; readonly roots: readonly string[] }> {
     const [first] = given;
-    if (typeof path !== "string" || path === "" || path.includes("\0")) throw malformed(path);
+    if (typeof path !== "string" || path === "" || path.includes("\0")) {
+      const fix = "Give a path below the allowed folders.";
+      throw fixable("ARGUMENTS_INVALID", `${showValue(path)} is not a path.`, fix, { field: "path", value: path });
+    }
     // Refused before it is resolved: what a/../b means depends on whether a is a link.
-    if (path.split(/[/\\]/).includes("..")) throw outside(path);
-    if (first === undefined) throw outside(path);
+    if (first === undefined || path.split(/[/\\]/).includes("..")) throw outside(path);
     const whole = isAbsolute(path) ? resolve(path) : join(first, path);
     const real = await roots().catch((cause: unknown) => {
       known = undefined;
-      throw noFolder(given, cause);
+      const problem = `One of the allowed folders cannot be used: ${given.join(", ")}.`;
+      throw fixable("CONFIG_INVALID", problem, "Create it, or name another one.", { field: "roots", cause });
     });
     const target = await resolveLinks(whole);
     if (!isWithin(target, real)) throw outside(path);
@@ -53,12 +56,10 @@ export function createFileRoots(
   return {
     async read(path, { maxBytes }) {
       const { target } = await check(path);
-      const file = await openFile(target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
-        throw toFailure(error, path);
-      });
+      const file = await openFile(target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(refuse(path));
       try {
         const found = await sameFile(file, target, path);
-        if (!found.isFile()) throw failed(`${showValue(path)} is no file`, "Name a file.");
+        if (!found.isFile()) throw notFile(path);
         return { path: target, bytes: await readAtMost(file, maxBytes, path) };
       } finally {
         await file.close();
@@ -70,15 +71,13 @@ export function createFileRoots(
       const { target, roots: real } = await check(path);
       const before = await lstat(target).catch(() => undefined);
       // Links were resolved, so one that is still there leads to nothing.
-      if (before !== undefined && !before.isFile()) throw failed(`${showValue(path)} is no file`, "Name a file.");
+      if (before !== undefined && !before.isFile()) throw notFile(path);
       const folder = dirname(target);
       if (!isWithin(folder, real)) throw outside(path);
       await makeFolders(folder, real, path);
       const draft = join(folder, `.${basename(target).slice(0, 100)}.${randomUUID()}`);
       const mode = before === undefined ? 0o644 : before.mode & 0o777;
-      const file = await openFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode).catch((error: unknown) => {
-        throw toFailure(error, path);
-      });
+      const file = await openFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode).catch(refuse(path));
       try {
         try {
           await sameFile(file, draft, path);
@@ -115,9 +114,7 @@ async function makeFolders(folder: string, roots: readonly string[], path: strin
   const there = await realpath(folder).catch(() => undefined);
   if (there === undefined) {
     await makeFolders(dirname(folder), roots, path);
-    await mkdir(folder).catch((error: unknown) => {
-      throw toFailure(error, path);
-    });
+    await mkdir(folder).catch(refuse(path));
   }
   if ((there ?? (await realpath(folder))) !== folder || !isWithin(folder, roots)) throw outside(path);
 }
@@ -149,11 +146,6 @@ function isWithin(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep));
 }
 
-function malformed(path: unknown): ArsenalError {
-  const fix = "Give a path below the allowed folders.";
-  return fixable("ARGUMENTS_INVALID", `${showValue(path)} is no path.`, fix, { field: "path", value: path });
-}
-
 /** The same for what is there and what is not: nothing outside can be found out. */
 function outside(path: string): ArsenalError {
   const fix = "Use a path below the allowed folders, without '..'.";
@@ -161,18 +153,22 @@ function outside(path: string): ArsenalError {
   return fixable("PERMISSION_DENIED", problem, fix, { field: "path", value: path });
 }
 
-function noFolder(folders: readonly string[], cause: unknown): ArsenalError {
-  const fix = "Create it, or name another one.";
-  const problem = `One of the allowed folders cannot be used: ${folders.join(", ")}.`;
-  return fixable("CONFIG_INVALID", problem, fix, { field: "roots", cause });
-}
-
 function tooLong(path: string, maxBytes: number): ArsenalError {
   return failed(`${showValue(path)} is longer than ${maxBytes} bytes`, "Use a smaller file, or raise the limit.");
 }
 
+function notFile(path: string, cause?: unknown): ArsenalError {
+  return failed(`${showValue(path)} is not a file`, "Name a file.", cause);
+}
+
 function failed(what: string, fix: string, cause?: unknown): ArsenalError {
   return fixable("EXECUTION_FAILED", `${what}.`, fix, { field: "path", answered: true, cause });
+}
+
+function refuse(path: string): (error: unknown) => never {
+  return (error) => {
+    throw toFailure(error, path);
+  };
 }
 
 function toFailure(error: unknown, path: string): unknown {
@@ -182,11 +178,11 @@ function toFailure(error: unknown, path: string): unknown {
     case "ELOOP":
       return outside(path);
     case "ENOENT":
-      return failed(`There is no file ${showValue(path)}`, "Check the path.", error);
+      return failed(`${showValue(path)} does not exist`, "Check the path.", error);
     case "EISDIR":
     case "ENOTDIR":
     case "ENXIO":
-      return failed(`${showValue(path)} is no file`, "Name a file.", error);
+      return notFile(path, error);
     case "EACCES":
     case "EPERM":
       return failed(`${showValue(path)} may not be opened`, "Change its permissions, or use another file.", error);

@@ -2,6 +2,7 @@ import type { Clock } from "../observe/clock.ts";
 import { canonicalJson } from "../tool/canonical-json.ts";
 import { sha256 } from "../tool/crypto.ts";
 import { toPlainData } from "../tool/schema/plain-data.ts";
+import { pause } from "./pause.ts";
 import type { PolicyRequest } from "./policy.port.ts";
 import type { State } from "../state/state.port.ts";
 
@@ -78,22 +79,8 @@ export function createIdempotency(state: State, clock: Clock): Idempotency {
       if (here === undefined && kept.runningUntil <= clock.now()) return { kind: "unknown" };
       const left = until - clock.now();
       if (left <= 0 || signal?.aborted) return { kind: "running" };
-      await pause(here === undefined ? Math.min(POLL_MS, left) : left, here, signal);
+      await pause(clock, here === undefined ? Math.min(POLL_MS, left) : left, { event: here, signal });
     }
-  }
-
-  /** Waits for a time, an end or an abort, whichever is first. */
-  function pause(ms: number, end: Promise<unknown> | undefined, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const over = (): void => {
-        cancel();
-        signal?.removeEventListener("abort", over);
-        resolve();
-      };
-      const cancel = clock.after(ms, over);
-      signal?.addEventListener("abort", over, { once: true });
-      end?.then(over, over);
-    });
   }
 
   async function runAndKeep<Value>(name: string, fingerprint: string, run: OnceOptions<Value>["run"]): Promise<Value> {

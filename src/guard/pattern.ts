@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { Tool } from "../tool/tool.ts";
 import { remember } from "../tool/remember.ts";
@@ -21,11 +21,9 @@ export function matchPatterns(
 ): PatternMatcher {
   const { field = "patterns", grants = false } = options;
   if (!Array.isArray(patterns)) {
-    throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(patterns)}, which is not a list of patterns.`, {
-      field,
-      value: patterns,
-      fix: 'Write a list of tool names, ids or patterns, such as ["delete_*"].',
-    });
+    const problem = `${field} is ${showValue(patterns)}, which is not a list of patterns.`;
+    const fix = 'Write a list of tool names, ids or patterns, such as ["delete_*"].';
+    throw fixable("CONFIG_INVALID", problem, fix, { field, value: patterns });
   }
   const compiled = patterns.map((pattern: unknown, index) => compilePattern(pattern, `${field}.${index}`, grants));
   return (tool) => firstMatch(compiled, tool);
@@ -46,11 +44,9 @@ interface CompiledPattern {
 function compilePattern(pattern: unknown, field: string, grants: boolean): CompiledPattern {
   const text = typeof pattern === "string" ? pattern.trim() : "";
   if (text === "") {
-    throw new ArsenalError("CONFIG_INVALID", `${field} is ${showValue(pattern)}, which is not a pattern.`, {
-      field,
-      value: pattern,
-      fix: "Write a tool name, an id or a pattern with * and ?, such as delete_*, or remove the entry.",
-    });
+    const fix = "Write a tool name, an id or a pattern with * and ?, such as delete_*, or remove the entry.";
+    const problem = `${field} is ${showValue(pattern)}, which is not a pattern.`;
+    throw fixable("CONFIG_INVALID", problem, fix, { field, value: pattern });
   }
   return { text, matches: wildcard(text.toLowerCase()), coversSourceName: !(grants && text.includes(".")) };
 }

@@ -43,11 +43,6 @@ export function argumentsToShow(call: PolicyRequest): Readonly<Record<string, un
   return shown;
 }
 
-/** Whether an approver may know of the call that waits, or waited. */
-export function sharesTenant(by: Principal, { tenant }: ApprovalRecord): boolean {
-  return by.tenant === undefined || by.tenant === tenant;
-}
-
 /** In what a call differs from the one its approval was asked for, for its caller. */
 export function difference(approval: OpenApproval, { tool, principal }: PolicyRequest): string {
   const { requestedBy, toolId } = approval.shown;
@@ -86,40 +81,31 @@ export function refusedAnswer(given: {
   readonly record: ApprovalRecord | undefined;
 }): Refused | undefined {
   const { id, answer, by, record } = given;
+  const refused = (because: Refused["because"], message: string, fix: string): Refused => {
+    const error = new ArsenalError("APPROVAL_INVALID", message, { field: "confirmationId", value: id, fix });
+    return { outcome: "refused", because, error };
+  };
+  const ended = (because: Refused["because"], what: string): Refused =>
+    refused(because, `The confirmation ${what}.`, "List the approvals to see which calls wait now.");
   const shown = record?.open === true ? record.shown : undefined;
   // Two callers of one name, one with a tenant and one without, may be one person, who must not approve, or two, who must not deny for each other.
   const ownName = shown?.requestedBy === by.id;
   const own = ownName && record?.tenant === by.tenant;
   // Who asked may take the request back: that grants nothing.
-  if (!by.roles.includes("approver") && !(own && answer === "deny")) return refused("lacks-role", lacksRole(id, by));
-  if (record === undefined || !sharesTenant(by, record)) return refused("unknown", noLonger(id, gone(undefined)));
-  if (!record.open) return refused("settled", noLonger(id, gone(record.outcome)));
-  if (record.shown.state === "approved") return refused("settled", noLonger(id, "was already approved"));
-  const mayApproveOwn = by.local && record.selfApproval === "local";
-  if (ownName && answer === "approve" && !mayApproveOwn) return refused("own-call", ownCall(record.shown, by));
+  if (!by.roles.includes("approver") && !(own && answer === "deny")) {
+    const fix = 'Give the role "approver" to the person who answers, or let an approver answer.';
+    return refused("lacks-role", `"${by.id}" lacks the role "approver" and cannot answer a confirmation.`, fix);
+  }
+  // Another tenant's approval is as unknown as one that never was.
+  const isVisible = by.tenant === undefined || by.tenant === record?.tenant;
+  if (record === undefined || !isVisible) return ended("unknown", gone(undefined));
+  if (!record.open) return ended("settled", gone(record.outcome));
+  if (record.shown.state === "approved") return ended("settled", "was already approved");
+  if (ownName && answer === "approve" && !(by.local && record.selfApproval === "local")) {
+    const fix = "Let another approver answer, or set security.self_approval to local for the gateway and restart it.";
+    return refused("own-call", `"${by.id}" asked for ${record.shown.toolId} and cannot approve its own call.`, fix);
+  }
   return undefined;
-}
-
-function refused(because: Refused["because"], error: ArsenalError): Refused {
-  return { outcome: "refused", because, error };
-}
-
-function ownCall({ id, toolId }: PendingApproval, by: Principal): ArsenalError {
-  const fix = "Let another approver answer, or set security.self_approval to local for the gateway and restart it.";
-  return invalid(id, `"${by.id}" asked for ${toolId} and cannot approve its own call.`, fix);
-}
-
-function noLonger(id: string, what: string): ArsenalError {
-  return invalid(id, `The confirmation ${what}.`, "List the approvals to see which calls wait now.");
-}
-
-function lacksRole(id: string, by: Principal): ArsenalError {
-  const fix = 'Give the role "approver" to the person who answers, or let an approver answer.';
-  return invalid(id, `"${by.id}" lacks the role "approver" and cannot answer a confirmation.`, fix);
-}
-
-function invalid(id: string, message: string, fix: string): ArsenalError {
-  return new ArsenalError("APPROVAL_INVALID", message, { field: "confirmationId", value: id, fix });
 }
 
 /** Which open approvals (oldest first) to drop: the oldest of the caller with the most, in the tenant with the most. A flood displaces its own calls. */

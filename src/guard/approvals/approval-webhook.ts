@@ -5,6 +5,7 @@ import type { Emit, EventMap } from "../../observe/events.ts";
 import { nodeCrypto } from "../../tool/crypto.ts";
 import type { PendingApproval } from "../aegis.ts";
 import type { AuditedArguments } from "../audit.port.ts";
+import { pause } from "../pause.ts";
 import { outsideCalls } from "../egress/domain-bound.ts";
 import type { Egress } from "../egress/egress.ts";
 import { visibleText } from "../visible-text.ts";
@@ -62,7 +63,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
       if (failure === undefined) return;
       if (!failure.passing || attempt === ATTEMPTS || closing.signal.aborted)
         return fail(id, toolId, `${failure.message} (attempt ${attempt} of ${ATTEMPTS})`);
-      await pause(pauseMs);
+      await pause(clock, pauseMs, { signal: closing.signal, background: true });
       if (closing.signal.aborted) return fail(id, toolId, `${failure.message} (attempt ${attempt}, then closed)`);
     }
   }
@@ -95,7 +96,9 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
     const response = await egress.request(url, sent);
     // What it says is of no interest; reading it lets the connection be used again.
     response.body.on("error", () => {}).resume();
-    return toFailure(response.status);
+    const { status } = response;
+    if (status < 300) return undefined;
+    return { message: `it answered ${status}`, passing: status === 408 || status === 429 || status >= 500 };
   }
 
   async function headersOf(body: string): Promise<Record<string, string>> {
@@ -108,18 +111,6 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
       .update(`${timestamp}.${body}`)
       .digest("hex");
     return { ...headers, [SIGNATURE_HEADER]: `sha256=${signature}` };
-  }
-
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        cancel();
-        closing.signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const cancel = clock.after(ms, done, { background: true });
-      closing.signal.addEventListener("abort", done);
-    });
   }
 
   function fail(id: string, toolId: string, why: string): void {
@@ -155,9 +146,4 @@ function bodyOf(approval: PendingApproval, describe: ApprovalWebhookOptions["des
   const { id, toolId, requestedBy, reason, requestedAt, expiresAt } = approval;
   const args = describe(approval.arguments);
   return visibleText(JSON.stringify({ id, toolId, arguments: args, requestedBy, reason, requestedAt, expiresAt }));
-}
-
-function toFailure(status: number): Failure | undefined {
-  if (status < 300) return undefined;
-  return { message: `it answered ${status}`, passing: status === 408 || status === 429 || status >= 500 };
 }

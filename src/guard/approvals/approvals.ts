@@ -132,6 +132,15 @@ export function createApprovals(options: {
     return refusedAnswer({ id: approval.shown.id, answer: "approve", by, record: approval }) === undefined;
   }
 
+  async function approve({ approval, version }: Read, by: Principal): Promise<boolean> {
+    // It now waits for its use as long as it could wait for the answer.
+    const expiresAt = Math.round(clock.now()) + timeoutMs;
+    const shown: PendingApproval = { ...approval.shown, state: "approved", expiresAt };
+    const approved = await keep(shown.id, { ...approval, shown }, version);
+    if (approved) announce(approval, "approved", by);
+    return approved;
+  }
+
   const takeAnswer: Approvals["answer"] = async (id, given, by) => {
     for (;;) {
       const found = await read(id);
@@ -140,21 +149,9 @@ export function createApprovals(options: {
       if (refused !== undefined) return refused;
       // Whatever is not open was refused.
       const open = found as Read;
-      // Whatever is no yes is a no.
-      if (given !== "approve") {
-        if (await settle(open, "denied", by)) return { outcome: "denied" };
-        continue;
-      }
-      const { approval, version } = open;
-      // It now waits for its use as long as it could wait for the answer.
-      const shown: PendingApproval = {
-        ...approval.shown,
-        state: "approved",
-        expiresAt: Math.round(clock.now()) + timeoutMs,
-      };
-      if (!(await keep(id, { ...approval, shown }, version))) continue;
-      announce(approval, "approved", by);
-      return { outcome: "approved" };
+      // Whatever is not a yes is a no.
+      const outcome = given === "approve" ? "approved" : "denied";
+      if (await (outcome === "approved" ? approve(open, by) : settle(open, outcome, by))) return { outcome };
     }
   };
 
@@ -171,12 +168,10 @@ export function createApprovals(options: {
       return { answer: { state: "invalid", reason } };
     }
     const { approval } = found;
-    if (approval.binding !== bindingOf(call, argumentsToShow(call))) {
+    if (approval.binding !== bindingOf(call, argumentsToShow(call)))
       return { answer: { state: "invalid", reason: difference(approval, call) } };
-    }
-    if (approval.shown.state === "pending") {
+    if (approval.shown.state === "pending")
       return { answer: { state: "pending", reason: `Nobody has approved this call yet: ${approval.shown.reason}` } };
-    }
     return { answer: { state: "approved" }, found };
   }
 
@@ -209,33 +204,19 @@ export function createApprovals(options: {
         // Hexadecimal, because an id is also typed on a command line, where a leading dash would be an option.
         const id = nodeCrypto().randomBytes(16).toString("hex");
         const requestedAt = Math.round(clock.now());
-        const shown: PendingApproval = {
-          id,
-          toolId: call.tool.id,
-          // What the approver reads is what was hashed, whatever the caller does to its own object later.
-          arguments: shownArguments,
-          requestedBy: call.principal.id,
-          reason,
-          state: "pending",
-          requestedAt,
-          expiresAt: requestedAt + timeoutMs,
-        };
-        const { tenant, local } = call.principal;
-        const { contentHash } = call.tool;
-        const approval: OpenApproval = {
-          open: true,
-          shown,
-          binding,
-          contentHash,
-          local,
-          selfApproval: settings.selfApproval,
-          ...(tenant !== undefined && { tenant }),
-        };
-        await keep(id, approval, "absent");
+        const { id: requestedBy, tenant, local } = call.principal;
+        const { id: toolId, contentHash } = call.tool;
+        const { selfApproval } = settings;
+        const expiresAt = requestedAt + timeoutMs;
+        // What the approver reads is what was hashed, whatever the caller does to its own object later.
+        const asking = { id, toolId, arguments: shownArguments, requestedBy, reason, requestedAt, expiresAt };
+        const shown: PendingApproval = { ...asking, state: "pending" };
+        const owner = tenant === undefined ? {} : { tenant };
+        await keep(id, { open: true, shown, binding, contentHash, local, selfApproval, ...owner }, "absent");
         // As long as an approval can last: it waits once for the answer and once for its use.
         const claim = { ifVersion: asked?.version ?? "absent", expiresAt: requestedAt + 2 * timeoutMs } as const;
         if (await state.set(ASKED + binding, id, claim)) {
-          emit("confirmation-requested", { id, toolId: call.tool.id, principal: call.principal.id, reason });
+          emit("confirmation-requested", { id, toolId, principal: requestedBy, reason });
           return shown;
         }
         // The same call asked at the same moment and was first: both wait for that one.

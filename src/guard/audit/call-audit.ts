@@ -1,4 +1,5 @@
-import type { Emit } from "../../observe/events.ts";
+import { messageOf } from "../../errors/show-value.ts";
+import type { Emit, EventMap, EventName } from "../../observe/events.ts";
 import type { AuditedArguments, AuditLog, AuditRecord } from "../audit.port.ts";
 import { describeArguments } from "./describe-arguments.ts";
 
@@ -95,24 +96,31 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
   };
 }
 
+/** What is recorded of events. */
+const RECORDED: { readonly [Name in EventName]?: (data: EventMap[Name]) => AuditRecord } = {
+  "confirmation-requested": ({ id, toolId, principal: by }) => ({
+    kind: "approval",
+    id,
+    toolId,
+    outcome: "requested",
+    by,
+  }),
+  "confirmation-resolved": ({ id, toolId, outcome, by }) => {
+    return { kind: "approval", id, toolId, outcome, ...(by !== undefined && { by }) };
+  },
+  "scan-failed": ({ toolId, where, action }) => ({ kind: "scan-failed", toolId, where, outcome: action }),
+  "pin-accepted": ({ id, hash, previousHash, by }) => {
+    const previous = previousHash !== undefined && { previousContentHash: previousHash };
+    return { kind: "pin-accepted", toolId: id, contentHash: hash, ...previous, by };
+  },
+};
+
 /** An `emit` that also records what happens to approvals and pins, and what could not be scanned. */
 export function withAudit(emit: Emit, audit: CallAudit): Emit {
   return (name, data) => {
     emit(name, data);
-    if (name === "confirmation-requested") {
-      const { id, toolId, principal } = data as Parameters<typeof emit<"confirmation-requested">>[1];
-      void audit.record({ kind: "approval", id, toolId, outcome: "requested", by: principal });
-    } else if (name === "confirmation-resolved") {
-      const { id, toolId, outcome, by } = data as Parameters<typeof emit<"confirmation-resolved">>[1];
-      void audit.record({ kind: "approval", id, toolId, outcome, ...(by !== undefined && { by }) });
-    } else if (name === "scan-failed") {
-      const { toolId, where, action } = data as Parameters<typeof emit<"scan-failed">>[1];
-      void audit.record({ kind: "scan-failed", toolId, where, outcome: action });
-    } else if (name === "pin-accepted") {
-      const { id, hash, previousHash, by } = data as Parameters<typeof emit<"pin-accepted">>[1];
-      const previous = previousHash !== undefined && { previousContentHash: previousHash };
-      void audit.record({ kind: "pin-accepted", toolId: id, contentHash: hash, ...previous, by });
-    }
+    const record = RECORDED[name]?.(data);
+    if (record !== undefined) void audit.record(record);
   };
 }
 
@@ -123,8 +131,4 @@ function withRedactedTexts(record: AuditRecord, redact: (text: string) => string
     typeof member === "string" ? redact(member) : name === "targets" ? (member as string[]).map(redact) : member,
   ]);
   return Object.fromEntries(members) as AuditRecord;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -75,10 +75,13 @@ export function createChainWriter(
     return next.line;
   }
 
-  /** A checkpoint line for the present end; empty without a signing key. */
+  /**
+   * A checkpoint line for the present end; empty without a signing key. It signs everything before it: without that, hashes could be rewritten.
+   * It promises the next within `every` records, so that none can be left out.
+   */
   function checkpoint(at: number): string {
-    const record = key && createCheckpoint(head, Math.round(at), every, key);
-    return record === undefined ? "" : add(record, at);
+    const signature = key?.sign?.(signedText(head, Math.round(at), every, key.id));
+    return signature === undefined ? "" : add({ kind: "checkpoint", every, key: key?.id, signature }, at);
   }
 
   return {
@@ -95,30 +98,16 @@ export function createChainWriter(
   };
 }
 
-/** A signature over everything before it; without one, hashes could be rewritten. Promises the next within `every` records, so none can be left out. */
-interface Checkpoint {
-  readonly kind: "checkpoint";
-  readonly every: number;
-  readonly key: string;
-  readonly signature: string;
-}
-
-/** The checkpoint that follows the end of a log. Undefined if the key cannot sign. */
-function createCheckpoint(before: AuditHead, at: number, every: number, key: AuditKey): Checkpoint | undefined {
-  const signature = key.sign?.(signedText(before, at, every, key.id));
-  return signature === undefined ? undefined : { kind: "checkpoint", every, key: key.id, signature };
-}
-
 /** What is wrong with a checkpoint that stands after `before`; undefined if nothing is. */
 export function checkpointProblem(
   record: KeptRecord,
   before: AuditHead,
   keys: readonly AuditKey[],
 ): string | undefined {
-  const { every, key: id, signature } = record as Partial<Checkpoint> & KeptRecord;
+  const { at, every, key: id, signature } = record;
   const key = keys.find((candidate) => candidate.id === id);
   if (key === undefined) return `is a checkpoint signed with ${String(id)}, which is not the key you gave`;
-  const text = signedText(before, record.at, Number(every), key.id);
+  const text = signedText(before, at, Number(every), key.id);
   return key.verify(text, String(signature)) ? undefined : "is a checkpoint whose signature is wrong";
 }
 
