@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createConfiguredArsenal } from "../../src/cli/arsenal/configured-arsenal.ts";
+import { createConfiguredArsenal } from "../../src/cli/arsenal/open-arsenal.ts";
 import { resolveConfig } from "../../src/config/load/resolve-config.ts";
 import { ToolArsenal } from "../../src/index.ts";
 import { type Ran, runInMemory } from "./terminal.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createConfiguredArsenal } from "../../src/cli/arsenal/configured-arsenal.ts";
+import { createConfiguredArsenal } from "../../src/cli/arsenal/open-arsenal.ts";
 import { loadConfig } from "../../src/config/load/load-config.ts";
 import { toMcpServers } from "../../src/config/clients/mcp-servers.ts";
 import { asChecked } from "../../src/config/load/resolve-config.ts";

@@ -13,58 +13,57 @@ import type { Input, Terminal } from "../command.ts";
 import { approvalPlaces } from "./local-approvals.ts";
 import { readSettings } from "./open-arsenal.ts";
 
-/** Runs a step on state that other processes may be using at the same time. */
-type RunKept = (kept: {
+type OpenStates<States> = (config: ResolvedConfig, surroundings: Surroundings) => States;
+
+/** A step on state that other processes may be using at the same time. */
+type RunKept<States> = (kept: {
   readonly config: ResolvedConfig;
-  readonly states: readonly SharedState[];
+  readonly states: States;
   /** Records events in the audit log, if there is one. A record that cannot be kept is reported to the person. */
   readonly emit: Emit;
 }) => Promise<number>;
 
-/** Runs a step on the pins that the configured state keeps. */
-export const withKeptPins = keptInState("Pins");
-
-/** Runs a step on the state that keeps the history. */
-export const withKeptHistory = keptInState("Past requests");
-
-function keptInState(what: string) {
-  const statesOf: StatesOf = (config, surroundings) => {
+/** Runs a step on the state that the configuration names. `what` says what is kept there: "Pins". */
+export function withKeptState(what: string, input: Input, terminal: Terminal, run: RunKept<readonly [SharedState]>) {
+  const open: OpenStates<readonly [SharedState]> = (config, surroundings) => {
     if (stateType(config.state) === "memory") throw keptInMemory(what, SET_FILE);
     return [configuredState(config, surroundings)];
   };
-  return (input: Input, terminal: Terminal, run: RunKept) => withStates(input, terminal, statesOf, run);
+  return withStates(input, terminal, open, run);
 }
 
 /** Runs a step on every store of approvals that the person at this machine answers for. */
-export function withKeptApprovals(input: Input, terminal: Terminal, run: RunKept): Promise<number> {
-  const statesOf: StatesOf = (config, surroundings) => {
+export function withKeptApprovals(input: Input, terminal: Terminal, run: RunKept<readonly SharedState[]>) {
+  const open: OpenStates<readonly SharedState[]> = (config, surroundings) => {
     const places = approvalPlaces(config, terminal);
     if (places === undefined)
       throw keptInMemory("Approvals", `${SET_FILE} Or answer over HTTP: see docs/approvals.md.`);
     const files = places.files.map((file) => stateInFile(file, surroundings));
     return places.configured ? [configuredState(config, surroundings), ...files] : files;
   };
-  return withStates(input, terminal, statesOf, run);
+  return withStates(input, terminal, open, run);
 }
 
-type StatesOf = (config: ResolvedConfig, surroundings: Surroundings) => readonly SharedState[];
-
-async function withStates(input: Input, terminal: Terminal, statesOf: StatesOf, run: RunKept): Promise<number> {
+async function withStates<States extends readonly SharedState[]>(
+  input: Input,
+  terminal: Terminal,
+  open: OpenStates<States>,
+  run: RunKept<States>,
+): Promise<number> {
   const config = await readSettings(input, terminal);
   const surroundings = createSurroundings(config, terminal);
-  const opened = statesOf(config, surroundings);
+  const states = open(config, surroundings);
   const log = configuredAudit(config, surroundings);
   const silent: Emit = () => {};
   const report: Emit = (name, data) => {
     if (name === "audit-failed") terminal.err.write(`Not recorded: ${(data as EventMap["audit-failed"]).message}\n`);
   };
   try {
-    const emit =
-      log === undefined ? silent : withAudit(silent, configuredCallAudit(config, log, report, surroundings.secrets));
-    return await run({ config, states: opened, emit });
+    const audit = log && configuredCallAudit(config, log, report, surroundings.secrets);
+    return await run({ config, states, emit: audit ? withAudit(silent, audit) : silent });
   } finally {
     await log?.close();
-    for (const state of opened) await state.close();
+    for (const state of states) await state.close();
     surroundings.egress.close();
   }
 }

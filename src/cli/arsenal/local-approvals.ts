@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { loadSqlite } from "../../adapters/state/load-sqlite.ts";
 import { IN_MEMORY, stateType } from "../../config/load/state-type.ts";
 import { asChecked, type ResolvedConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
@@ -33,8 +34,12 @@ export function approvalPlaces(
   const configured = stateType(state) !== "memory";
   const folder = approvalsFolder(environment);
   if (folder === undefined) return configured ? { configured, files: [] } : undefined;
+  return { configured, files: approvalFiles(folder) };
+}
+
+function approvalFiles(folder: string): readonly string[] {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".sqlite")) : [];
-  return { configured, files: names.toSorted().map((name) => join(folder, name)) };
+  return names.toSorted().map((name) => join(folder, name));
 }
 
 /** True if the configuration asks for approvals to be kept in memory, too. */
@@ -78,4 +83,35 @@ export function approvalsFolder({ HOME, USERPROFILE }: Terminal["environment"]):
 /** A path as a shell takes it. */
 function quoted(path: string): string {
   return /^[\w./\\:~-]+$/.test(path) ? path : `"${path}"`;
+}
+
+/** Longer than any approval can be open and remembered, which is two weeks. */
+const KEEP_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** Removes approval files that nobody has used for a long time. Keeps those that it cannot read or remove. */
+export function pruneApprovals(environment: Terminal["environment"]): void {
+  const folder = approvalsFolder(environment);
+  for (const file of folder === undefined ? [] : approvalFiles(folder)) {
+    try {
+      const log = `${file}-wal`;
+      const written = [file, log].map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      if (Date.now() - Math.max(...written) < KEEP_MS || isOpen(file)) continue;
+      for (const part of [file, log, `${file}-shm`]) rmSync(part, { force: true });
+    } catch {
+      // Another process removed it, or it is somebody else's.
+    }
+  }
+}
+
+/** True if a process has the file open: SQLite gives up its log only for the last one. */
+function isOpen(file: string): boolean {
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    return database.prepare("PRAGMA journal_mode = DELETE").get()?.["journal_mode"] !== "delete";
+  } catch {
+    return true;
+  } finally {
+    database.close();
+  }
 }

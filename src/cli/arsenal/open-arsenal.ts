@@ -1,22 +1,24 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { defaultCache } from "../../adapters/embedders/cached.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
-import type { ToolArsenal } from "../../arsenal.ts";
-import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
-import type { LoadedConfig } from "../../config/load/load-config.ts";
-import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
-import { boot } from "../../config/parts/boot.ts";
-import type { DocumentReport } from "../../config/parts/start-configured.ts";
-import { toA2aAgents, toOpenApis } from "../../config/api-config.ts";
+import { ToolArsenal } from "../../arsenal.ts";
+import { type ConfiguredDocument, isLocalDocument, toA2aAgents, toOpenApis } from "../../config/api-config.ts";
 import { type ConfiguredMcpServer, toMcpServers } from "../../config/clients/mcp-servers.ts";
-import { type ServerNote, type ServerProblem, showProblem } from "../../config/clients/server-problem.ts";
+import { showProblem } from "../../config/clients/server-problem.ts";
+import type { LoadedConfig } from "../../config/load/load-config.ts";
+import { asChecked, type ResolvedConfig } from "../../config/load/resolve-config.ts";
+import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
+import { boot } from "../../config/parts/boot.ts";
 import { localOperator } from "../../guard/principal.ts";
+import type { EventName } from "../../observe/events.ts";
 import type { Input, Option, Terminal } from "../command.ts";
-import { createConfiguredArsenal, type Reader } from "./configured-arsenal.ts";
-import { type FollowedDocument, withContent } from "./followed-documents.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
-import { forOperator } from "./local-approvals.ts";
 import { toldFailure } from "../serve/upstream-status.ts";
+import { eventSink, protocolSink } from "../terminal/event-sink.ts";
+import { forOperator } from "./local-approvals.ts";
 
 /** Options of commands that connect MCP servers: more servers, from the configuration file of an MCP client, and a look at what is said. */
 export const MCP_CONFIG: Readonly<Record<"mcp-config" | "debug-protocol", Option>> = {
@@ -40,20 +42,16 @@ export function throughToolset({ options }: Input, arsenal: ToolArsenal): { read
 }
 
 /** The configuration files of a command. */
-export interface ConfigFiles {
-  readonly config: string | undefined;
-  readonly mcpConfigs: readonly string[];
-  /** All of them. */
-  readonly paths: readonly string[];
-}
+export type ConfigFiles = ReturnType<typeof configFiles>;
 
 /** A configuration with the servers and OpenAPI documents it names, and what is wrong with others. */
 export interface Configured extends LoadedConfig {
   readonly servers: readonly ConfiguredMcpServer[];
   readonly documents: readonly FollowedDocument[];
-  readonly problems: readonly ServerProblem[];
-  readonly notes: readonly ServerNote[];
 }
+
+/** A document with the hash of its file when the configuration was read, so that a changed file is noticed. */
+export type FollowedDocument = ConfiguredDocument & { readonly contentHash?: string };
 
 /** The configuration file a command uses: the one named, or `arsenal.yaml` here, or none. */
 export function configPath(input: Input, terminal: Terminal): string | undefined {
@@ -69,25 +67,31 @@ export async function readSettings(input: Input, terminal: Terminal): Promise<Re
   return (await loadConfig(configPath(input, terminal), environment, { folder })).config;
 }
 
-/** The configuration files of a command; undefined if there are none, and the demo catalog is used. */
-export function configFiles(input: Input, terminal: Terminal): ConfigFiles | undefined {
+/** The configuration files of a command. There may be none: then the demo catalog is used. */
+export function configFiles(input: Input, terminal: Terminal) {
   const config = configPath(input, terminal);
   const mcpConfigs = (input.repeated["mcp-config"] ?? []).map((file) => resolve(terminal.folder, file));
-  const paths = [...(config === undefined ? [] : [config]), ...mcpConfigs];
-  return paths.length === 0 ? undefined : { config, mcpConfigs, paths };
+  return { config, mcpConfigs, paths: [...(config === undefined ? [] : [config]), ...mcpConfigs] };
 }
 
-/** Reads the configuration a command uses. */
+/** Reads the configuration a command uses: every default if there are no files. */
 export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, terminal: Terminal): Promise<Configured> {
   const { loadConfig } = await import("../../config/load/load-config.ts");
   const { environment, folder } = terminal;
   const loaded = await loadConfig(config, environment, { mcpConfigs, folder });
   const { servers, problems } = toMcpServers(loaded.config);
   const apis = toOpenApis(loaded.config);
-  const documents = await withContent(apis.documents);
+  const documents = await Promise.all(apis.documents.map(withContentHash));
   const agents = toA2aAgents(loaded.config);
   const all = [...loaded.problems, ...problems, ...apis.problems, ...agents.problems];
   return { ...loaded, servers, documents, problems: all };
+}
+
+async function withContentHash(document: ConfiguredDocument): Promise<FollowedDocument> {
+  const path = document.document;
+  const bytes = isLocalDocument(path) ? await readFile(path).catch(() => undefined) : undefined;
+  if (bytes === undefined) return document;
+  return { ...document, contentHash: createHash("sha256").update(bytes).digest("hex") };
 }
 
 /** The arsenal a command works on: the configured one, or else the demo catalog. It has tried to connect each server once. */
@@ -106,7 +110,7 @@ export async function openArsenal(
   const { tier, llm, asOffered = false, told = [], ...others } = given;
   const parts = { environment: terminal.environment, ...others };
   const files = configFiles(input, terminal);
-  if (files === undefined) {
+  if (files.paths.length === 0) {
     if (!input.json) terminal.err.write("No arsenal.yaml in this folder. Using the demo catalog.\n");
     return createDemoArsenal(parts, { place: terminal, tier, llm });
   }
@@ -130,7 +134,10 @@ export async function openArsenal(
     if (!input.json)
       for (const problem of configured.problems) terminal.err.write(`Left out: ${showProblem(problem)}\n`);
     const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
-    if (!input.json) tellAbsent(arsenal, reports, terminal);
+    for (const { name, error } of input.json ? [] : reports)
+      if (error !== undefined) terminal.err.write(`Cannot load ${name}: ${toldFailure(error)}\n`);
+    for (const { name, state } of input.json ? [] : arsenal.upstreams)
+      if (state.kind === "failed") terminal.err.write(`Cannot connect to ${name}: ${toldFailure(state.error)}\n`);
     return arsenal;
   } catch (error) {
     await arsenal.close();
@@ -138,9 +145,41 @@ export async function openArsenal(
   }
 }
 
-function tellAbsent({ upstreams }: ToolArsenal, reports: readonly DocumentReport[], { err }: Terminal): void {
-  for (const { name, error } of reports)
-    if (error !== undefined) err.write(`Cannot load ${name}: ${toldFailure(error)}\n`);
-  for (const { name, state } of upstreams)
-    if (state.kind === "failed") err.write(`Cannot connect to ${name}: ${toldFailure(state.error)}\n`);
+/** Commands report these themselves, except that TOML descriptors failed. */
+const TOLD_BY_COMMANDS: readonly EventName[] = [
+  "mcp-message",
+  "ensemble-connected",
+  "ensemble-failed",
+  "confirmation-requested",
+];
+
+/** Who reads what an arsenal reports. */
+export interface Reader extends Pick<Terminal, "err" | "environment"> {
+  readonly json: boolean;
+  /** Further events that the command reports itself; `all` of them when it has its own report. */
+  readonly told?: readonly EventName[] | "all";
+  /** Writes every message to and from MCP servers, whatever the level of the log. */
+  readonly debugProtocol?: boolean;
+}
+
+/** Creates the arsenal of a configuration; `boot` starts it. Warnings go to the reader unless telemetry is off. Vectors are cached by default. */
+export function createConfiguredArsenal(
+  given: ResolvedConfig,
+  reader: Reader,
+  parts: ToolArsenalParts = {},
+): ToolArsenal {
+  const { enabled = true, type = "console", level = "warn", logFormat: format, logLevels: levels } = given.telemetry;
+  const { environment, json, told = [] } = reader;
+  const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
+  const debugProtocol = reader.debugProtocol === true || given.telemetry.debugProtocol;
+  // The console sink is replaced by one that knows what commands report themselves. Other sinks work beside it.
+  const isElsewhere = enabled && type !== "console";
+  const telemetry = { ...given.telemetry, debugProtocol, enabled: isElsewhere };
+  const config = asChecked({ ...given, embedder, telemetry });
+  const messages = debugProtocol ? [protocolSink(reader)] : [];
+  const all = { environment, ...parts, sinks: [...(parts.sinks ?? []), ...messages] };
+  if (!enabled || told === "all") return new ToolArsenal(config, all);
+  const without = new Set([...TOLD_BY_COMMANDS, ...told]);
+  const sink = eventSink(reader, { level, levels, format, json, without });
+  return new ToolArsenal(config, { ...all, sinks: [...all.sinks, sink] });
 }

@@ -19,8 +19,14 @@ import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { toolsetTools } from "../arsenal/toolset-tools.ts";
 import { localOperator } from "../../guard/principal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { type ConfigFiles, configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
-import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
+import {
+  type ConfigFiles,
+  configFiles,
+  type Configured,
+  createConfiguredArsenal,
+  loadConfigured,
+  MCP_CONFIG,
+} from "../arsenal/open-arsenal.ts";
 import { checkCertificate } from "../serve/check-certificate.ts";
 import { eventText } from "../../observe/event-text.ts";
 import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
@@ -46,7 +52,7 @@ export const command: Command = {
   async run(input, terminal) {
     const findings: Finding[] = [checkNode()];
     const files = configFiles(input, terminal);
-    if (files === undefined) {
+    if (files.paths.length === 0) {
       const fix = "Write one, let `toolarsenal setup` write one, or pass --config FILE.";
       findings.push(warning("configuration", "no arsenal.yaml here; every default applies", fix));
     } else findings.push(...(await checkConfiguration(files, terminal)));

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { A2aAgentSettings } from "../../adapters/sources/a2a/settings.ts";
 import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
+import { toA2aAgents } from "../../config/api-config.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { count, harmless, messageOf, nearest } from "../../errors/show-value.ts";
 import type { Source } from "../../register/source.port.ts";
@@ -112,10 +113,8 @@ async function agentOf(source: string, input: Input, terminal: Terminal): Promis
   const { name } = input.options;
   const url = /^https?:/i.test(source) ? URL.parse(source) : null;
   if (url !== null) return { name: name ?? url.hostname, url: source };
-  const files = configFiles(input, terminal);
-  const { toA2aAgents } = await import("../../config/api-config.ts");
-  const agents = files === undefined ? [] : toA2aAgents((await loadConfigured(files, terminal)).config).agents;
-  const found = agents.find((agent) => agent.name === source);
+  const { config } = await loadConfigured(configFiles(input, terminal), terminal);
+  const found = toA2aAgents(config).agents.find((agent) => agent.name === source);
   if (found !== undefined) return name === undefined ? found : { ...found, namespace: name };
   const fix = "Give the agent's address, such as https://HOST, or a name under a2a.agents.";
   throw wrongInput("SOURCE", source, `"${source}" is neither an address nor a configured agent.`, fix);
@@ -196,9 +195,8 @@ function commandServer(words: readonly string[], input: Input): Servers {
 
 /** The server of the configuration that has this name. Names a similar one on stderr if there is none. */
 async function configuredServer(name: string, input: Input, terminal: Terminal) {
-  const files = configFiles(input, terminal);
-  if (files === undefined || !/^[\w-]+$/.test(name)) return undefined;
-  const { servers } = await loadConfigured(files, terminal);
+  if (!/^[\w-]+$/.test(name)) return undefined;
+  const { servers } = await loadConfigured(configFiles(input, terminal), terminal);
   const found = servers.find((server) => server.name === name || server.writtenAs === name);
   if (found !== undefined) return { ...found, name: input.options["name"] ?? found.name };
   const names = servers.map((server) => server.name);

@@ -6,17 +6,21 @@ import { boot } from "../../config/parts/boot.ts";
 import { configuredEgress } from "../../config/parts/surroundings.ts";
 import { configuredIdentity, identityInState } from "../../config/parts/configured-identity.ts";
 import type { DocumentReport } from "../../config/parts/start-configured.ts";
-import { resolveConfig } from "../../config/load/resolve-config.ts";
+import { isLocalDocument } from "../../config/api-config.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
 import type { TlsFiles } from "../../serve/http/listen-options.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
 import type { Command, Input, Terminal } from "../command.ts";
-import { configFiles, type Configured, loadConfigured, MCP_CONFIG } from "../arsenal/open-arsenal.ts";
-import { createConfiguredArsenal } from "../arsenal/configured-arsenal.ts";
-import { forOperator } from "../arsenal/local-approvals.ts";
-import { documentFiles } from "../arsenal/followed-documents.ts";
+import {
+  configFiles,
+  type Configured,
+  createConfiguredArsenal,
+  loadConfigured,
+  MCP_CONFIG,
+} from "../arsenal/open-arsenal.ts";
+import { forOperator, pruneApprovals } from "../arsenal/local-approvals.ts";
 import { readChoice, readNumber, wrongInput } from "../input.ts";
 import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
@@ -53,10 +57,11 @@ export const command: Command = {
     const mode = readChoice(input, "mode", MODES);
     const tls = tlsFiles(input, terminal);
     const files = configFiles(input, terminal);
-    const known = await fileTexts(files?.paths ?? []);
-    const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
-    const knownNamed = await fileTexts(configured === undefined ? [] : namedFiles(configured));
-    const config = configured?.config ?? resolveConfig({});
+    const isDemo = files.paths.length === 0;
+    const known = await fileTexts(files.paths);
+    const configured = await loadConfigured(files, terminal);
+    const knownNamed = await fileTexts(namedFiles(configured));
+    const { config } = configured;
     const { server, mcp } = config;
     const port = readNumber(input, "port", { min: 0, max: 65_535, fallback: server.port });
     const { host = server.host, toolset } = input.options;
@@ -66,15 +71,14 @@ export const command: Command = {
     const identity = identityInState(server, proving) ?? (await configuredIdentity(server, proving));
     const { policyFile } = config.security;
     const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);
-    const operated = forOperator(config, terminal, files?.config);
-    const arsenal =
-      configured === undefined
-        ? await (await import("../demo/create-demo-arsenal.ts")).createDemoArsenal({ environment }, { place: terminal })
-        : createConfiguredArsenal(operated, {
-            ...terminal,
-            json: input.json,
-            debugProtocol: input.flags.has("debug-protocol"),
-          });
+    const operated = forOperator(config, terminal, files.config);
+    const arsenal = isDemo
+      ? await (await import("../demo/create-demo-arsenal.ts")).createDemoArsenal({ environment }, { place: terminal })
+      : createConfiguredArsenal(operated, {
+          ...terminal,
+          json: input.json,
+          debugProtocol: input.flags.has("debug-protocol"),
+        });
     const approveCommand = operated.approvals?.command;
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, toolset, approveCommand });
     const stop = new AbortController();
@@ -86,7 +90,7 @@ export const command: Command = {
 
     let documents: Promise<readonly DocumentReport[]> = Promise.resolve([]);
     async function start(): Promise<void> {
-      if (configured !== undefined) ({ documents } = await boot(arsenal, configured));
+      if (!isDemo) ({ documents } = await boot(arsenal, configured));
     }
 
     async function overStdio(): Promise<ServedMcp> {
@@ -119,11 +123,11 @@ export const command: Command = {
     async function untilStopped(): Promise<void> {
       // Clients end this program as they please: what was compiled is kept now, not at the end.
       flushCompileCache();
-      void import("../arsenal/prune-approvals.ts").then(({ pruneApprovals }) => pruneApprovals(environment));
+      setImmediate(() => pruneApprovals(environment));
       const stopped = AbortSignal.any([terminal.signal, stop.signal]);
       if (stopped.aborted) return;
       const ended = new Promise<void>((resolve) => stopped.addEventListener("abort", () => resolve(), { once: true }));
-      if (files === undefined || configured === undefined) {
+      if (isDemo) {
         const endHangup = terminal.onHangup?.(() => stop.abort());
         await ended;
         endHangup?.();
@@ -192,7 +196,7 @@ export const command: Command = {
 
 /** The files that a configuration names and that change what it means. */
 function namedFiles({ documents, envFiles }: Configured): readonly string[] {
-  return [...new Set([...documentFiles(documents), ...envFiles])];
+  return [...new Set([...documents.map(({ document }) => document).filter(isLocalDocument), ...envFiles])];
 }
 
 /** The certificate that the options name. Undefined if they name none. */

@@ -82,7 +82,7 @@ export function createAnnouncer(parts: {
   return {
     tell,
     /** Where it is served, and what to paste into clients. With `--json` also on stdout, where no protocol runs. */
-    tellEndpoint(endpoint: Endpoint, files: ConfigFiles | undefined): void {
+    tellEndpoint(endpoint: Endpoint, files: ConfigFiles): void {
       const { url } = endpoint;
       const [mcp, rest, docs, a2a] = [`${url}/mcp`, `${url}/api/v1`, `${url}/docs`, `${url}/a2a`];
       const ui = `${url}/ui`;
@@ -90,7 +90,7 @@ export function createAnnouncer(parts: {
         terminal.out.write(`${JSON.stringify({ url, mcp, rest, docs, a2a, ui, mode })}\n`);
         return;
       }
-      const lines = clientLines(endpoint, { config: files?.config, mcpConfigs: files?.mcpConfigs ?? [], toolset });
+      const lines = clientLines(endpoint, { ...files, toolset });
       const what = toolset === undefined ? "Serving MCP at" : `Serving the toolset ${toolset} over MCP at`;
       const pasted = lines.map(({ client, file, json }) => `  ${paint.bold(client)}, ${file}\n    ${json}\n`).join("");
       const others = `  REST  ${paint.cyan(rest)}\n  Docs  ${paint.cyan(docs)}\n  A2A   ${paint.cyan(a2a)}\n  UI    ${paint.cyan(ui)}\n`;
@@ -99,15 +99,15 @@ export function createAnnouncer(parts: {
     },
     /** What is wrong with the configuration, how each server and document fares, and once all were tried, the total. */
     tellConfigured(
-      configured: Configured | undefined,
+      configured: Configured,
       documents: readonly DocumentReport[] | Promise<readonly DocumentReport[]>,
     ): void {
       const lines = new Map<string, () => void>();
-      for (const problem of configured?.problems ?? []) {
+      for (const problem of configured.problems) {
         const text = `Left out: ${showProblem(problem)}`;
         lines.set(text, () => say(paint.yellow(text), { leftOut: problem }));
       }
-      for (const note of configured?.notes ?? []) {
+      for (const note of configured.notes) {
         const text = `${note.server}: ${note.message}`;
         lines.set(text, () => say(paint.dim(text), { note }));
       }

@@ -3,12 +3,11 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
 import { isLocalDocument } from "../../config/api-config.ts";
 import { configuredToolsets } from "../../config/parts/configured-guard.ts";
-import { connectAgents, type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
+import { connectAgents, type DocumentReport, loadDocuments, reasonOf } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import { documentProblem, type FollowedDocument } from "../arsenal/followed-documents.ts";
-import type { Configured } from "../arsenal/open-arsenal.ts";
+import type { Configured, FollowedDocument } from "../arsenal/open-arsenal.ts";
 import { toldFailure } from "./upstream-status.ts";
 
 /** Time between two attempts at documents that could not be fetched. */
@@ -127,6 +126,21 @@ export function createFollower(
       cancel?.();
     },
   };
+}
+
+/** Why a local document cannot be used; undefined when it can. Nothing is registered. */
+async function documentProblem(settings: FollowedDocument): Promise<Error | undefined> {
+  if (!isLocalDocument(settings.document)) return undefined;
+  const { openapiSource } = await import("../../adapters/sources/openapi/openapi.ts");
+  const source = openapiSource(settings);
+  try {
+    await source.connect({ signal: AbortSignal.timeout(30_000) });
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  } finally {
+    await source.disconnect();
+  }
 }
 
 /** Applies the toolsets that differ between two configurations. Names each as `toolset NAME`, replaced ones in both lists. Throws if one is invalid. */

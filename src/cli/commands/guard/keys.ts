@@ -7,11 +7,10 @@ import {
   type KeyStore,
 } from "../../../adapters/identity/api-keys/key-file.ts";
 import { stateKeys } from "../../../adapters/identity/api-keys/state-keys.ts";
-import { configuredState } from "../../../config/parts/state/configured-state.ts";
-import { createSurroundings } from "../../../config/parts/surroundings.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
+import { withKeptState } from "../../arsenal/kept-state.ts";
 import { readSettings } from "../../arsenal/open-arsenal.ts";
 import { wrongInput } from "../../input.ts";
 import { table } from "../../terminal/style.ts";
@@ -108,12 +107,5 @@ async function withKeys(input: Input, terminal: Terminal, run: (keys: KeyStore) 
     const fix = "Set server.auth.api_keys.file, or pass --file FILE.";
     throw wrongInput("--file", undefined, "No key file is configured.", fix);
   }
-  const surroundings = createSurroundings(config, terminal);
-  const state = configuredState(config, surroundings);
-  try {
-    return await run(stateKeys(state));
-  } finally {
-    await state.close();
-    surroundings.egress.close();
-  }
+  return withKeptState("API keys", input, terminal, ({ states: [state] }) => run(stateKeys(state)));
 }

@@ -12,9 +12,7 @@ export const command: Command = {
   examples: ["login github"],
   async run(input, terminal) {
     const asked = input.positionals[0] ?? "";
-    const files = configFiles(input, terminal);
-    const configured = files === undefined ? undefined : await loadConfigured(files, terminal);
-    const servers = configured?.servers ?? [];
+    const { servers, config } = await loadConfigured(configFiles(input, terminal), terminal);
     const server = servers.find(({ name, writtenAs }) => name === asked || writtenAs === asked);
     if (server === undefined) {
       const names = servers.map(({ name }) => name);
@@ -39,7 +37,7 @@ export const command: Command = {
       serverName: name,
       serverUrl: transport.url,
       ...(transport.headers === undefined ? {} : { headers: transport.headers }),
-      ...(configured === undefined ? {} : { egress: configuredEgress(configured.config) }),
+      egress: configuredEgress(config),
       credentials: createCredentials(name, { secrets: createSecrets({ environment: terminal.environment }) }),
       signal: terminal.signal,
       showUrl: (url) => void terminal.err.write(`Open this address in a browser and sign in:\n  ${paint.cyan(url)}\n`),

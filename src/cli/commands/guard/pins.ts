@@ -5,7 +5,7 @@ import type { Pin } from "../../../guard/pins/pins.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
-import { withKeptPins } from "../../arsenal/kept-state.ts";
+import { withKeptState } from "../../arsenal/kept-state.ts";
 import { wrongInput } from "../../input.ts";
 import { clip, note, table } from "../../terminal/style.ts";
 
@@ -33,8 +33,7 @@ export const command: Command = {
         '"pins accept" needs either an ID or --all.',
         "Take an id from: toolarsenal pins list",
       );
-    return withKeptPins(input, terminal, async ({ config, states: [state], emit }) => {
-      if (state === undefined) return 1;
+    return withKeptState("Pins", input, terminal, async ({ config, states: [state], emit }) => {
       const { documents, changes } = state;
       const mode = pinMode(config) === "all" ? "all" : "changes";
       const book = createPins({ state: documents, changes, clock: systemClock, emit, mode });

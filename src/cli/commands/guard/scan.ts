@@ -111,7 +111,7 @@ function inputStream(input: Input, terminal: Terminal): LineSource | undefined {
     return { stream: createReadStream(path), uri };
   }
   const piped = terminal.protocol !== undefined || isPiped();
-  return configFiles(input, terminal) === undefined && piped ? { stream: standard, uri: "stdin" } : undefined;
+  return configFiles(input, terminal).paths.length === 0 && piped ? { stream: standard, uri: "stdin" } : undefined;
 }
 
 /** True if something is piped or redirected into the program. */

@@ -1,7 +1,7 @@
 import { systemClock } from "../../../observe/clock.ts";
 import { costsBy, readCosts } from "../../../observe/history/costs.ts";
 import { costHeading } from "../../../observe/money.ts";
-import { withKeptHistory } from "../../arsenal/kept-state.ts";
+import { withKeptState } from "../../arsenal/kept-state.ts";
 import type { Command } from "../../command.ts";
 import { readChoice, readNumber } from "../../input.ts";
 import { clip, note, table } from "../../terminal/style.ts";
@@ -16,8 +16,7 @@ export const command: Command = {
   run(input, terminal) {
     const by = readChoice(input, "by", ["tool", "tenant", "day"]) ?? "tool";
     const days = readNumber(input, "days", { min: 1, max: 400, fallback: 30 });
-    return withKeptHistory(input, terminal, async ({ config, states: [state] }) => {
-      if (state === undefined) return 1;
+    return withKeptState("Past requests", input, terminal, async ({ config, states: [state] }) => {
       const rows = await readCosts(state.documents, { days, now: systemClock.now(), signal: terminal.signal });
       const sums = costsBy(rows, by);
       const { currency } = config.telemetry.prices ?? {};

@@ -2,7 +2,7 @@ import { readHistory } from "../../../observe/history/history.ts";
 import { costHeading } from "../../../observe/money.ts";
 import { timeSteps } from "../../../observe/retrieval-steps.ts";
 import type { CallRecord, HistoryRecord, RetrievalRecord } from "../../../observe/history/record.ts";
-import { withKeptHistory } from "../../arsenal/kept-state.ts";
+import { withKeptState } from "../../arsenal/kept-state.ts";
 import type { Command, Terminal } from "../../command.ts";
 import { showExplanation } from "../../terminal/show-explanation.ts";
 import { clip, note, styles, table } from "../../terminal/style.ts";
@@ -16,8 +16,7 @@ export const command: Command = {
   examples: ["why", "why 4bf92f3577b34da6a3ce929d0e0e4736", "why 4bf92f3577b34da6a3ce929d0e0e4736 --json"],
   run(input, terminal) {
     const [traceId] = input.positionals;
-    return withKeptHistory(input, terminal, async ({ config, states: [state] }) => {
-      if (state === undefined) return 1;
+    return withKeptState("Past requests", input, terminal, async ({ config, states: [state] }) => {
       const { signal } = terminal;
       const kept = await readHistory(
         state.documents,

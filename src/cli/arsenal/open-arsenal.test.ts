@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { startCollector } from "../../../test/doubles/otlp-collector.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
-import { createConfiguredArsenal } from "./configured-arsenal.ts";
+import { createConfiguredArsenal } from "./open-arsenal.ts";
 
 it("shows warnings on stderr also if telemetry goes to a collector", async () => {
   const collector = await startCollector();

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sqliteState } from "../../adapters/state/sqlite.ts";
-import { approvalsFolder } from "./local-approvals.ts";
-import { pruneApprovals } from "./prune-approvals.ts";
+import { approvalsFolder, pruneApprovals } from "./local-approvals.ts";
 
 const DAY_MS = 86_400_000;
 let home: string;
