@@ -16,7 +16,7 @@ import { isAtLeast } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import { isPerCaller, readReference } from "../../guard/secrets/reference.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
-import { toolsetTools } from "../arsenal/toolset-tools.ts";
+import { toolsetTools } from "./toolsets.ts";
 import { localOperator } from "../../guard/principal.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import {

@@ -1,10 +1,11 @@
 import { count } from "../../errors/show-value.ts";
 import { RISK_LEVELS, TOOL_SOURCES } from "../../tool/tool.ts";
+import { present } from "../../tool/present.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
 import { readChoice } from "../input.ts";
-import { clip, note, table } from "../terminal/style.ts";
+import { clip, printList } from "../terminal/style.ts";
 
 export const command: Command = {
   options: {
@@ -20,26 +21,19 @@ export const command: Command = {
     const { namespace, category } = input.options;
     const source = readChoice(input, "source", TOOL_SOURCES);
     const risk = readChoice(input, "risk", RISK_LEVELS);
-    const conditions: ToolFilter[] = [];
-    if (category !== undefined) conditions.push({ categories: [category] });
-    if (risk !== undefined) conditions.push({ risks: [risk] });
+    const conditions: readonly ToolFilter[] = [
+      ...(category === undefined ? [] : [{ categories: [category] }]),
+      ...(risk === undefined ? [] : [{ risks: [risk] }]),
+    ];
     await using arsenal = await openArsenal(input, terminal);
     const tools = await arsenal.listTools({
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(source === undefined ? {} : { source }),
+      ...present({ namespace, source }),
       filter: { all: conditions },
       ...throughToolset(input, arsenal),
     });
-    if (input.json) {
-      terminal.out.write(`${JSON.stringify(tools, undefined, 2)}\n`);
-      return 0;
-    }
     const width = (terminal.out.columns ?? 120) - Math.max(0, ...tools.map(({ id }) => id.length)) - 3;
-    if (tools.length > 0)
-      terminal.out.write(
-        `${table(tools.map(({ id, description }) => [id, clip(description, Math.max(20, width))]))}\n`,
-      );
-    note(terminal, count(tools.length, "tool"));
+    const rows = tools.map(({ id, description }) => [id, clip(description, Math.max(20, width))]);
+    printList(input, terminal, tools, rows, count(tools.length, "tool"));
     return 0;
   },
 };

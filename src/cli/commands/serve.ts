@@ -12,6 +12,7 @@ import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
 import type { TlsFiles } from "../../serve/http/listen-options.ts";
 import type { ServedMcp } from "../../serve/serve-mcp.ts";
+import { present } from "../../tool/present.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import {
   configFiles,
@@ -82,11 +83,7 @@ export const command: Command = {
     const approveCommand = operated.approvals?.command;
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, toolset, approveCommand });
     const stop = new AbortController();
-    const shown = {
-      ...(mode === undefined ? {} : { mode }),
-      ...(toolset === undefined ? {} : { toolset }),
-      ...(mcp.commonTools.length === 0 ? {} : { common: mcp.commonTools }),
-    };
+    const shown = present({ mode, toolset, common: mcp.commonTools.length === 0 ? undefined : mcp.commonTools });
 
     let documents: Promise<readonly DocumentReport[]> = Promise.resolve([]);
     async function start(): Promise<void> {
@@ -95,10 +92,8 @@ export const command: Command = {
 
     async function overStdio(): Promise<ServedMcp> {
       // Answers first, connects after: a client waits for the handshake, not for servers.
-      const { input: read, output: write } = terminal.protocol ?? {};
-      const streams = { ...(read ? { input: read } : {}), ...(write ? { output: write } : {}) };
       const { promise: starting, resolve: started } = Promise.withResolvers<void>();
-      const served = await arsenal.serveMcp({ transport: "stdio", ...shown, ...streams, starting });
+      const served = await arsenal.serveMcp({ transport: "stdio", ...shown, ...terminal.protocol, starting });
       // What the client has written already is answered before connecting takes the processor.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
       await start();
@@ -109,14 +104,7 @@ export const command: Command = {
 
     async function overHttp(): Promise<ServedMcp> {
       await start();
-      return arsenal.serveMcp({
-        transport: "http",
-        ...shown,
-        host,
-        port,
-        ...(tls && { tls }),
-        ...(identity && { identity }),
-      });
+      return arsenal.serveMcp({ transport: "http", ...shown, host, port, ...present({ tls, identity }) });
     }
 
     /** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */
@@ -206,12 +194,8 @@ function tlsFiles({ options }: Input, { folder }: Terminal): TlsFiles | undefine
   if (cert !== undefined && key !== undefined)
     return { cert: resolvePath(folder, cert), key: resolvePath(folder, key) };
   const [given, missing] = cert === undefined ? ["--tls-key", "--tls-cert"] : ["--tls-cert", "--tls-key"];
-  throw wrongInput(
-    given,
-    cert ?? key,
-    `${given} needs ${missing}.`,
-    "Give both, or set server.tls in the configuration.",
-  );
+  const fix = "Give both, or set server.tls in the configuration.";
+  throw wrongInput(given, cert ?? key, `${given} needs ${missing}.`, fix);
 }
 
 function isStdio({ options, flags }: Input): boolean {

@@ -1,9 +1,11 @@
+import type { ToolArsenal } from "../../arsenal.ts";
 import { count } from "../../errors/show-value.ts";
 import { localOperator } from "../../guard/principal.ts";
+import type { ToolFilter } from "../../tool/tool-filter.ts";
+import type { Toolset } from "../../toolset/toolset.ts";
 import type { Command } from "../command.ts";
 import { MCP_CONFIG, openArsenal } from "../arsenal/open-arsenal.ts";
-import { toolsetTools } from "../arsenal/toolset-tools.ts";
-import { clip, note, table } from "../terminal/style.ts";
+import { clip, printList } from "../terminal/style.ts";
 
 export const command: Command = {
   actions: {
@@ -15,18 +17,14 @@ export const command: Command = {
   async run(input, terminal) {
     const [action, name = ""] = input.positionals;
     const width = Math.max(20, (terminal.out.columns ?? 120) - 40);
-    const print = (data: unknown, rows: readonly (readonly string[])[]): void => {
-      if (input.json) terminal.out.write(`${JSON.stringify(data, undefined, 2)}\n`);
-      else if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
-    };
     await using arsenal = await openArsenal(input, terminal);
     if (action === "show") {
       const toolset = arsenal.toolsets.get(name, localOperator());
       const { tools, missing } = await toolsetTools(arsenal, toolset);
       const rows = tools.map(({ id, description }) => [id, clip(description, width)]);
-      print({ ...toolset, tools: tools.map(({ id }) => id), missing }, rows);
       const absent = missing.length === 0 ? "" : `. Named, but not in the catalog: ${missing.join(", ")}`;
-      if (!input.json) note(terminal, `${count(tools.length, "tool")}${absent}`);
+      const data = { ...toolset, tools: tools.map(({ id }) => id), missing };
+      printList(input, terminal, data, rows, `${count(tools.length, "tool")}${absent}`);
       return 0;
     }
     const toolsets = await Promise.all(
@@ -40,9 +38,23 @@ export const command: Command = {
       count(toolset.toolCount, "tool"),
       clip(toolset.description, width),
     ]);
-    print(toolsets, rows);
-    if (toolsets.length === 0 && !input.json)
-      note(terminal, "No toolsets: define them under toolsets in the configuration. See docs/toolsets.md.");
+    const none = "No toolsets: define them under toolsets in the configuration. See docs/toolsets.md.";
+    printList(input, terminal, toolsets, rows, toolsets.length === 0 ? none : "");
     return 0;
   },
 };
+
+/** The tools of a toolset, and the ids it names that no tool has. */
+export async function toolsetTools(arsenal: ToolArsenal, { name, filter }: Toolset) {
+  const tools = await arsenal.listTools({ toolset: name });
+  const named = namedIds(filter);
+  const known = new Set((await arsenal.listTools({ filter: { ids: named } })).map(({ id }) => id));
+  return { tools, missing: named.filter((id) => !known.has(id)) };
+}
+
+function namedIds(filter: ToolFilter): readonly string[] {
+  if ("ids" in filter) return filter.ids;
+  if ("not" in filter) return namedIds(filter.not);
+  const parts = "all" in filter ? filter.all : "any" in filter ? filter.any : [];
+  return [...new Set(parts.flatMap(namedIds))];
+}

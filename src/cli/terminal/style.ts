@@ -1,26 +1,15 @@
-import { stripVTControlCharacters } from "node:util";
-import type { Stream, Terminal } from "../command.ts";
+import { stripVTControlCharacters, styleText } from "node:util";
+import type { Input, Stream, Terminal } from "../command.ts";
 
-type Paint = (text: string) => string;
+const COLOURS = ["bold", "dim", "green", "red", "yellow", "cyan"] as const;
 
 /** Colours for a stream: only on a terminal, never with NO_COLOR. */
-export function styles(
-  stream: Stream,
-  environment: Terminal["environment"],
-): Record<"bold" | "dim" | "green" | "red" | "yellow" | "cyan", Paint> {
+export function styles(stream: Stream, environment: Terminal["environment"]) {
   const on = stream.isTTY === true && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
-  const paint =
-    (open: number, close: number): Paint =>
-    (text) =>
-      on ? `\u001B[${open}m${text}\u001B[${close}m` : text;
-  return {
-    bold: paint(1, 22),
-    dim: paint(2, 22),
-    green: paint(32, 39),
-    red: paint(31, 39),
-    yellow: paint(33, 39),
-    cyan: paint(36, 39),
-  };
+  const paints = COLOURS.map((colour) => {
+    return [colour, (text: string) => (on ? styleText(colour, text, { validateStream: false }) : text)] as const;
+  });
+  return Object.fromEntries(paints) as Record<(typeof COLOURS)[number], (text: string) => string>;
 }
 
 /** Writes a line beside the data: dim, and not on the output. */
@@ -28,8 +17,17 @@ export function note({ err, environment }: Pick<Terminal, "err" | "environment">
   err.write(styles(err, environment).dim(`${text}\n`));
 }
 
+type Rows = readonly (readonly (string | number)[])[];
+
+/** Prints a list: with `--json` the data; otherwise the rows as a table, and a remark on stderr. */
+export function printList({ json }: Input, terminal: Terminal, data: unknown, rows: Rows, remark = ""): void {
+  if (json) terminal.out.write(`${JSON.stringify(data, undefined, 2)}\n`);
+  else if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
+  if (!json && remark !== "") note(terminal, remark);
+}
+
 /** Rows as aligned columns, two spaces apart. Numbers are set to the right. */
-export function table(rows: readonly (readonly (string | number)[])[]): string {
+export function table(rows: Rows): string {
   const widths: number[] = [];
   for (const row of rows)
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));

@@ -5,9 +5,9 @@ import { createApprovals } from "../../../guard/approvals/approvals.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { visibleText } from "../../../guard/visible-text.ts";
 import { systemClock } from "../../../observe/clock.ts";
-import type { Command, Terminal } from "../../command.ts";
+import type { Command } from "../../command.ts";
 import { withKeptApprovals } from "../../arsenal/kept-state.ts";
-import { clip, note, table } from "../../terminal/style.ts";
+import { clip, printList } from "../../terminal/style.ts";
 
 export const command: Command = {
   actions: {
@@ -25,12 +25,9 @@ export const command: Command = {
         createApprovals({ state: documents, clock: systemClock, emit, settings }),
       );
       if (action === "list") {
-        const waiting = (await Promise.all(books.map((book) => book.list()))).flat();
-        show(
-          waiting.toSorted((a, b) => a.requestedAt - b.requestedAt),
-          input.json,
-          terminal,
-        );
+        const listed = (await Promise.all(books.map((book) => book.list()))).flat();
+        const waiting = listed.toSorted((a, b) => a.requestedAt - b.requestedAt);
+        printList(input, terminal, waiting, waiting.map(toRow), count(waiting.length, "call waits", "calls wait"));
         return 0;
       }
       const outcome = await answer(id ?? "", action === "approve" ? "approve" : "deny", books);
@@ -59,19 +56,7 @@ async function answer(
   throw fixable("APPROVAL_INVALID", `No call waits with the id ${showValue(id)}.`, fix, { field: "ID", value: id });
 }
 
-function show(waiting: readonly PendingApproval[], json: boolean, terminal: Terminal): void {
-  if (json) {
-    terminal.out.write(`${JSON.stringify(waiting, undefined, 2)}\n`);
-    return;
-  }
-  const rows = waiting.map(({ id, toolId, requestedBy, state, expiresAt, arguments: args }) => [
-    id,
-    state,
-    toolId,
-    `by ${clip(requestedBy, 40)}`,
-    `${Math.max(0, Math.round((expiresAt - systemClock.now()) / 1_000))} s left`,
-    visibleText(JSON.stringify(args)),
-  ]);
-  if (rows.length > 0) terminal.out.write(`${table(rows)}\n`);
-  note(terminal, count(waiting.length, "call waits", "calls wait"));
+function toRow({ id, toolId, requestedBy, state, expiresAt, arguments: args }: PendingApproval): readonly string[] {
+  const leftS = Math.max(0, Math.round((expiresAt - systemClock.now()) / 1_000));
+  return [id, state, toolId, `by ${clip(requestedBy, 40)}`, `${leftS} s left`, visibleText(JSON.stringify(args))];
 }

@@ -74,9 +74,6 @@ function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
       terminal.out.write(`    ${change}\n`);
   }
   const waiting = listed.filter(({ state }) => state !== "accepted").length;
-  const hint =
-    listed.length === 0
-      ? ". They appear once `toolarsenal serve` or `toolarsenal list` has connected to your servers"
-      : "";
-  note(terminal, `${count(listed.length, "pin")}, ${waiting} to be accepted${hint}`);
+  const hint = ". They appear once `toolarsenal serve` or `toolarsenal list` has connected to your servers";
+  note(terminal, `${count(listed.length, "pin")}, ${waiting} to be accepted${listed.length === 0 ? hint : ""}`);
 }

@@ -72,13 +72,9 @@ async function test(file: string, input: Input, terminal: Terminal): Promise<num
 async function explain(name: string, input: Input, terminal: Terminal): Promise<number> {
   const principal = whoCalls(input);
   const args = parseOption(input, "args") ?? {};
+  const fix = "For example: '{\"amount\": 5}'.";
   if (!isPlainObject(args))
-    throw wrongInput(
-      "--args",
-      args,
-      `--args must be a JSON object, not ${showValue(args)}.`,
-      "For example: '{\"amount\": 5}'.",
-    );
+    throw wrongInput("--args", args, `--args must be a JSON object, not ${showValue(args)}.`, fix);
   const decider = await openPolicy(input, terminal, systemClock);
   const tool = await findTool(name, input, terminal);
   const { toolset } = input.options;
@@ -116,13 +112,9 @@ async function findTool(name: string, input: Input, terminal: Terminal): Promise
   const named = tools.filter((tool) => tool.name === name);
   const found = tools.find(({ id }) => id === name) ?? (named.length === 1 ? named[0] : undefined);
   if (found !== undefined) return found;
-  const fix = named.length > 1 ? `Use one of ${named.map(({ id }) => id).join(", ")}.` : "See: toolarsenal list";
-  throw wrongInput(
-    "TOOL",
-    name,
-    named.length > 1 ? `Several tools are named ${name}.` : `No tool is named ${name}.`,
-    fix,
-  );
+  if (named.length === 0) throw wrongInput("TOOL", name, `No tool is named ${name}.`, "See: toolarsenal list");
+  const fix = `Use one of ${named.map(({ id }) => id).join(", ")}.`;
+  throw wrongInput("TOOL", name, `Several tools are named ${name}.`, fix);
 }
 
 function whoCalls(input: Input): Principal {
@@ -139,11 +131,7 @@ function parseOption({ options }: Input, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw wrongInput(
-      `--${name}`,
-      text,
-      `--${name} is not JSON: ${showValue(text)}.`,
-      `Write it as '{"key": "value"}'.`,
-    );
+    const fix = `Write it as '{"key": "value"}'.`;
+    throw wrongInput(`--${name}`, text, `--${name} is not JSON: ${showValue(text)}.`, fix);
   }
 }

@@ -4,9 +4,8 @@ import { costHeading } from "../../../observe/money.ts";
 import { withKeptState } from "../../arsenal/kept-state.ts";
 import type { Command } from "../../command.ts";
 import { readChoice, readNumber } from "../../input.ts";
-import { clip, note, table } from "../../terminal/style.ts";
+import { clip, printList } from "../../terminal/style.ts";
 
-/** `toolarsenal costs` */
 export const command: Command = {
   options: {
     by: { value: "PART", description: "Add up by tool, tenant or day", fallback: "tool" },
@@ -20,13 +19,10 @@ export const command: Command = {
       const rows = await readCosts(state.documents, { days, now: systemClock.now(), signal: terminal.signal });
       const sums = costsBy(rows, by);
       const { currency } = config.telemetry.prices ?? {};
-      if (input.json) {
-        terminal.out.write(`${JSON.stringify({ by, days, currency, costs: sums, rows }, undefined, 2)}\n`);
-        return 0;
-      }
       const cells = sums.map(({ name, calls, cost }) => [clip(name, 60), String(calls), cost.toFixed(4)]);
-      if (cells.length > 0) terminal.out.write(`${table([[by, "calls", costHeading(currency)], ...cells])}\n`);
-      else note(terminal, "No calls of tools that declare cost.monetaryCost in these days.");
+      const lines = cells.length === 0 ? [] : [[by, "calls", costHeading(currency)], ...cells];
+      const none = "No calls of tools that declare cost.monetaryCost in these days.";
+      printList(input, terminal, { by, days, currency, costs: sums, rows }, lines, lines.length === 0 ? none : "");
       return 0;
     });
   },

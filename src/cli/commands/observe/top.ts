@@ -18,7 +18,6 @@ const OTHER_SCREEN = { open: "\u001B[?1049h\u001B[?25l", close: "\u001B[?25h\u00
 
 const BARS = "▁▂▃▄▅▆▇█";
 
-/** `toolarsenal top` */
 export const command: Command = {
   options: {
     url: { value: "URL", description: "The gateway", fallback: "the configured address, http://127.0.0.1:8080" },

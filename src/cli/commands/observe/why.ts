@@ -10,7 +10,6 @@ import { clip, note, styles, table } from "../../terminal/style.ts";
 /** Requests that are listed if none is named. */
 const LISTED = 20;
 
-/** `toolarsenal why` */
 export const command: Command = {
   positionals: ["[TRACE_ID]"],
   examples: ["why", "why 4bf92f3577b34da6a3ce929d0e0e4736", "why 4bf92f3577b34da6a3ce929d0e0e4736 --json"],
