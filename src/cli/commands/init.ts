@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Command, Terminal } from "../command.ts";
 import { scaffold } from "../init/scaffold.ts";
 import { PROGRAM } from "../program.ts";
-import { readExisting, writeWithBackup } from "../setup/client-edit.ts";
+import { readExisting, writeWithBackup } from "../setup/edit-files.ts";
 import { styles, table } from "../terminal/style.ts";
 
 export const command: Command = {

@@ -2,10 +2,9 @@ import { dirname, resolve } from "node:path";
 import { count } from "../../errors/show-value.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { PROGRAM } from "../program.ts";
-import { clientFiles } from "../setup/client-files.ts";
-import { findClients, type FoundClient } from "../setup/find-servers.ts";
-import { gather, type Gathered } from "../setup/gather.ts";
-import { type Plan, planSetup } from "../setup/plan.ts";
+import { clientFiles, findClients } from "../setup/find-clients.ts";
+import { gather } from "../setup/gather.ts";
+import { planSetup } from "../setup/plan.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 
 export const command: Command = {
@@ -17,42 +16,40 @@ export const command: Command = {
   },
   examples: ["setup --dry-run", "setup", "setup --write-clients"],
   async run(input, terminal) {
-    const dryRun = input.flags.has("dry-run");
-    const target = resolve(terminal.folder, input.config ?? "arsenal.yaml");
-    const clients = await findClients(terminal);
-    const gathered = gather(clients, { inline: input.flags.has("inline-env"), folder: dirname(target) });
-    const plan = await planSetup({
-      clients,
-      gathered,
-      target,
-      force: input.flags.has("force"),
-      replaceClients: input.flags.has("write-clients"),
-    });
-    const isBlocked = plan.conflicts.length > 0;
-    const backups = dryRun || isBlocked ? new Map<string, string>() : await plan.write(new Date());
-    const hasServers = Object.keys(gathered.servers).length > 0;
-    const isWritten = plan.files.some(({ file }) => file === target);
-    const config = !hasServers ? "nothing to write" : isBlocked ? "in the way" : isWritten ? "written" : "unchanged";
-    const envFiles = gathered.envFiles.filter(({ server }) => !plan.kept.includes(server));
-    const outcome: Outcome = { clients, gathered, target, config, envFiles, plan, backups, dryRun };
+    const outcome = await setUp(input, terminal);
     if (input.json) terminal.out.write(`${JSON.stringify(toJson(outcome), undefined, 2)}\n`);
     else show(outcome, input, terminal);
-    const isSetUp = hasServers || clients.some(({ hasOwnEntry }) => hasOwnEntry);
-    return isSetUp && !isBlocked ? 0 : 1;
+    const isSetUp = outcome.hasServers || outcome.clients.some(({ hasOwnEntry }) => hasOwnEntry);
+    return isSetUp && outcome.config !== "in the way" ? 0 : 1;
   },
 };
 
-interface Outcome {
-  readonly clients: readonly FoundClient[];
-  readonly gathered: Gathered;
-  readonly target: string;
-  /** What became of the configuration. */
-  readonly config: "nothing to write" | "in the way" | "written" | "unchanged";
-  readonly envFiles: Gathered["envFiles"];
-  readonly plan: Plan;
-  /** The copies that were kept, by file. */
-  readonly backups: ReadonlyMap<string, string>;
-  readonly dryRun: boolean;
+type Outcome = Awaited<ReturnType<typeof setUp>>;
+
+async function setUp(input: Input, terminal: Terminal) {
+  const dryRun = input.flags.has("dry-run");
+  const target = resolve(terminal.folder, input.config ?? "arsenal.yaml");
+  const clients = await findClients(terminal);
+  const gathered = gather(clients, { inline: input.flags.has("inline-env"), folder: dirname(target) });
+  const force = input.flags.has("force");
+  const plan = await planSetup({ clients, gathered, target, force, replaceClients: input.flags.has("write-clients") });
+  const isBlocked = plan.conflicts.length > 0;
+  const hasServers = Object.keys(gathered.servers).length > 0;
+  const isWritten = plan.files.some(({ file }) => file === target);
+  const written = isWritten ? "written" : "unchanged";
+  return {
+    clients,
+    gathered,
+    target,
+    hasServers,
+    /** What became of the configuration. */
+    config: !hasServers ? ("nothing to write" as const) : isBlocked ? ("in the way" as const) : written,
+    envFiles: gathered.envFiles.filter(({ server }) => !plan.kept.includes(server)),
+    plan,
+    /** The copies that were kept, by file. */
+    backups: dryRun || isBlocked ? new Map<string, string>() : await plan.write(new Date()),
+    dryRun,
+  };
 }
 
 function toJson({ clients, gathered, target, config, envFiles, plan, backups, dryRun }: Outcome): object {

@@ -2,10 +2,9 @@ import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { arsenalText } from "./arsenal-file.ts";
-import { editedText, ownServers, readExisting as read, writeWithBackup } from "./client-edit.ts";
+import { arsenalText, editedText, ownServers, readExisting as read, writeWithBackup } from "./edit-files.ts";
 import { envFileText, readEnv } from "./env-file.ts";
-import type { FoundClient } from "./find-servers.ts";
+import type { FoundClient } from "./find-clients.ts";
 import { type Gathered, PRIVATE_FOLDER } from "./gather.ts";
 import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
 
@@ -42,7 +41,6 @@ export async function planSetup(parts: {
   const gathered = {
     ...parts.gathered,
     servers: without(parts.gathered.servers, isElsewhere),
-    shown: without(parts.gathered.shown, isElsewhere),
     envFiles: parts.gathered.envFiles.filter(({ server }) => !elsewhere.has(server)),
   };
   const conflicts: string[] = [];
@@ -109,8 +107,9 @@ async function planEnvFiles(
   return steps;
 }
 
-async function planArsenal({ servers, shown }: Gathered, file: string, conflicts: string[]): Promise<readonly Step[]> {
+async function planArsenal({ servers }: Gathered, file: string, conflicts: string[]): Promise<readonly Step[]> {
   if (Object.keys(servers).length === 0) return [];
+  const shown = hiddenSecrets(servers);
   const existing = await read(file);
   if (existing === undefined) {
     const diff = lineDiff("", await arsenalText(undefined, shown));
@@ -141,8 +140,7 @@ async function planClients(clients: readonly FoundClient[], config: string): Pro
   for (const found of clients) {
     const { client, file, servers } = found;
     if (Object.keys(servers).length === 0) continue;
-    const before = Object.entries(servers).map(([name, entry]) => [name, withoutSecrets(entry)]);
-    const [old, next] = [Object.fromEntries(before) as object, ownServers(found, config)];
+    const [old, next] = [hiddenSecrets(servers), ownServers(found, config)];
     const diff = lineDiff(JSON.stringify(old, undefined, 2), JSON.stringify(next, undefined, 2));
     // A file may have servers in two places.
     const earlier = steps.findLast((step) => step.file === file)?.text;
@@ -173,6 +171,10 @@ async function parseMapping(text: string): Promise<Readonly<Record<string, unkno
 
 function without(servers: Gathered["servers"], isOut: (name: string) => boolean): Gathered["servers"] {
   return Object.fromEntries(Object.entries(servers).filter(([name]) => !isOut(name)));
+}
+
+function hiddenSecrets(servers: Gathered["servers"]): Gathered["servers"] {
+  return Object.fromEntries(Object.entries(servers).map(([name, entry]) => [name, withoutSecrets(entry)]));
 }
 
 /** The text without the secrets that these entries hold. */

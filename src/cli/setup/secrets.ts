@@ -1,7 +1,7 @@
 import { inputVariable } from "../../config/clients/client-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fitsEnvFile } from "./env-file.ts";
-import type { ServerEntry } from "./find-servers.ts";
+import type { ServerEntry } from "./find-clients.ts";
 import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "../../guard/secrets/looks-secret.ts";
 
 /** What a secret shows as. */

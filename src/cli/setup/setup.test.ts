@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
 import { loadConfig } from "../../config/load/load-config.ts";
-import { clientFiles } from "./client-files.ts";
+import { clientFiles } from "./find-clients.ts";
 import { envFileText, fitsEnvFile, readEnv } from "./env-file.ts";
 import { lineDiff } from "./plan.ts";
 import { separateSecrets, withoutSecrets } from "./secrets.ts";

@@ -1,13 +1,66 @@
-import { messageOf } from "../../errors/show-value.ts";
 import { readFile } from "node:fs/promises";
+import { posix, win32 } from "node:path";
 import { readClientConfig, readInputs } from "../../config/clients/client-config.ts";
 import type { ClientInput } from "../../config/clients/client-references.ts";
 import { type JsoncNode, parseJsonc } from "../../config/clients/jsonc.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Terminal } from "../command.ts";
 import { ENTRY_NAME } from "../arsenal/client-entries.ts";
-import { type ClientFile, clientFiles } from "./client-files.ts";
-import { mapTexts } from "./portable-entry.ts";
+import { mapTexts } from "./gather.ts";
+
+/** A place where an MCP client keeps its servers. */
+export interface ClientFile {
+  readonly client: string;
+  readonly file: string;
+  /** The keys that lead to its servers. */
+  readonly path: readonly string[];
+  /** Whether the client requires `type` in each entry. */
+  readonly typed: boolean;
+  /** Which references the client itself replaces: none, those with a prefix (`${env:NAME}`), or `${NAME}` too. */
+  readonly expands: "nothing" | "prefixed" | "all";
+  /** The folder that relative paths and `${workspaceFolder}` start from; absent when it depends on what the client has open. */
+  readonly workspace?: string;
+}
+
+/** Every file that is looked for, for this user and this folder. */
+export function clientFiles({ environment, folder, platform = process.platform }: Terminal): readonly ClientFile[] {
+  const { join } = platform === "win32" ? win32 : posix;
+  const home = environment["HOME"] ?? environment["USERPROFILE"];
+  const { APPDATA, XDG_CONFIG_HOME } = environment;
+  /** Where programs keep what their users set. */
+  const settings =
+    platform === "win32"
+      ? (APPDATA ?? (home && join(home, "AppData", "Roaming")))
+      : platform === "darwin" && home !== undefined
+        ? join(home, "Library", "Application Support")
+        : (XDG_CONFIG_HOME ?? (home && join(home, ".config")));
+  const path = ["mcpServers"];
+  const plain = { path, typed: false, expands: "prefixed" } as const;
+  const desktop = { client: "Claude Desktop", path, typed: false, expands: "nothing" } as const;
+  const vscode = { client: "VS Code", path: ["servers"], typed: true, expands: "prefixed" } as const;
+  const claudeFile = join(home ?? "", ".claude.json");
+  const claudeCode = { client: "Claude Code", typed: true, expands: "all" } as const;
+  return [
+    ...(settings === undefined
+      ? []
+      : [
+          { ...desktop, file: join(settings, "Claude", "claude_desktop_config.json") },
+          { ...vscode, file: join(settings, "Code", "User", "mcp.json") },
+        ]),
+    ...(home === undefined
+      ? []
+      : [
+          { client: "Cursor", file: join(home, ".cursor", "mcp.json"), ...plain, workspace: home },
+          { client: "Windsurf", file: join(home, ".codeium", "windsurf", "mcp_config.json"), ...plain },
+          { ...claudeCode, file: claudeFile, path },
+          { ...claudeCode, file: claudeFile, path: ["projects", folder, ...path], workspace: folder },
+        ]),
+    { client: "Cursor", file: join(folder, ".cursor", "mcp.json"), ...plain, workspace: folder },
+    { ...vscode, file: join(folder, ".vscode", "mcp.json"), workspace: folder },
+    { ...claudeCode, file: join(folder, ".mcp.json"), path, workspace: folder },
+  ];
+}
 
 /** A server as a client's file has it. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
