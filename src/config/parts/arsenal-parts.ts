@@ -17,6 +17,7 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
+import { present } from "../../tool/present.ts";
 import { needsOf } from "../adapter-settings.ts";
 import { auditType, llmType } from "../load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
@@ -68,20 +69,18 @@ export function configuredTiers(
 ): readonly Tier[] | (() => Promise<readonly Tier[]>) {
   if (tiers !== undefined) return tiers;
   if (embedder !== undefined) return [{ embedder }];
+  const { cache } = settings;
   return async () => [
-    ...(replaces === undefined ? [] : await tiersOf(withCache(replaces, settings), surroundings)),
+    ...(replaces === undefined ? [] : await tiersOf({ ...present({ cache }), ...replaces }, surroundings)),
     ...(await tiersOf(settings, surroundings)),
   ];
 }
 
-type EmbedderSettings = Omit<ResolvedConfig["embedder"], "replaces">;
-
-function withCache(settings: EmbedderSettings, { cache }: EmbedderSettings): EmbedderSettings {
-  return cache === undefined ? settings : { cache, ...settings };
-}
-
 /** The shipped embedders, or the one that is named. Its vectors are cached here, whichever it is. */
-async function tiersOf(settings: EmbedderSettings, surroundings: Surroundings): Promise<readonly Tier[]> {
+async function tiersOf(
+  settings: Omit<ResolvedConfig["embedder"], "replaces">,
+  surroundings: Surroundings,
+): Promise<readonly Tier[]> {
   const { type, cache = false } = settings;
   if (type === "sentence_transformers") {
     const { shippedTiers } = await import("../../adapters/embedders/shipped-tiers.ts");
@@ -100,8 +99,14 @@ export function configuredReranker(
   surroundings: Surroundings,
 ): Reranker | undefined {
   if (reranker !== undefined || !settings.enabled) return reranker;
-  const { type = "cross_encoder", model } = settings;
-  refuseMissingAddress(type, settings);
+  const { type = "cross_encoder", model, apiBase } = settings;
+  // If no type is written, the configuration may count on an injected reranker: it is checked here, where none was.
+  const fix = needsOf("rerankers", type)["apiBase"];
+  if (apiBase === undefined && fix !== undefined) {
+    const ways = `${fix} Or choose another reranker.type, or inject your own as \`reranker\`.`;
+    const field = "reranker.api_base";
+    throw fixable("CONFIG_INVALID", `${field} is needed for ${type}.`, ways, { field });
+  }
   let loading: Promise<Reranker> | undefined;
   const load = (): Promise<Reranker> =>
     (loading ??= createAdapter<Reranker>("rerankers", type, settings, surroundings));
@@ -109,15 +114,6 @@ export function configuredReranker(
     model: model === undefined ? type : `${type}/${model}`,
     rerank: async (...given) => (await load()).rerank(...given),
   };
-}
-
-/** If no type is written, the configuration may count on an injected reranker: it is checked here, where none was. */
-function refuseMissingAddress(type: string, { apiBase }: ResolvedConfig["reranker"]): void {
-  const fix = needsOf("rerankers", type)["apiBase"];
-  if (apiBase !== undefined || fix === undefined) return;
-  const ways = `${fix} Or choose another reranker.type, or inject your own as \`reranker\`.`;
-  const field = "reranker.api_base";
-  throw fixable("CONFIG_INVALID", `${field} is needed for ${type}.`, ways, { field });
 }
 
 /** The configured model, loaded with its first request. Undefined if there is none. */
@@ -132,32 +128,26 @@ export function configuredLlm(
   return {
     name: `${type}/${settings.model ?? ""}`,
     next: async (request) => (await load()).next(request),
-    close: () =>
-      void loading?.then(
-        (llm) => llm.close(),
-        () => {},
-      ),
+    close: () => void loading?.then((llm) => llm.close()).catch(() => {}),
   };
 }
 
 /** The configured sinks. A library prints nothing unless it is asked to. */
 export function configuredSinks({ telemetry }: ResolvedConfig, surroundings: Surroundings): readonly Sink[] {
-  const { type, level, enabled = type !== undefined || level !== undefined } = telemetry;
-  return enabled ? [lazySink(type ?? "console", telemetry, surroundings)] : [];
-}
-
-/** A sink that is loaded with its first event. Until then it wants every event. */
-function lazySink(name: string, telemetry: ResolvedConfig["telemetry"], surroundings: Surroundings): Sink {
+  const { type: name = "console", level, enabled = telemetry.type !== undefined || level !== undefined } = telemetry;
+  if (!enabled) return [];
   let loading: Promise<Sink> | undefined;
   let loaded: Sink | undefined;
   const load = async (): Promise<Sink> => (loaded = await createAdapter<Sink>("sinks", name, telemetry, surroundings));
-  const sink = (): Promise<Sink> => (loading ??= load());
-  return {
-    name,
-    wants: (event, level) => loaded?.wants?.(event, level) ?? true,
-    write: async (events) => (await sink()).write(events),
-    close: async () => (loading === undefined ? undefined : (await loading).close?.()),
-  };
+  return [
+    {
+      name,
+      // Until it is loaded, with its first event, it wants every event.
+      wants: (event, at) => loaded?.wants?.(event, at) ?? true,
+      write: async (events) => (await (loading ??= load())).write(events),
+      close: async () => (await loading)?.close?.(),
+    },
+  ];
 }
 
 /** The configured audit log; undefined if nothing is recorded. */

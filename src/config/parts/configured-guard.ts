@@ -1,11 +1,7 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import type { Approvals } from "../../guard/aegis.ts";
-import type { AuditLog } from "../../guard/audit.port.ts";
 import type { Pins } from "../../guard/pins/pins.ts";
-import type { Policy } from "../../guard/policy.port.ts";
-import type { Clock } from "../../observe/clock.ts";
-import type { RegistrationLimits } from "../../register/registration-limits.ts";
 import { reportDocuments } from "../../state/reported-documents.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import { withToolsets } from "../../toolset/toolset-policy.ts";
@@ -13,31 +9,14 @@ import type { ToolsetDefinition } from "../../toolset/toolset.ts";
 import { toFilter, type Toolsets } from "../../toolset/toolsets.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { configuredAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
+import { lazyPort } from "./lazy-port.ts";
 import { webhookSettings } from "./configured-webhook.ts";
 import type { LoadedGuard } from "./load-guard.ts";
 import { sharedPolicy } from "./policy/shared-policy.ts";
 import { configuredState } from "./state/configured-state.ts";
 
 /** What guards and records the calls of one arsenal. */
-export interface ConfiguredGuard {
-  /** What processes that share it agree on. */
-  readonly state: SharedState;
-  /** Where calls are recorded. */
-  readonly auditLog: AuditLog | undefined;
-  /** How many tools may be registered, and of which names. */
-  readonly limits: RegistrationLimits;
-  readonly approvals: Approvals;
-  /** What was accepted of each source; undefined if that is off. */
-  readonly pins: Pins | undefined;
-  /** Loads what judges, scans and records calls, once. Nothing of a source, and no call, may pass before. */
-  load(): Promise<LoadedGuard>;
-  /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
-  policyAt(clock: Clock): Policy;
-  /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
-  reloadPolicy(): void;
-  /** Closes what the configuration opened; injected parts are their owners' to close. */
-  close(): Promise<void>;
-}
+export type ConfiguredGuard = ReturnType<typeof configuredGuard>;
 
 /** The guard by configuration, with injected parts in place of the configured ones. Throws CONFIG_INVALID if the policy cannot be used. */
 export function configuredGuard(
@@ -47,7 +26,7 @@ export function configuredGuard(
   toolsets: Pick<Toolsets, "find" | "has" | "mustRecord">,
   /** Lists an ensemble again after something of it was accepted. */
   relist: (ensemble: string) => Promise<void>,
-): ConfiguredGuard {
+) {
   const { clock, emit } = surroundings;
   const given = parts.state ?? configuredState(config, surroundings);
   const documents = reportDocuments(given.documents, { clock, emit });
@@ -80,31 +59,24 @@ export function configuredGuard(
     return (loading ??= loadParts());
   }
 
-  const approvals = async (): Promise<Approvals> => (await load()).aegis.approvals;
-  const pins = async (): Promise<Pins> => (await load()).pins as Pins;
   return {
+    /** What processes that share it agree on. */
     state,
+    /** Where calls are recorded. */
     auditLog: log,
+    /** How many tools may be registered, and of which names. */
     limits: policy.registration ?? {},
-    approvals: {
-      list: async (...asked) => (await approvals()).list(...asked),
-      get: async (...asked) => (await approvals()).get(...asked),
-      answer: async (...asked) => (await approvals()).answer(...asked),
-      approve: async (...asked) => (await approvals()).approve(...asked),
-      deny: async (...asked) => (await approvals()).deny(...asked),
-    },
-    pins:
-      pinMode(config) === "off"
-        ? undefined
-        : {
-            instructions: async (...asked) => (await pins()).instructions(...asked),
-            list: async () => (await pins()).list(),
-            accept: async (...asked) => (await pins()).accept(...asked),
-          },
+    approvals: lazyPort<Approvals>("approvals", async () => (await load()).aegis.approvals),
+    /** What was accepted of each source; undefined if that is off. */
+    pins: pinMode(config) === "off" ? undefined : lazyPort<Pins>("pins", async () => (await load()).pins as Pins),
+    /** Loads what judges, scans and records calls, once. Nothing of a source, and no call, may pass before. */
     load,
+    /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
     policyAt: shared.at,
+    /** Reads the policy file again, here and in every other process. Throws, and keeps the old policy, when the file cannot be used. */
     reloadPolicy: shared.reload,
-    async close() {
+    /** Closes what the configuration opened; injected parts are their owners' to close. */
+    async close(): Promise<void> {
       isClosed = true;
       const loaded = await loading?.catch(() => undefined);
       shared.close();

@@ -2,10 +2,7 @@
  * A port whose methods all return promises, and whose adapter is loaded with the first call. Calls reach it in the order they were made. If it
  * cannot be loaded, what was asked rejects, and the next call tries again. `close` loads nothing.
  */
-export function lazyPort<Port extends { readonly name: string; close(): Promise<void> }>(
-  name: string,
-  load: () => Promise<Port>,
-): Port {
+export function lazyPort<Port extends object>(name: string, load: () => Promise<Port>): Port {
   let loading: Promise<Port> | undefined;
   let loaded: Port | undefined;
   type Method = (...given: unknown[]) => unknown;

@@ -1,14 +1,12 @@
 import type { Surroundings } from "../../adapters/surroundings.ts";
-import { type Aegis, createAegis } from "../../guard/aegis.ts";
-import { type CallAudit, withAudit } from "../../guard/audit/call-audit.ts";
+import { createAegis } from "../../guard/aegis.ts";
+import { withAudit } from "../../guard/audit/call-audit.ts";
 import type { AuditLog } from "../../guard/audit.port.ts";
-import { createIdempotency, type Idempotency } from "../../guard/idempotency.ts";
+import { createIdempotency } from "../../guard/idempotency.ts";
 import { createPins } from "../../guard/pins/create-pins.ts";
 import type { PinGuard } from "../../guard/pins/pins.ts";
 import { screenedOffer, screenedPins } from "../../guard/pins/screened-pins.ts";
-import type { Screening } from "../../guard/scan/screening.ts";
 import type { Policy } from "../../guard/policy.port.ts";
-import type { Limits } from "../../state/limits.port.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import { withLocalLimits } from "../../state/with-local-limits.ts";
 import type { Toolsets } from "../../toolset/toolsets.ts";
@@ -20,20 +18,7 @@ import { createWebhook, type webhookSettings } from "./configured-webhook.ts";
 import { stateInFile } from "./state/configured-state.ts";
 
 /** The parts of the guard that no program needs before its first source, request or call. */
-export interface LoadedGuard {
-  readonly aegis: Aegis;
-  readonly audit: CallAudit | undefined;
-  readonly idempotency: Idempotency;
-  /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
-  readonly callLimits: Limits;
-  /** Looks through a definition before it is registered. */
-  readonly screen: Screening["screen"];
-  /** What each tool of a source was when it was accepted; undefined if that is off. */
-  readonly pins: PinGuard | undefined;
-  /** What of an offer may be registered: its instructions screened, and all of it compared with what was accepted. */
-  readonly review: PinGuard["review"];
-  close(): Promise<void>;
-}
+export type LoadedGuard = Awaited<ReturnType<typeof loadGuard>>;
 
 /** Creates what judges, scans and records calls. */
 export async function loadGuard(
@@ -49,7 +34,7 @@ export async function loadGuard(
     readonly toolsets: Pick<Toolsets, "mustRecord">;
     readonly relist: (ensemble: string) => Promise<void>;
   },
-): Promise<LoadedGuard> {
+) {
   const { security, approvals } = config;
   const { policy, state, approvalsFile, log, surroundings, toolsets, relist } = parts;
   const { clock, emit, secrets } = surroundings;
@@ -73,15 +58,20 @@ export async function loadGuard(
   const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
   const approvalState = kept?.documents ?? documents;
   const aegis = createAegis({ policy, state: approvalState, clock, emit: told, settings, inspection, pins });
+  const screenOffer: PinGuard["review"] = async (offer) => screenedOffer(offer, screening.instructions);
   return {
     aegis,
     audit,
     idempotency: createIdempotency(documents, clock),
+    /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
     callLimits,
+    /** Looks through a definition before it is registered. */
     screen: screening.screen,
+    /** What each tool of a source was when it was accepted; undefined if that is off. */
     pins,
-    review: pins?.review ?? (async (offer) => screenedOffer(offer, screening.instructions)),
-    async close() {
+    /** What of an offer may be registered: its instructions screened, and all of it compared with what was accepted. */
+    review: pins?.review ?? screenOffer,
+    async close(): Promise<void> {
       pins?.close();
       callLimits.close();
       await webhook?.close();

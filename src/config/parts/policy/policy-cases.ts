@@ -2,27 +2,19 @@ import { readFile } from "node:fs/promises";
 import { readDocument } from "../../../adapters/policies/rules/document/read-document.ts";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../../errors/show-value.ts";
-import type { Policy, PolicyDecision, PolicyRequest } from "../../../guard/policy.port.ts";
+import type { Policy, PolicyDecision } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
+import { present } from "../../../tool/present.ts";
 import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../../../tool/tool.ts";
 
 /** What a case may expect. `hidden`: the caller does not even see the tool. */
-export const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
-/** One line of the table. */
-export interface PolicyCase {
-  readonly name: string;
-  readonly request: PolicyRequest;
-  /** Milliseconds since the epoch. Omitted if the time does not matter. */
-  readonly now: number | undefined;
-  readonly expect: Outcome;
-  /** The rule that must decide. Omitted if that does not matter. */
-  readonly rule: string | undefined;
-}
+type PolicyCase = ReturnType<typeof readCase>;
 
 const CASE_KEYS = ["name", "tool", "principal", "args", "toolset", "now", "expect", "rule"];
 
@@ -41,7 +33,7 @@ export async function readCases(path: string) {
     const problem = `${path}: policy must be the path of a policy file, not ${showValue(policy)}.`;
     throw wrongInput("policy", policy, problem, "For example: policy: policy.yaml.");
   }
-  const readAt = (entry: unknown, index: number): PolicyCase => {
+  const read = cases.map((entry: unknown, index) => {
     try {
       return readCase(entry, index);
     } catch (error) {
@@ -49,29 +41,15 @@ export async function readCases(path: string) {
       const at = locate(["cases", String(index)]);
       throw new ArsenalError("INPUT_INVALID", `${at}${error.message}`, { ...error.details, cause: error });
     }
-  };
-  return { policy, cases: cases.map(readAt) };
-}
-
-/** How a policy stood to one case. */
-export interface JudgedCase {
-  readonly ok: boolean;
-  readonly name: string;
-  /** `deny by no-payroll` */
-  readonly expected: string;
-  readonly actual: Outcome;
-  readonly rule: string | undefined;
-  readonly reason: string;
+  });
+  return { policy, cases: read };
 }
 
 /** Asks a policy about each case, one after the other. `policyAt` makes it for a clock, which tells the time of the case. */
-export async function judgeCases(
-  cases: readonly PolicyCase[],
-  policyAt: (clock: Clock) => Policy | Promise<Policy>,
-): Promise<readonly JudgedCase[]> {
+export async function judgeCases(cases: readonly PolicyCase[], policyAt: (clock: Clock) => Policy | Promise<Policy>) {
   let now: number | undefined;
   const policy = await policyAt({ ...systemClock, now: () => now ?? systemClock.now() });
-  const judged: JudgedCase[] = [];
+  const judged = [];
   for (const { now: at, name, request, expect, rule } of cases) {
     now = at;
     const decision = await policy.decide(request);
@@ -98,7 +76,7 @@ function wrongInput(field: string, value: unknown, problem: string, fix: string)
 }
 
 /** Reads one case. Throws INPUT_INVALID. */
-export function readCase(entry: unknown, index: number): PolicyCase {
+export function readCase(entry: unknown, index: number) {
   if (!isPlainObject(entry)) {
     const problem = `A case must be a mapping, not ${showValue(entry)}.`;
     throw wrongInput(`cases.${index}`, entry, problem, "Write { tool, principal, args, expect }.");
@@ -128,8 +106,10 @@ export function readCase(entry: unknown, index: number): PolicyCase {
       principal: readPrincipal(principal ?? "nobody", "principal"),
       ...(toolset !== undefined && { toolset }),
     },
+    /** Milliseconds since the epoch. Undefined if the time does not matter. */
     now: readTime(now),
     expect: wanted,
+    /** The rule that must decide. Undefined if that does not matter. */
     rule,
   };
 }
@@ -158,9 +138,7 @@ function readTool(given: unknown): Tool {
     namespace: text.slice(0, dot),
     description: "Stands for a tool in a case of a policy.",
     parameters: { type: "object" },
-    ...(sourceName !== undefined && { sourceName }),
-    ...(riskLevel !== undefined && { riskLevel }),
-    ...(requires_confirmation !== undefined && { requiresConfirmation: requires_confirmation }),
+    ...present({ sourceName, riskLevel, requiresConfirmation: requires_confirmation }),
     ...rest,
     // As with a real one, what a server says of its own tool is not confirmed.
     ...(isPlainObject(annotations) && { annotations: { confirmed: source === "function", ...annotations } }),
@@ -176,26 +154,34 @@ function readTime(given: unknown): number | undefined {
   return time;
 }
 
-const PRINCIPAL_KEYS = ["id", "tenant", "roles", "capabilities", "scopes", "local"];
+const isText = (value: unknown): boolean => typeof value === "string";
+const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const LIST = [isList, "Write a list of names."] as const;
+
+/** What each key of a caller must be, and how to fix one that is not. */
+const PRINCIPAL: Readonly<Record<string, readonly [fits: (value: unknown) => boolean, fix: string]>> = {
+  id: [isText, "Write a text."],
+  tenant: [isText, "Write a text."],
+  roles: LIST,
+  capabilities: LIST,
+  scopes: LIST,
+  local: [(value) => typeof value === "boolean", "Write true or false."],
+};
 
 /** A caller from its id, or from `{ id, tenant, roles, capabilities, scopes, local }`. By default it has no roles, every capability and every scope. */
 export function readPrincipal(given: unknown, field: string): Principal {
   const said = typeof given === "string" ? { id: given } : given;
-  const refuse = (at: string, value: unknown, problem: string, fix: string): never => {
-    throw wrongInput(at, value, `${at} ${problem}.`, fix);
-  };
-  if (!isPlainObject(said) || typeof said["id"] !== "string" || said["id"] === "")
-    return refuse(field, given, `has no id: ${showValue(given)}`, "Write an id, or { id: ada, roles: [support] }.");
+  if (!isPlainObject(said) || typeof said["id"] !== "string" || said["id"] === "") {
+    const fix = "Write an id, or { id: ada, roles: [support] }.";
+    throw wrongInput(field, given, `${field} has no id: ${showValue(given)}.`, fix);
+  }
   for (const [key, value] of Object.entries(said)) {
     const at = `${field}.${key}`;
-    if (!PRINCIPAL_KEYS.includes(key))
-      refuse(at, value, "is an unknown key", `Known keys: ${PRINCIPAL_KEYS.join(", ")}.`);
-    const isList = Array.isArray(value) && value.every((entry) => typeof entry === "string");
-    if (["roles", "capabilities", "scopes"].includes(key) && !isList)
-      refuse(at, value, `is ${showValue(value)}`, "Write a list of names.");
-    if (key === "tenant" && typeof value !== "string") refuse(at, value, `is ${showValue(value)}`, "Write a text.");
-    if (key === "local" && typeof value !== "boolean")
-      refuse(at, value, `is ${showValue(value)}`, "Write true or false.");
+    const known = Object.keys(PRINCIPAL).join(", ");
+    if (!Object.hasOwn(PRINCIPAL, key))
+      throw wrongInput(at, value, `${at} is an unknown key.`, `Known keys: ${known}.`);
+    const [fits, fix] = PRINCIPAL[key] ?? LIST;
+    if (!fits(value)) throw wrongInput(at, value, `${at} is ${showValue(value)}.`, fix);
   }
   const everything = { roles: [], capabilities: CAPABILITIES, scopes: ["*"], local: false };
   return { ...everything, ...(said as unknown as Pick<Principal, "id">) };

@@ -29,12 +29,8 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
     ));
   }
 
-  function ask<Answer>(one: (state: SharedState) => Answer | Promise<Answer>): Answer | Promise<Answer> {
-    return loaded === undefined ? open().then(one) : one(loaded);
-  }
-
-  function promise<Answer>(one: (state: SharedState) => Promise<Answer>): Promise<Answer> {
-    return loaded === undefined ? open().then(one) : one(loaded);
+  function ask<Answer>(one: (state: SharedState) => Answer): Answer | Promise<Awaited<Answer>> {
+    return loaded === undefined ? (open().then(one) as Promise<Awaited<Answer>>) : one(loaded);
   }
 
   function subscribe(one: (state: SharedState) => () => void): () => void {
@@ -58,10 +54,10 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
   return {
     name,
     documents: {
-      get: (...given) => promise(({ documents }) => documents.get(...given)),
-      set: (...given) => promise(({ documents }) => documents.set(...given)),
-      delete: (...given) => promise(({ documents }) => documents.delete(...given)),
-      list: (...given) => promise(({ documents }) => documents.list(...given)),
+      get: (...given) => ask(({ documents }) => documents.get(...given)),
+      set: (...given) => ask(({ documents }) => documents.set(...given)),
+      delete: (...given) => ask(({ documents }) => documents.delete(...given)),
+      list: (...given) => ask(({ documents }) => documents.list(...given)),
     },
     limits: {
       admit: (...given) => ask(({ limits }) => limits.admit(...given)),
@@ -71,11 +67,11 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
       forget: (key) => ask(({ limits }) => limits.forget(key)),
     },
     changes: {
-      publish: (...given) => promise(({ changes }) => changes.publish(...given)),
+      publish: (...given) => ask(({ changes }) => changes.publish(...given)),
       subscribe: (...given) => subscribe(({ changes }) => changes.subscribe(...given)),
     },
-    leases: { acquire: (...given) => promise(({ leases }) => leases.acquire(...given)) },
-    healthCheck: () => promise((state) => state.healthCheck()).catch(() => false),
+    leases: { acquire: (...given) => ask(({ leases }) => leases.acquire(...given)) },
+    healthCheck: () => ask((state) => state.healthCheck()).catch(() => false),
     close: () => (closing ??= close()),
   };
 }
