@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { A2aAgentSettings } from "../../adapters/sources/a2a/settings.ts";
 import { type ConfiguredDocument, toA2aAgents } from "../api-config.ts";
 import { toSnake } from "./key-style.ts";
 import type { ConfiguredMcpServer } from "../clients/mcp-servers.ts";
@@ -12,33 +11,22 @@ export interface ConfiguredState {
   readonly documents: readonly ConfiguredDocument[];
 }
 
-/** What a changed configuration asks for. */
-export interface ConfigChanges {
-  /** Names of servers, documents and agents that are gone, or come back changed. */
-  readonly leaving: readonly string[];
-  /** Servers that are new or changed. */
-  readonly coming: readonly ConfiguredMcpServer[];
-  /** Documents that are new or changed. */
-  readonly comingDocuments: readonly ConfiguredDocument[];
-  /** Agents that are new or changed. */
-  readonly comingAgents: readonly A2aAgentSettings[];
-  /** Sections that changed and hold from the next start only, as files spell them. */
-  readonly needRestart: readonly string[];
-}
-
 /** What to do so that a running program follows its configuration; what did not change is in none of the lists. */
-export function configChanges(before: ConfiguredState, after: ConfiguredState): ConfigChanges {
+export function configChanges(before: ConfiguredState, after: ConfiguredState) {
   const [oldAgents, agents] = [toA2aAgents(before.config).agents, toA2aAgents(after.config).agents];
   const [old, next] = [sectionsOf(before.config), sectionsOf(after.config)];
   return {
+    /** Names of servers, documents and agents that are gone, or come back changed. */
     leaving: [
       ...missingIn(after.servers, before.servers),
       ...missingIn(after.documents, before.documents),
       ...missingIn(agents, oldAgents),
     ].map(({ name }) => name),
+    /** What is new or changed. */
     coming: missingIn(before.servers, after.servers),
     comingDocuments: missingIn(before.documents, after.documents),
     comingAgents: missingIn(oldAgents, agents),
+    /** Sections that changed and hold from the next start only, as files spell them. */
     needRestart: [...next.keys()].filter((section) => !isDeepStrictEqual(old.get(section), next.get(section))),
   };
 }
@@ -50,13 +38,8 @@ function missingIn<Entry extends { readonly name: string }>(list: readonly Entry
 }
 
 /** The parts of a configuration that are read once, at the start. */
-function sectionsOf({
-  mcp,
-  a2a,
-  openapi: _openapi,
-  toolsets: _toolsets,
-  ...others
-}: ResolvedConfig): ReadonlyMap<string, unknown> {
+function sectionsOf(config: ResolvedConfig): ReadonlyMap<string, unknown> {
+  const { mcp, a2a, openapi: _openapi, toolsets: _toolsets, ...others } = config;
   const { servers: _servers, ...ownMcp } = mcp;
   const { agents: _agents, ...ownA2a } = a2a;
   const sections = Object.entries({ ...others, mcp: ownMcp, a2a: ownA2a });

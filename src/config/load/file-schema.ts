@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../../tool/json-schema.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
+import { present } from "../../tool/present.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { toSnake } from "./key-style.ts";
 
@@ -29,13 +29,13 @@ const CLIENT_BLOCKS: Readonly<Record<string, JsonSchema>> = {
   inputs: { description: "What VS Code asks for; here it comes from the environment.", type: "array" },
 };
 
-/** In a file, any value may be a reference to the environment: editors must not call `${PORT}` a mistake because it is no number. */
+/** In a file, any value may be a reference to the environment: editors must not call `${PORT}` a mistake because it is not a number. */
 const REFERENCE: JsonSchema = { type: "string", pattern: "^\\$\\{" };
 
 function renameProperties(schema: JsonSchema): JsonSchema {
   const { description, default: fallback, ...rules } = schema;
   if (rules.enum || ["integer", "number", "boolean"].includes(String(rules.type))) {
-    return { ...(description === undefined ? {} : { description }), ...pick(fallback), anyOf: [rules, REFERENCE] };
+    return present({ description, default: fallback, anyOf: [rules, REFERENCE] });
   }
   const renamed: Record<string, unknown> = { ...schema };
   if (isPlainObject(schema.properties)) {
@@ -49,8 +49,4 @@ function renameProperties(schema: JsonSchema): JsonSchema {
   if (schema.required) renamed["required"] = schema.required.map(toSnake);
   if (isPlainObject(schema.items)) renamed["items"] = renameProperties(schema.items as JsonSchema);
   return renamed;
-}
-
-function pick(fallback: unknown): { readonly default?: unknown } {
-  return fallback === undefined ? {} : { default: fallback };
 }

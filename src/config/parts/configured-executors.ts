@@ -6,25 +6,21 @@ import type { Sandbox } from "../../execute/sandbox.port.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 /** What runs tools apart from the program, by configuration. */
-export interface ConfiguredExecutors {
-  /** What runs functions; none if they run in this process. */
-  readonly executors: readonly Executor[];
-  /** What runs the code that `code_execute` is given; undefined if there is no such tool. */
-  readonly codeSandbox: Sandbox | undefined;
-  /** Rejects with CONFIG_INVALID if a sandbox in use does not work on this machine. */
-  check(): Promise<void>;
-}
+export type ConfiguredExecutors = Awaited<ReturnType<typeof configuredExecutors>>;
 
 /** Loads the sandboxes that a configuration asks for. */
-export async function configuredExecutors({ execution, builtins }: ResolvedConfig): Promise<ConfiguredExecutors> {
+export async function configuredExecutors({ execution, builtins }: ResolvedConfig) {
   const { enableSandbox, sandboxType } = execution;
   const load = async (name: keyof typeof sandboxes): Promise<Sandbox> => (await sandboxes[name]()).create();
   const forFunctions = enableSandbox && sandboxType !== "none" ? await load(sandboxType) : undefined;
   const codeSandbox = builtins.tools.includes("code-execute") ? await load(builtins.code.sandbox) : undefined;
   return {
+    /** What runs functions; none if they run in this process. */
     executors: forFunctions ? [await executorIn(forFunctions)] : [],
+    /** What runs the code that `code_execute` is given; undefined if there is no such tool. */
     codeSandbox,
-    async check() {
+    /** Rejects with CONFIG_INVALID if a sandbox in use does not work on this machine. */
+    async check(): Promise<void> {
       if (forFunctions) await refuseAbsent(forFunctions, "execution.sandbox_type");
       if (codeSandbox) await refuseAbsent(codeSandbox, "builtins.code.sandbox");
     },

@@ -1,25 +1,16 @@
+import type { Surroundings } from "../../adapters/surroundings.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import type { PendingApproval } from "../../guard/aegis.ts";
 import type { ApprovalWebhook } from "../../guard/approvals/approval-webhook.ts";
-import type { Egress } from "../../guard/egress/egress.ts";
 import { hasSecret } from "../../guard/secrets/reference.ts";
-import type { Secrets } from "../../guard/secrets/secrets.ts";
-import type { Clock } from "../../observe/clock.ts";
-import type { Emit } from "../../observe/events.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
 /** A shorter secret could be guessed. */
 const MIN_SECRET = 32;
 const SECTION = "security.approval_webhook";
 
-/** The webhook of a configuration, checked. */
-interface WebhookSettings {
-  readonly url: URL;
-  readonly secret: string | undefined;
-}
-
 /** Checks the configured webhook; undefined if there is none. Throws CONFIG_INVALID if its address or its secret cannot be used. */
-export function webhookSettings({ security }: Pick<ResolvedConfig, "security">): WebhookSettings | undefined {
+export function webhookSettings({ security }: Pick<ResolvedConfig, "security">) {
   if (security.approvalWebhook === undefined) return undefined;
   const { url, secret } = security.approvalWebhook;
   if (secret !== undefined && !hasSecret(secret)) longEnough(secret);
@@ -28,15 +19,9 @@ export function webhookSettings({ security }: Pick<ResolvedConfig, "security">):
 
 /** Creates what reports waiting calls to the webhook. What it says of their arguments is what the audit keeps of them. */
 export async function createWebhook(
-  { url, secret }: WebhookSettings,
+  { url, secret }: NonNullable<ReturnType<typeof webhookSettings>>,
   { audit }: Pick<ResolvedConfig, "audit">,
-  parts: {
-    readonly find: (id: string) => Promise<PendingApproval | undefined>;
-    readonly egress: Egress;
-    readonly secrets: Secrets;
-    readonly clock: Clock;
-    readonly emit: Emit;
-  },
+  parts: Surroundings & { readonly find: (id: string) => Promise<PendingApproval | undefined> },
 ): Promise<ApprovalWebhook> {
   const { createApprovalWebhook } = await import("../../guard/approvals/approval-webhook.ts");
   const { describeArguments } = await import("../../guard/audit/describe-arguments.ts");

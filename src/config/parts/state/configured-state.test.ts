@@ -9,8 +9,7 @@ import { splitState } from "../../../state/split-state.ts";
 import { changesContract, createManualClock, limitsContract, stateContract } from "../../../testing/index.ts";
 import type { StateBackend } from "../../../testing/index.ts";
 import { resolveConfig } from "../../load/resolve-config.ts";
-import { configuredState } from "./configured-state.ts";
-import { lazyState } from "./lazy-state.ts";
+import { configuredState, lazyState } from "./configured-state.ts";
 import { createSurroundings } from "../surroundings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "configured-state-"));
