@@ -13,7 +13,7 @@ import { messageOf } from "../../../errors/show-value.ts";
 import { checkUrl } from "../../../guard/egress/check-url.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { sha256 } from "../../../tool/crypto.ts";
-import { pause } from "../../../adapters/retry-after.ts";
+import { pause } from "../../../tool/until-aborted.ts";
 import type { Replica } from "../../mcp/replica.ts";
 import { ownerIn } from "../call-context.ts";
 import type { A2aServing } from "../settings.ts";
