@@ -2,6 +2,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
+import { createTurns } from "../tool/turns.ts";
 import type { Changes, Leases } from "../state/changes.port.ts";
 import type { CatalogEngine, EngineChanges } from "./catalog-engine.port.ts";
 import type { RequestOptions, RequestVectors, Settled, SettledOptions, Tier, Tiers } from "./dense/tiers.ts";
@@ -69,7 +70,8 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   let size = 0;
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
-  let lastChange: Promise<unknown> = Promise.resolve();
+  /** So that a tool's vectors are never those of an earlier change. */
+  const turns = createTurns();
 
   async function load(): Promise<void> {
     loaded ??= typeof given === "function" ? await given() : given;
@@ -132,13 +134,6 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     await untilAborted(opening, signal);
   }
 
-  /** Changes run one after the other, so that a tool's vectors are never those of an earlier change. */
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = lastChange.then(work, work);
-    lastChange = result.catch(() => {});
-    return result;
-  }
-
   async function applyUpsert(
     tools: readonly Tool[],
     signal: AbortSignal | undefined,
@@ -177,11 +172,11 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     },
     async upsert(tools, { signal } = {}) {
       await open(signal ? { signal } : {});
-      return inTurn(() => applyUpsert(tools, signal));
+      return turns.take(() => applyUpsert(tools, signal));
     },
     async delete(ids) {
       await open();
-      return inTurn(async () => {
+      return turns.take(async () => {
         const count = await engine.delete(ids);
         size = await engine.count();
         tiers?.forget(ids);
@@ -195,7 +190,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     },
     async settled(options = {}) {
       await open(options.signal ? { signal: options.signal } : {});
-      await untilAborted(lastChange, options.signal);
+      await untilAborted(turns.idle(), options.signal);
       return (await tiers?.settled(options)) ?? { pending: 0 };
     },
     async healthCheck() {
@@ -210,7 +205,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
       // Started first: background work is not worth waiting for.
       const stopping = tiers?.close();
       await opening?.catch(() => {});
-      await lastChange;
+      await turns.idle();
       await (stopping ?? tiers?.close());
       await following?.close();
       cancelPrune?.();

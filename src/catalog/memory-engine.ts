@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
+import { createTurns } from "../tool/turns.ts";
 import type { EngineAnswer, EngineQuery } from "./catalog-engine.port.ts";
 import { createModelVectors, type CreateRows, type ModelVectors } from "./dense/model-vectors.ts";
-import type { NamespaceFits } from "./dense/namespace-vectors.ts";
 import { createLexicalIndex, type LexicalHit } from "./lexical/lexical-index.ts";
 import { createMentions } from "./lexical/mentions.ts";
 import {
@@ -46,14 +46,13 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
   const deletions = new Map<string, number>();
   let forgottenAt = 0;
   let closed = false;
-  let lastChange: Promise<unknown> = Promise.resolve();
+  /** A large change lets other work run in between. */
+  const turns = createTurns();
 
   function check(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (!closed) return;
-    throw new ArsenalError("CLOSED", "The memory engine was closed. Call open() to use it again.", {
-      fix: "Call open() first.",
-    });
+    throw fixable("CLOSED", "The memory engine was closed.", "Call open() to use it again.");
   }
 
   function toolOf(entry: Entry): Tool {
@@ -97,20 +96,9 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     deletions.set(id, revision);
     sorted = undefined;
     if (deletions.size <= REMEMBERED_DELETIONS) return;
-    const [oldest, at] = deletions.entries().next().value ?? ["", 0];
+    const [[oldest, at] = ["", 0]] = deletions;
     deletions.delete(oldest);
     forgottenAt = Math.max(forgottenAt, at);
-  }
-
-  /** Changes run one after the other, because a large one lets other work run in between. */
-  function inTurn<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
-    const run = async (): Promise<Result> => {
-      check(signal);
-      return work();
-    };
-    const result = lastChange.then(run, run);
-    lastChange = result.catch(() => {});
-    return result;
   }
 
   function newVectors(): ModelVectors {
@@ -163,14 +151,6 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     return { accepted: bits, count, total };
   }
 
-  function embeddedIn(model: ModelVectors | undefined, { accepted: bits, count }: Sieve): number {
-    if (model === undefined || model.size === 0) return 0;
-    if (model.size === entries.size) return count;
-    let embedded = 0;
-    for (let slot = 0; slot < bits.length; slot++) if (bits[slot] === 1 && model.has(slot)) embedded++;
-    return embedded;
-  }
-
   function search(query: EngineQuery): EngineAnswer {
     const { limit, texts, vectors = [], besides = [] } = query;
     const startedAt = now();
@@ -193,10 +173,11 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     const slots = [...found];
     const coverage = texts.map((text, at) => coverageOf(text, slots, worded[at] ?? []));
     const cosines = vectors.map(({ model, vector }) => models.get(model)?.cosines(vector, slots) ?? []);
-    const fits: (NamespaceFits | undefined)[] = [];
+    const fits = vectors.map(({ model, vector }) => models.get(model)?.namespaceFits(vector));
     const embedded = new Map<string, number>();
     for (const { model } of vectors) {
-      if (!embedded.has(model)) embedded.set(model, embeddedIn(models.get(model), sifted));
+      const all = models.get(model)?.size === entries.size ? count : undefined;
+      if (!embedded.has(model)) embedded.set(model, all ?? models.get(model)?.countIn(bits) ?? 0);
     }
     const denseAt = now();
     const timings = { filterMs: siftedAt - startedAt, lexicalMs: wordedAt - siftedAt, denseMs: denseAt - wordedAt };
@@ -215,12 +196,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
       named: mentions.find(texts[0] ?? ""),
       matchedTerms: lexical.explain,
       similarity: (a, b) => (a === b ? Number(entries.has(a)) : lexical.similarity(a, b)),
-      namespaceFit(namespace, at) {
-        const asked = vectors[at];
-        if (asked === undefined) return undefined;
-        fits[at] ??= models.get(asked.model)?.namespaceFits(asked.vector);
-        return fits[at]?.get(namespace);
-      },
+      namespaceFit: (namespace, at) => fits[at]?.get(namespace),
     };
   }
 
@@ -245,7 +221,8 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     },
 
     put: (tools, { signal } = {}) =>
-      inTurn(signal, async () => {
+      turns.take(async () => {
+        check(signal);
         const latest = new Map(tools.map((tool) => [tool.id, tool]));
         const changed = [...latest.values()].filter(
           ({ id, contentHash }) => entries.get(id)?.contentHash !== contentHash,
@@ -259,7 +236,8 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
       }),
 
     delete: (ids, { signal } = {}) =>
-      inTurn(signal, async () => {
+      turns.take(async () => {
+        check(signal);
         const known = [...new Set(ids)].filter((id) => entries.has(id));
         if (known.length > 0) revision++;
         for (const id of known) erase(id);
@@ -343,15 +321,11 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     healthCheck: async () => !closed,
 
     async close() {
-      await lastChange;
+      await turns.idle();
       closed = true;
     },
 
-    save(take) {
-      const saved = lastChange.then(() => saveIndex({ entryAt, lexical, mentions, models }, take));
-      lastChange = saved.catch(() => {});
-      return saved;
-    },
+    save: (take) => turns.take(() => saveIndex({ entryAt, lexical, mentions, models }, take)),
 
     restore(image, read) {
       if (entries.size > 0 || image.analysis !== analysisOf()) return undefined;

@@ -1,15 +1,15 @@
-/** Keeps the best few of many scored rows, without sorting the rest. */
-export interface TopK {
-  /** A lower score would not be kept: that of the worst row kept, or -Infinity while there is room. */
-  readonly lowest: number;
-  /** `row` is a number the caller understands. */
-  offer(score: number, row: number): void;
-  /** The rows kept, best first. Empties it. */
-  take(): { readonly score: number; readonly row: number }[];
+/** A row that was kept. */
+export interface Kept {
+  readonly score: number;
+  /** A number the caller understands. */
+  readonly row: number;
 }
 
-/** A heap of at most `limit` rows. Where scores are equal, `precedes` says which row comes first: without it a cut would depend on history. */
-export function createTopK(limit: number, precedes: (a: number, b: number) => boolean): TopK {
+/**
+ * Keeps the best few of many scored rows, without sorting the rest: a heap of at most `limit` rows. If scores are equal, `precedes` says which row
+ * comes first: without it a cut would depend on history.
+ */
+export function createTopK(limit: number, precedes: (a: number, b: number) => boolean) {
   const scores: number[] = [];
   const rows: number[] = [];
 
@@ -52,10 +52,11 @@ export function createTopK(limit: number, precedes: (a: number, b: number) => bo
   }
 
   return {
+    /** A lower score would not be kept: that of the worst row kept, or -Infinity while there is room. */
     get lowest() {
       return rows.length < limit ? -Infinity : (scores[0] ?? Infinity);
     },
-    offer(score, row) {
+    offer(score: number, row: number): void {
       if (rows.length < limit) {
         scores.push(score);
         rows.push(row);
@@ -69,7 +70,8 @@ export function createTopK(limit: number, precedes: (a: number, b: number) => bo
       rows[0] = row;
       sink();
     },
-    take() {
+    /** The rows kept, best first. Empties it. */
+    take(): Kept[] {
       const kept = rows.map((row, index) => ({ row, score: scores[index] ?? 0 }));
       scores.length = 0;
       rows.length = 0;

@@ -8,20 +8,6 @@ export function notOpen(title: string, closed: boolean): ArsenalError {
     : fixable("STORE_FAILED", `The ${title} engine is not open yet.`, "Call open() first.");
 }
 
-/** Runs the changes of an engine one after the other. */
-export function createTurns() {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    take<Result>(work: () => Promise<Result>): Promise<Result> {
-      const result = last.then(work);
-      last = result.catch(() => {});
-      return result;
-    },
-    /** Resolves when the last change is done, however it ended. */
-    idle: () => last,
-  };
-}
-
 /** Opens an engine as the arsenal will, which also creates what it needs, and counts its tools. */
 export async function checkEngine(engine: CatalogEngine, where: string): Promise<string> {
   try {

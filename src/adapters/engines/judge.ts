@@ -5,11 +5,12 @@ import {
   type FieldMeasures,
   measureFields,
   rarity,
+  saturated,
   toMatchedTerms,
   weighted,
   weighTerms,
 } from "../../catalog/lexical/bm25f.ts";
-import { DEFAULT_LEXICAL_SETTINGS, LEXICAL_FIELDS } from "../../catalog/lexical/lexical-fields.ts";
+import { LEXICAL_FIELDS, SATURATION } from "../../catalog/lexical/lexical-fields.ts";
 import { createTermVectors } from "../../catalog/lexical/term-vectors.ts";
 import { nameKey } from "../../catalog/lexical/tokenize.ts";
 import { toolFields } from "../../catalog/tool-text.ts";
@@ -51,7 +52,6 @@ export interface Gathered extends Pick<
   readonly found: readonly Found[];
 }
 
-const { saturation } = DEFAULT_LEXICAL_SETTINGS;
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
 /**
@@ -60,7 +60,7 @@ const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
  */
 export function judge({ texts, limit }: EngineQuery, gathered: Gathered): EngineAnswer {
   const { corpus, found, ...said } = gathered;
-  const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, corpus);
+  const measures = measureFields(corpus);
   const words: (ToolWords | undefined)[] = found.map(({ words: own }) => own);
   const wordsAt = (place: number): ToolWords => (words[place] ??= readWords(toolFields(found[place]?.tool as Tool)));
 
@@ -149,7 +149,7 @@ function createScorer(text: string, corpus: Corpus, measures: FieldMeasures): (w
     let score = 0;
     for (const { term, share } of terms) {
       const frequency = frequencyIn(measures, words, term);
-      if (frequency > 0) score = Math.fround(score + (share * frequency) / (saturation + frequency));
+      if (frequency > 0) score = Math.fround(score + (share * frequency) / (SATURATION + frequency));
     }
     return score;
   };
@@ -169,8 +169,4 @@ function frequencyIn(measures: FieldMeasures, { counts, lengths }: ToolWords, te
     if (times > 0 && field !== leftOut) sum += weighted(measures, field, times, lengths[field] ?? 0);
   });
   return sum;
-}
-
-function saturated(frequency: number): number {
-  return frequency / (saturation + frequency);
 }

@@ -115,6 +115,13 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
       return rowsOf.size;
     },
     has: (slot: number) => rowsOf.has(slot),
+    /** How many of the tools accepted, by slot, have vectors. */
+    countIn(accepted: Uint8Array): number {
+      let count = 0;
+      if (rowsOf.size > 0)
+        for (let slot = 0; slot < accepted.length; slot++) if (accepted[slot] === 1 && rowsOf.has(slot)) count++;
+      return count;
+    },
 
     /** Replaces the vectors of tools, or of none if one of them has another dimension. */
     set(entries: readonly SlotVectors[]): void {

@@ -1,5 +1,6 @@
 import type { MatchedTerm } from "../catalog-engine.port.ts";
-import { LEXICAL_FIELDS, type LexicalSettings } from "./lexical-fields.ts";
+import { createTopK, type Kept } from "../top-k.ts";
+import { FIELD_WEIGHTS, LEXICAL_FIELDS, SATURATION } from "./lexical-fields.ts";
 import { FIELD_SPAN, type Posting } from "./posting.ts";
 import { tokenize } from "./tokenize.ts";
 
@@ -42,17 +43,14 @@ export function rarity(documents: number, population: number): number {
 }
 
 /** How fields weigh, given how long they are. */
-export function measureFields(
-  { fields }: LexicalSettings,
-  { totalLength, documentsWith }: FieldLengths,
-): FieldMeasures {
+export function measureFields({ totalLength, documentsWith }: FieldLengths): FieldMeasures {
   const measures = {
     weight: new Float32Array(FIELD_SPAN),
     base: new Float32Array(FIELD_SPAN),
     slope: new Float32Array(FIELD_SPAN),
   };
   LEXICAL_FIELDS.forEach((name, field) => {
-    const { weight, lengthPenalty } = fields[name];
+    const { weight, lengthPenalty } = FIELD_WEIGHTS[name];
     const average = (totalLength[field] ?? 0) / Math.max(documentsWith[field] ?? 0, 1);
     measures.weight[field] = weight;
     measures.base[field] = 1 - lengthPenalty;
@@ -109,11 +107,10 @@ export function setScore(scores: Scores, slot: number, value: number): void {
 /** Scores every document that shares a term with the query, as shares of the most that could be reached. */
 export function scoreDocuments(
   query: readonly QueryTerm<Pick<Posting, "keys" | "counts" | "length">>[],
-  how: { readonly lengths: Float32Array; readonly measures: FieldMeasures; readonly saturation: number },
+  { lengths, measures }: { readonly lengths: Float32Array; readonly measures: FieldMeasures },
   scores: Scores,
 ): void {
   const attainable = attainableBy(query);
-  const { lengths, measures, saturation } = how;
   const { values, touched } = scores;
   for (const { posting, weight } of query) {
     if (!posting) continue;
@@ -130,9 +127,29 @@ export function scoreDocuments(
       if (frequency === 0) continue;
       const before = values[slot] ?? 0;
       if (before === 0) touched[scores.count++] = slot;
-      values[slot] = before + (share * frequency) / (saturation + frequency);
+      values[slot] = before + (share * frequency) / (SATURATION + frequency);
     }
   }
+}
+
+/** What repeating a term comes to: in [0, 1), growing ever more slowly. */
+export function saturated(frequency: number): number {
+  return frequency / (SATURATION + frequency);
+}
+
+/** The slots with the highest scores, of those accepted, best first. Equal scores are ordered by id. */
+export function bestOf(
+  scores: Scores,
+  ids: readonly (string | undefined)[],
+  limit: number,
+  accept: (slot: number) => boolean = () => true,
+): readonly Kept[] {
+  const best = createTopK(limit, (a, b) => (ids[a] ?? "") < (ids[b] ?? ""));
+  for (let index = 0; index < scores.count; index++) {
+    const slot = scores.touched[index] ?? 0;
+    if (accept(slot)) best.offer(scores.values[slot] ?? 0, slot);
+  }
+  return best.take();
 }
 
 /** Words and what they add, as shares of the whole, heaviest first. What adds nothing is left out. */

@@ -13,29 +13,18 @@ export type LexicalField = (typeof LEXICAL_FIELDS)[number];
 /** The text of each part. */
 export type FieldTexts = Readonly<Record<LexicalField, string>>;
 
+/** How soon repeating a word stops adding: BM25's k1. Like the weights below, chosen on labelled requests and flat around this value. */
+export const SATURATION = 1.6;
+
 /** How much a word counts in a part (`weight`), and how much less it counts the longer that part is (`lengthPenalty`, BM25's b). */
-export interface FieldSetting {
-  readonly weight: number;
-  readonly lengthPenalty: number;
-}
-
-/** How BM25F weighs. */
-export interface LexicalSettings {
-  /** How soon repeating a word stops adding: BM25's k1. */
-  readonly saturation: number;
-  readonly fields: Readonly<Record<LexicalField, FieldSetting>>;
-}
-
-/** Chosen on labelled requests for plugins, functions and MCP tools; flat around these values. */
-export const DEFAULT_LEXICAL_SETTINGS: LexicalSettings = {
-  saturation: 1.6,
-  fields: {
-    name: { weight: 2, lengthPenalty: 0.375 },
-    description: { weight: 1, lengthPenalty: 0.5 },
-    tags: { weight: 1, lengthPenalty: 0.375 },
-    examples: { weight: 1, lengthPenalty: 0.75 },
-    parameterNames: { weight: 1, lengthPenalty: 0.375 },
-    parameterDescriptions: { weight: 0.4, lengthPenalty: 0.75 },
-    namespace: { weight: 2, lengthPenalty: 0.375 },
-  },
+export const FIELD_WEIGHTS: Readonly<
+  Record<LexicalField, { readonly weight: number; readonly lengthPenalty: number }>
+> = {
+  name: { weight: 2, lengthPenalty: 0.375 },
+  description: { weight: 1, lengthPenalty: 0.5 },
+  tags: { weight: 1, lengthPenalty: 0.375 },
+  examples: { weight: 1, lengthPenalty: 0.75 },
+  parameterNames: { weight: 1, lengthPenalty: 0.375 },
+  parameterDescriptions: { weight: 0.4, lengthPenalty: 0.75 },
+  namespace: { weight: 2, lengthPenalty: 0.375 },
 };

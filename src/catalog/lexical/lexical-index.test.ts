@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_LEXICAL_SETTINGS, LEXICAL_FIELDS, type FieldTexts } from "./lexical-fields.ts";
+import { FIELD_WEIGHTS, type FieldTexts, LEXICAL_FIELDS, SATURATION as saturation } from "./lexical-fields.ts";
 import { createLexicalIndex, type LexicalHit, type LexicalIndex } from "./lexical-index.ts";
 import { nameKey, tokenize } from "./tokenize.ts";
 
@@ -26,7 +26,6 @@ function indexOf(documents: Readonly<Record<string, Partial<FieldTexts>>>): Lexi
 
 /** BM25F as the textbook has it, from scratch for every query. */
 function naiveSearch(documents: ReadonlyMap<string, FieldTexts>, text: string): LexicalHit[] {
-  const { saturation, fields } = DEFAULT_LEXICAL_SETTINGS;
   const terms = (value: string): string[] => tokenize(value).map(({ term }) => term);
   const all = [...documents].map(([id, given]) => ({ id, given }));
   const queryTerms = [...new Set(terms(text))];
@@ -46,7 +45,7 @@ function naiveSearch(documents: ReadonlyMap<string, FieldTexts>, text: string): 
         const frequency = LEXICAL_FIELDS.reduce((total, field, index) => {
           const own = terms(given[field]);
           const count = own.filter((word) => word === term).length;
-          const { weight, lengthPenalty } = fields[field];
+          const { weight, lengthPenalty } = FIELD_WEIGHTS[field];
           const relativeLength = own.length / Math.max(averages[index] ?? 0, 1e-9);
           return count === 0 ? total : total + (weight * count) / (1 - lengthPenalty + lengthPenalty * relativeLength);
         }, 0);

@@ -1,25 +1,21 @@
 import type { MatchedTerm } from "../catalog-engine.port.ts";
 import {
   attainableBy,
+  bestOf,
   clearScores,
   createScores,
   type FieldMeasures,
   measureFields,
   type QueryTerm,
   rarity,
+  saturated,
   scoreDocuments,
   setScore,
   toMatchedTerms,
   weighted,
   weighTerms,
 } from "./bm25f.ts";
-import {
-  DEFAULT_LEXICAL_SETTINGS,
-  LEXICAL_FIELDS,
-  type FieldTexts,
-  type LexicalField,
-  type LexicalSettings,
-} from "./lexical-fields.ts";
+import { LEXICAL_FIELDS, type FieldTexts, type LexicalField, SATURATION } from "./lexical-fields.ts";
 import {
   addOccurrence,
   createPosting,
@@ -33,7 +29,6 @@ import {
 } from "./posting.ts";
 import { createTermVectors } from "./term-vectors.ts";
 import { nameKey, spellingsOf, tokenize } from "./tokenize.ts";
-import { createTopK } from "../top-k.ts";
 
 /** A document found. */
 export interface LexicalHit {
@@ -57,8 +52,7 @@ const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 export type LexicalIndex = ReturnType<typeof createLexicalIndex>;
 
 /** Finds tools by the words of a request: BM25F over the parts of a tool, kept up to date as tools come and go. */
-export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_SETTINGS) {
-  const { saturation } = settings;
+export function createLexicalIndex() {
   const postings = new Map<string, Posting>();
   const slots = new Map<string, number>();
   const ids: (string | undefined)[] = [];
@@ -90,7 +84,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
   }
 
   function measure(): FieldMeasures {
-    return measureFields(settings, { totalLength, documentsWith });
+    return measureFields({ totalLength, documentsWith });
   }
 
   function parse(text: string): readonly QueryTerm<Posting>[] {
@@ -99,7 +93,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
 
   /** Fills the scratch with the scores of every document that shares a term. */
   function scoreAll(text: string): void {
-    scoreDocuments(parse(text), { lengths, measures: measure(), saturation }, scratch);
+    scoreDocuments(parse(text), { lengths, measures: measure() }, scratch);
     for (const slot of slotsNamed(nameKey(text))) setScore(scratch, slot, 1);
   }
 
@@ -113,7 +107,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     for (const { posting, weight: worth } of query) {
       const frequencyHere = posting ? frequency(measures, posting, slot) : 0;
       if (frequencyHere === 0) continue;
-      score = Math.fround(score + ((worth / attainable) * frequencyHere) / (saturation + frequencyHere));
+      score = Math.fround(score + ((worth / attainable) * frequencyHere) / (SATURATION + frequencyHere));
     }
     return score;
   }
@@ -131,10 +125,6 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
       if (field !== leftOut) sum += weighted(measures, field, posting.counts[at] ?? 0, lengths[key] ?? 0);
     }
     return sum;
-  }
-
-  function saturated(occurrences: number): number {
-    return occurrences / (saturation + occurrences);
   }
 
   function takeSlot(): number {
@@ -238,12 +228,7 @@ export function createLexicalIndex(settings: LexicalSettings = DEFAULT_LEXICAL_S
     ): readonly LexicalHit[] {
       scoreAll(text);
       try {
-        const best = createTopK(limit, (a, b) => (ids[a] ?? "") < (ids[b] ?? ""));
-        for (let index = 0; index < scratch.count; index++) {
-          const slot = scratch.touched[index] ?? 0;
-          if (accept === undefined || accept(slot)) best.offer(scratch.values[slot] ?? 0, slot);
-        }
-        return best.take().map(({ row, score }) => ({ id: ids[row] ?? "", score }));
+        return bestOf(scratch, ids, limit, accept).map(({ row, score }) => ({ id: ids[row] ?? "", score }));
       } finally {
         clearScores(scratch);
       }

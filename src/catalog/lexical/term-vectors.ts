@@ -1,11 +1,3 @@
-/** Compares documents by their weighted terms, keeping the vectors of those lately compared. */
-export interface TermVectors {
-  /** In [0, 1]. */
-  cosine(slotA: number, slotB: number): number;
-  /** Forgets everything kept: weights change with every document that comes or goes. */
-  clear(): void;
-}
-
 interface TermVector<Term> {
   readonly weights: ReadonlyMap<Term, number>;
   readonly norm: number;
@@ -14,8 +6,8 @@ interface TermVector<Term> {
 /** Enough for one query's candidates, which are compared with each other over and over. */
 const KEPT = 512;
 
-/** `weigh` gives the distinct terms of a document with their weights. */
-export function createTermVectors<Term>(weigh: (slot: number) => readonly (readonly [Term, number])[]): TermVectors {
+/** Compares documents by their weighted terms, keeping the vectors of those lately compared. `weigh` gives a document's distinct terms. */
+export function createTermVectors<Term>(weigh: (slot: number) => readonly (readonly [Term, number])[]) {
   const kept = new Map<number, TermVector<Term>>();
 
   function vectorOf(slot: number): TermVector<Term> {
@@ -31,7 +23,8 @@ export function createTermVectors<Term>(weigh: (slot: number) => readonly (reado
   }
 
   return {
-    cosine(slotA, slotB) {
+    /** In [0, 1]. */
+    cosine(slotA: number, slotB: number): number {
       const a = vectorOf(slotA);
       const b = vectorOf(slotB);
       if (a.norm === 0 || b.norm === 0) return 0;
@@ -39,6 +32,7 @@ export function createTermVectors<Term>(weigh: (slot: number) => readonly (reado
       for (const [term, value] of a.weights) dot += value * (b.weights.get(term) ?? 0);
       return Math.min(dot / (a.norm * b.norm), 1);
     },
+    /** Forgets everything kept: weights change with every document that comes or goes. */
     clear: () => kept.clear(),
   };
 }

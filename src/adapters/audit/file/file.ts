@@ -13,7 +13,8 @@ import { readBackward } from "./read-back.ts";
 import { auditFiles, createSegmentWriter } from "./segment-writer.ts";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { loadSqlite } from "../../state/load-sqlite.ts";
+import { loadSqlite, SQLITE_BUSY } from "../../state/load-sqlite.ts";
+import { createTurns } from "../../../tool/turns.ts";
 
 export interface FileAuditOptions {
   /** Its folder is created. Only this user can read it. */
@@ -129,15 +130,14 @@ export function create(
   return fileAudit({ file, checkpointEvery, fsync, maxFileBytes, clock, ...given });
 }
 
-const SQLITE_BUSY = 5;
 const POLL_MS = 5;
 const PATIENCE_MS = 10_000;
 
 /** A lock that the system releases if the process dies: SQLite's, on an empty database. A mere lock file would outlive a crash. */
 function createFileLock(file: string, clock: Clock) {
   let database: DatabaseSync | undefined;
-  /** Settles when those who asked before in this process are done: SQLite tells processes apart, not callers. */
-  let turn: Promise<unknown> = Promise.resolve();
+  /** SQLite tells processes apart, not callers. */
+  const turns = createTurns();
 
   function open(): DatabaseSync {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -166,22 +166,17 @@ function createFileLock(file: string, clock: Clock) {
     }
   }
 
-  async function hold<Value>(work: () => Promise<Value>): Promise<Value> {
-    await acquire();
-    try {
-      return await work();
-    } finally {
-      database?.exec("ROLLBACK");
-    }
-  }
-
   return {
     /** Runs work while no other process holds the lock. */
-    hold<Value>(work: () => Promise<Value>): Promise<Value> {
-      const held = turn.then(() => hold(work));
-      turn = held.catch(() => {});
-      return held;
-    },
+    hold: <Value>(work: () => Promise<Value>) =>
+      turns.take(async () => {
+        await acquire();
+        try {
+          return await work();
+        } finally {
+          database?.exec("ROLLBACK");
+        }
+      }),
     close(): void {
       database?.close();
       database = undefined;

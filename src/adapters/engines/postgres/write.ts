@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { PutTools } from "../../../catalog/catalog-engine.port.ts";
 import { measureFields } from "../../../catalog/lexical/bm25f.ts";
-import { DEFAULT_LEXICAL_SETTINGS } from "../../../catalog/lexical/lexical-fields.ts";
 import { toMentionable } from "../../../catalog/lexical/mentions.ts";
 import { toolFields } from "../../../catalog/tool-text.ts";
 import type { Tool } from "../../../tool/tool.ts";
@@ -174,7 +173,7 @@ async function write(
   { revision, counts }: { readonly revision: number; readonly counts: Counts },
 ): Promise<void> {
   for (const { words } of tools) count(counts, words.lengths, 1);
-  const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, counts);
+  const measures = measureFields(counts);
   const sql = `
     WITH added AS (
       INSERT INTO ${table("tools")} (revision, ${COLUMNS}) SELECT $2::bigint, ${COLUMNS} FROM json_to_recordset($1::json) AS given(${TYPES})

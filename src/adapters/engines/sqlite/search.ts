@@ -1,19 +1,16 @@
 import type { EngineAnswer, EngineQuery } from "../../../catalog/catalog-engine.port.ts";
-import type { ModelVectors } from "../../../catalog/dense/model-vectors.ts";
-import type { NamespaceFits } from "../../../catalog/dense/namespace-vectors.ts";
 import {
+  bestOf,
   createScores,
   measureFields,
   scoreDocuments,
-  type Scores,
   setScore,
   weighTerms,
 } from "../../../catalog/lexical/bm25f.ts";
-import { DEFAULT_LEXICAL_SETTINGS, LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
+import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalog/lexical/mentions.ts";
 import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
-import { createTopK } from "../../../catalog/top-k.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { type Found, judge } from "../judge.ts";
 import { decode, isEveryTool } from "../stored-text.ts";
@@ -37,7 +34,6 @@ interface Sieve {
   readonly total: number;
 }
 
-const { saturation } = DEFAULT_LEXICAL_SETTINGS;
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 const FIELD_OF: ReadonlyMap<string, number> = new Map(LEXICAL_FIELDS.map((field, index) => [field, index]));
 
@@ -66,7 +62,7 @@ export function searchDatabase(
   const siftedAt = now();
   const { size } = mirror;
   const share = 1 / Math.max(KEPT_OCCURRENCES, KEPT_PER_TOOL * size);
-  const measures = measureFields(DEFAULT_LEXICAL_SETTINGS, mirror);
+  const measures = measureFields(mirror);
   const occurrencesOf = (term: string): Occurrences | undefined =>
     mirror.once(`occurrences of ${term}`, () => readOccurrences(database, toWord(term), share));
   const documentsOf = (term: string): number =>
@@ -76,9 +72,9 @@ export function searchDatabase(
   const coverage = texts.map((text) => {
     const scores = createScores(mirror.ids.length);
     const terms = weighTerms(text, occurrencesOf, size);
-    scoreDocuments(terms, { lengths: mirror.lengths, measures, saturation }, scores);
+    scoreDocuments(terms, { lengths: mirror.lengths, measures }, scores);
     for (const slot of slotsNamed(database, nameKey(text))) setScore(scores, slot, 1);
-    addBest(best, scores, { mirror, limit, accepted });
+    for (const { row } of bestOf(scores, mirror.ids, limit, (slot) => accepted[slot] === 1)) best.add(row);
     return scores.values;
   });
   const wordedAt = now();
@@ -99,21 +95,16 @@ export function searchDatabase(
     const judged = { coverage: coverage.map((of) => of[slot] ?? 0), cosines: cosines.map((of) => of[at]) };
     return [{ tool, ...judged, stays: true }];
   });
-  const fits: (NamespaceFits | undefined)[] = [];
+  const fits = vectors.map(({ vector }, at) => models[at]?.namespaceFits(vector));
   return judge(query, {
     found,
     timings: { filterMs: siftedAt - startedAt, lexicalMs: wordedAt - siftedAt, denseMs: denseAt - wordedAt },
     corpus: { size, totalLength: mirror.totalLength, documentsWith: mirror.documentsWith, documentsOf },
     accepted: count,
     total,
-    embedded: models.map((model) => (model?.size === size ? count : countEmbedded(model, accepted))),
+    embedded: models.map((model) => (model?.size === size ? count : (model?.countIn(accepted) ?? 0))),
     named: readNamed(texts[0] ?? "", { database, mirror, occurrencesOf }),
-    namespaceFit(namespace, at) {
-      const vector = vectors[at]?.vector;
-      if (vector === undefined) return undefined;
-      fits[at] ??= models[at]?.namespaceFits(vector);
-      return fits[at]?.get(namespace);
-    },
+    namespaceFit: (namespace, at) => fits[at]?.get(namespace),
   });
 }
 
@@ -186,26 +177,6 @@ function slotsNamed(database: Database, key: string): readonly number[] {
   if (key === "") return [];
   const sql = "SELECT slot FROM tools WHERE name_key = ?1 UNION SELECT slot FROM tools WHERE qualified_key = ?1";
   return database.rows<readonly [number]>(sql, key).map(([slot]) => slot);
-}
-
-function addBest(
-  found: Set<number>,
-  scores: Scores,
-  of: { readonly mirror: Mirror; readonly limit: number; readonly accepted: Uint8Array },
-): void {
-  const { mirror, limit, accepted } = of;
-  const best = createTopK(limit, (a, b) => (mirror.ids[a] ?? "") < (mirror.ids[b] ?? ""));
-  for (let index = 0; index < scores.count; index++) {
-    const slot = scores.touched[index] ?? 0;
-    if (accepted[slot] === 1) best.offer(scores.values[slot] ?? 0, slot);
-  }
-  for (const { row } of best.take()) found.add(row);
-}
-
-function countEmbedded(model: ModelVectors | undefined, accepted: Uint8Array): number {
-  let count = 0;
-  if (model) for (let slot = 0; slot < accepted.length; slot++) if (accepted[slot] === 1 && model.has(slot)) count++;
-  return count;
 }
 
 /** What a request names outright, by the same rules as in memory. */

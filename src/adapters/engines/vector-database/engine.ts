@@ -5,7 +5,8 @@ import { systemClock } from "../../../observe/clock.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Surroundings } from "../../surroundings.ts";
-import { checkEngine, createTurns, notOpen } from "../handle.ts";
+import { createTurns } from "../../../tool/turns.ts";
+import { checkEngine, notOpen } from "../handle.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import {
   announceModel,

@@ -1,10 +1,6 @@
 import { createHash } from "node:crypto";
 import { measureFields } from "../../../catalog/lexical/bm25f.ts";
-import {
-  DEFAULT_LEXICAL_SETTINGS,
-  LEXICAL_FIELDS,
-  type LexicalField,
-} from "../../../catalog/lexical/lexical-fields.ts";
+import { LEXICAL_FIELDS, type LexicalField } from "../../../catalog/lexical/lexical-fields.ts";
 import { toMentionable } from "../../../catalog/lexical/mentions.ts";
 import { toolFields } from "../../../catalog/tool-text.ts";
 import type { Tool } from "../../../tool/tool.ts";
@@ -36,7 +32,7 @@ const USUAL_LENGTHS: Readonly<Record<LexicalField, number>> = {
   parameterDescriptions: 25,
   namespace: 2,
 };
-const USUAL = measureFields(DEFAULT_LEXICAL_SETTINGS, {
+const USUAL = measureFields({
   totalLength: LEXICAL_FIELDS.map((field) => USUAL_LENGTHS[field]),
   documentsWith: LEXICAL_FIELDS.map(() => 1),
 });
