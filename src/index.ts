@@ -48,7 +48,7 @@ export type { FunctionDefinition } from "./register/from-function.ts";
 export type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
 export type { RegistrationLimits } from "./register/registration-limits.ts";
 
-export { INTENTS, type Intent, type IntentClassifier } from "./retrieve/understand/intent.ts";
+export { INTENTS, type Intent, type IntentClassifier } from "./retrieve/query.ts";
 export type { ConversationContext, Message, RefuseMode, ToolQuery } from "./retrieve/query.ts";
 export type { Reranker } from "./retrieve/reranker.port.ts";
 export type {

@@ -1,7 +1,6 @@
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Capability, ToolSource } from "../tool/tool.ts";
 import type { Principal } from "../guard/principal.ts";
-import type { Intent } from "./understand/intent.ts";
 
 /** The conversation a request stands in. Routing uses all of it, not the last message alone. */
 export interface ConversationContext {
@@ -28,6 +27,26 @@ export interface Message {
   /** Text, or the parts that the model's API uses instead. Null or omitted when the model only called a tool. */
   readonly content?: string | readonly unknown[] | null | undefined;
 }
+
+/** What a request is about, coarsely. */
+export const INTENTS = [
+  "data_query",
+  "data_mutation",
+  "analysis",
+  "communication",
+  "file_operations",
+  "customer_support",
+  "admin",
+  "unknown",
+] as const;
+export type Intent = (typeof INTENTS)[number];
+
+/** Classifies a request by other means than keywords, such as a language model. */
+export type IntentClassifier = (
+  query: string,
+  summary: string | undefined,
+  options: { readonly signal?: AbortSignal },
+) => Promise<Intent>;
 
 /** When a request is answered with no tools: never, only when it is confident that nothing fits, or as soon as that is likely. */
 export const REFUSE_MODES = ["never", "confident", "eager"] as const;

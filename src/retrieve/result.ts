@@ -1,6 +1,6 @@
 import type { RetrievalSteps } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Intent } from "./understand/intent.ts";
+import type { Intent } from "./query.ts";
 
 /** The tools found for a request, best first, and how the search went. */
 export interface RetrievalResult {

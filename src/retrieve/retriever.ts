@@ -20,7 +20,7 @@ import { type CandidateQuery, findCandidates } from "./find-candidates.ts";
 import { judgeFit } from "./fit/confidence.ts";
 import { type FusedEvidence, fuseEvidence } from "./fuse/fuse-evidence.ts";
 import type { Learning } from "./learn/learning.ts";
-import type { ToolQuery } from "./query.ts";
+import type { IntentClassifier, ToolQuery } from "./query.ts";
 import { coverClauses } from "./rank/cover-clauses.ts";
 import { type Companion, dropConflicts, findCompanions, loadDependencies } from "./rank/dependencies.ts";
 import { type MmrOptions, nearDuplication, selectDiverse } from "./rank/mmr.ts";
@@ -31,7 +31,7 @@ import type { Reranker } from "./reranker.port.ts";
 import type { Explanation, RetrievalResult, ScoredTool } from "./result.ts";
 import { DEFAULT_SETTINGS, type RetrieverSettings } from "./settings.ts";
 import { readConversation, usedTools } from "./understand/conversation-view.ts";
-import { type IntentClassifier, resolveIntent, type ResolvedIntent } from "./understand/intent.ts";
+import { resolveIntent, type ResolvedIntent } from "./understand/intent.ts";
 import { type Request, understand } from "./understand/understand.ts";
 import { type CheckedQuery, validateQuery } from "./understand/validate-query.ts";
 

@@ -15,7 +15,7 @@ import type { Secrets } from "../../guard/secrets/secrets.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Sink } from "../../observe/sink.port.ts";
-import type { IntentClassifier } from "../../retrieve/understand/intent.ts";
+import type { IntentClassifier } from "../../retrieve/query.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { present } from "../../tool/present.ts";
 import { needsOf } from "../adapter-settings.ts";

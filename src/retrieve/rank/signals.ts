@@ -4,7 +4,8 @@ import type { Cost, Health, Tool } from "../../tool/tool.ts";
 import type { ConversationView } from "../understand/conversation-view.ts";
 import type { RoutingSignals } from "../result.ts";
 import type { Penalties } from "../settings.ts";
-import { type Intent, keywordOf } from "../understand/intent.ts";
+import type { Intent } from "../query.ts";
+import { keywordOf } from "../understand/intent.ts";
 import { baseForms, wordsOf } from "../understand/words.ts";
 
 /** What a signal is worth where nothing is known: the same for every tool, so that it changes no order. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { INTENT_KEYWORDS, INTENTS, resolveIntent } from "./intent.ts";
+import { INTENTS } from "../query.ts";
+import { INTENT_KEYWORDS, resolveIntent } from "./intent.ts";
 
 const settings = { enableIntentClassification: true, useLlmForIntent: false };
 

@@ -1,26 +1,6 @@
-import type { ConversationContext } from "../query.ts";
+import { type ConversationContext, type Intent, type IntentClassifier, INTENTS } from "../query.ts";
 import type { RetrieverSettings } from "../settings.ts";
 import { baseForms, wordsOf } from "./words.ts";
-
-/** What a request is about, coarsely. */
-export const INTENTS = [
-  "data_query",
-  "data_mutation",
-  "analysis",
-  "communication",
-  "file_operations",
-  "customer_support",
-  "admin",
-  "unknown",
-] as const;
-export type Intent = (typeof INTENTS)[number];
-
-/** Classifies a request by other means than keywords, such as a language model. */
-export type IntentClassifier = (
-  query: string,
-  summary: string | undefined,
-  options: { readonly signal?: AbortSignal },
-) => Promise<Intent>;
 
 /** The words that speak for each intent, in requests and in the tags of tools. */
 export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readonly string[]>> = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Intent, type IntentClassifier, resolveIntent } from "./intent.ts";
+import type { Intent, IntentClassifier } from "../query.ts";
+import { resolveIntent } from "./intent.ts";
 
 const on = { enableIntentClassification: true, useLlmForIntent: true };
 const says =

@@ -3,8 +3,7 @@ import { showValue } from "../../errors/show-value.ts";
 import { type Check, fields, flag, listOf, number, oneOf, string, text } from "../../tool/checks.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { CAPABILITIES, TOOL_SOURCES } from "../../tool/tool.ts";
-import { INTENTS } from "./intent.ts";
-import { REFUSE_MODES, type ConversationContext, type RefuseMode, type ToolQuery } from "../query.ts";
+import { INTENTS, REFUSE_MODES, type ConversationContext, type RefuseMode, type ToolQuery } from "../query.ts";
 
 /** A query that is well formed, with its defaults filled in. */
 export interface CheckedQuery extends ToolQuery {

@@ -1,5 +1,4 @@
-import { REFUSE_MODES } from "../../../retrieve/query.ts";
-import { INTENTS } from "../../../retrieve/understand/intent.ts";
+import { INTENTS, REFUSE_MODES } from "../../../retrieve/query.ts";
 import { CAPABILITIES, TOOL_SOURCES } from "../../../tool/tool.ts";
 import { TOOL } from "./tool.ts";
 import { choice, described, flag, integer, list, number, object, share, text, texts } from "./write.ts";
