@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
-import { type Conversion, startConversion } from "./convert/conversion.ts";
+import { type Place, rootOf } from "./convert/conversion.ts";
 import { convertRoot } from "./convert/convert-root.ts";
 import { SCHEMA_FEATURES, type SchemaFeature } from "./features.ts";
 import type { Loss } from "./dialect.port.ts";
@@ -54,11 +54,10 @@ export interface ConvertedSchema {
 export function convertSchema(schema: JsonSchema, target: SchemaTarget): ConvertedSchema {
   if (isPlainObject(schema) && schema.type === "object" && takesEverything(target))
     return { schema, losses: [], possible: true };
-  const conversion = startConversion(schema, target);
-  const converted = convertRoot(schema, conversion);
-  checkLimits(converted, conversion);
-  const { losses, isRefused } = conversion;
-  return { schema: converted, losses, possible: !isRefused };
+  const root = rootOf(schema, target);
+  const converted = convertRoot(schema, root);
+  checkLimits(converted, root);
+  return { schema: converted, losses: root.losses(), possible: !root.isRefused() };
 }
 
 function takesEverything({ features, parameterNames }: SchemaTarget): boolean {
@@ -75,13 +74,13 @@ const LIMITS: readonly (readonly [keyof SchemaSize, keyof SchemaTarget, keyword:
 ];
 
 /** Refuses a schema that is larger than the target accepts, and says in what. */
-function checkLimits(schema: JsonSchema, { target, lose }: Conversion): void {
+function checkLimits(schema: JsonSchema, { target, record }: Place): void {
   if (LIMITS.every(([, limit]) => target[limit] === undefined)) return;
   const size = measureSchema(schema);
   for (const [counted, limit, keyword, words] of LIMITS) {
     const [count, most] = [size[counted], target[limit]];
     if (typeof most === "number" && count > most)
-      lose("", keyword, "refused", `${count} ${words}, where ${most} are taken`);
+      record("", keyword, "refused", `${count} ${words}, where ${most} are taken`);
   }
 }
 

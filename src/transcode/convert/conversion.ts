@@ -4,14 +4,11 @@ import type { SchemaFeature } from "../features.ts";
 import { below, createReferences } from "../schema/find-reference.ts";
 import type { Loss } from "../dialect.port.ts";
 
-/** One schema on its way to one target: what was found out, what was lost, and how much work is left. */
-export type Conversion = ReturnType<typeof startConversion>;
-
 /** The most schemas that one conversion writes: references are copied out within this. */
 const MAX_NODES = 10_000;
 
-/** Starts a conversion. */
-export function startConversion(root: unknown, target: SchemaTarget) {
+/** Starts the conversion of a schema: what was found out, what was lost, and how much work is left. */
+function startConversion(root: unknown, target: SchemaTarget) {
   const losses = new Map<string, Loss>();
   const names = new Map<string, string>();
   const definitions = new Map<string, JsonSchema>();
@@ -19,26 +16,15 @@ export function startConversion(root: unknown, target: SchemaTarget) {
   let nodes = 0;
   let attempts = 0;
 
-  const references = createReferences(root);
-  const lose = (path: string, keyword: string, action: Loss["action"], message: string): void => {
-    const key = JSON.stringify([path, keyword, message]);
-    if (losses.has(key)) return;
-    losses.set(key, { path, keyword, action, message });
-    if (action === "refused") refusals += 1;
-  };
-
   return {
     target,
-    references,
+    references: createReferences(root),
     /** Records one change. The same change of the same place, met again where a definition is used twice, is one change. */
-    lose,
-    /** Records a change of a keyword of the schema at a place. */
-    loseAt: ({ path }: Pick<Place, "path">, keyword: string, action: Loss["action"], message: string): void =>
-      lose(below(path, keyword), keyword, action, message),
-    /** The place of a schema inside the one at a place. One that was copied from elsewhere in the original is known by where it stands there. */
-    inside: (place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place => {
-      const path = references.pointerOf(child) ?? below(place.path, ...tokens);
-      return { ...place, path, depth: place.depth + 1 };
+    record(path: string, keyword: string, action: Loss["action"], message: string): void {
+      const key = JSON.stringify([path, keyword, message]);
+      if (losses.has(key)) return;
+      losses.set(key, { path, keyword, action, message });
+      if (action === "refused") refusals += 1;
     },
     has: (feature: SchemaFeature): boolean => target.features.has(feature),
     /** Counts one schema. False once so many were written that the rest is left out. */
@@ -62,9 +48,7 @@ export function startConversion(root: unknown, target: SchemaTarget) {
       return undefined;
     },
     /** True inside a step that may be forgotten. */
-    get isAttempting(): boolean {
-      return attempts > 0;
-    },
+    isAttempting: (): boolean => attempts > 0,
     /** The name of the definition for a key. `write` is called for the first use. */
     define(key: string, wanted: string, write: () => JsonSchema): string {
       const known = names.get(key);
@@ -75,13 +59,9 @@ export function startConversion(root: unknown, target: SchemaTarget) {
       definitions.set(name, write());
       return name;
     },
-    get losses(): readonly Loss[] {
-      return [...losses.values()];
-    },
+    losses: (): readonly Loss[] => [...losses.values()],
     definitions: definitions as ReadonlyMap<string, JsonSchema>,
-    get isRefused(): boolean {
-      return refusals > 0;
-    },
+    isRefused: (): boolean => refusals > 0,
   };
 }
 
@@ -93,8 +73,8 @@ function unusedName(wanted: string, used: ReadonlySet<string>): string {
   return candidate;
 }
 
-/** Where in the schema a step stands. */
-export interface Place {
+/** A place in a schema that is being converted. */
+export interface Place extends ReturnType<typeof startConversion> {
   /** JSON Pointer into the original. */
   readonly path: string;
   /** Steps down from the root, over everything. */
@@ -107,5 +87,25 @@ export interface Place {
   readonly otherTypes: ReadonlySet<string>;
 }
 
-/** The root. */
-export const ROOT: Place = { path: "", depth: 0, level: 0, following: new Set(), otherTypes: new Set() };
+/** The root of a schema, from which its conversion starts. */
+export function rootOf(schema: unknown, target: SchemaTarget): Place {
+  return {
+    ...startConversion(schema, target),
+    path: "",
+    depth: 0,
+    level: 0,
+    following: new Set(),
+    otherTypes: new Set(),
+  };
+}
+
+/** The place of a schema inside the one at a place. One that was copied from elsewhere in the original is known by where it stands there. */
+export function within(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place {
+  const path = place.references.pointerOf(child) ?? below(place.path, ...tokens);
+  return { ...place, path, depth: place.depth + 1 };
+}
+
+/** Records a change of a keyword of the schema at a place. */
+export function lose(place: Place, keyword: string, action: Loss["action"], message: string): void {
+  place.record(below(place.path, keyword), keyword, action, message);
+}

@@ -1,21 +1,21 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import type { Conversion, Place } from "./conversion.ts";
+import { lose, type Place } from "./conversion.ts";
 import { addNotes, showJson } from "./describe-constraint.ts";
 import type { Found } from "../schema/find-reference.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { typesOf } from "../schema/types-of.ts";
 
 /** A schema that takes anything, where the target has one; a refusal, or the simple types, where it has not. */
-export function nothingKnown(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
+export function nothingKnown(node: SchemaNode, place: Place): JsonSchema {
   const { description } = node;
   const told = typeof description === "string" ? { description } : {};
-  const { target } = conversion;
+  const { target } = place;
   if (target.typed !== true) return told;
-  if (target.closedObjects === true || conversion.isAttempting) {
-    conversion.lose(place.path, "type", "refused", "takes values of any type, which cannot be said here");
+  if (target.closedObjects === true || place.isAttempting()) {
+    place.record(place.path, "type", "refused", "takes values of any type, which cannot be said here");
     return told;
   }
-  conversion.lose(place.path, "type", "dropped", "takes values of any type: objects and lists can no longer be given");
+  place.record(place.path, "type", "dropped", "takes values of any type: objects and lists can no longer be given");
   const note = target.bareUnions === true ? told : {};
   return {
     ...(target.bareUnions === true ? {} : told),
@@ -31,28 +31,28 @@ export function nothingKnown(node: SchemaNode, place: Place, conversion: Convers
 export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
 
 /** A schema that no value fits. */
-export function nothingFits(place: Place, conversion: Conversion): JsonSchema {
-  if (conversion.target.typed === true) {
-    conversion.lose(place.path, "not", "resolved", "no value fits this: left out");
+export function nothingFits(place: Place): JsonSchema {
+  if (place.target.typed === true) {
+    place.record(place.path, "not", "resolved", "no value fits this: left out");
     return NEVER;
   }
-  conversion.lose(place.path, "not", "widened", "no value fits this, which cannot be said here");
+  place.record(place.path, "not", "widened", "no value fits this, which cannot be said here");
   return {};
 }
 
 /** What is kept although no value fits it, because it cannot be left out. */
-export function keepNever(schema: JsonSchema, place: Place, conversion: Conversion): JsonSchema {
-  if (schema === NEVER) conversion.lose(place.path, "not", "widened", "no value fits this, which cannot be said here");
+export function keepNever(schema: JsonSchema, place: Place): JsonSchema {
+  if (schema === NEVER) place.record(place.path, "not", "widened", "no value fits this, which cannot be said here");
   return schema;
 }
 
 /** The place where a schema would be copied into itself for ever. */
-export function cutRecursion(beside: SchemaNode, found: Found, place: Place, conversion: Conversion): JsonSchema {
-  const types = typesOf(found.node, conversion.references);
+export function cutRecursion(beside: SchemaNode, found: Found, place: Place): JsonSchema {
+  const types = typesOf(found.node, place.references);
   const node = { ...(isPlainObject(found.node) ? { description: found.node["description"] } : {}), ...beside };
-  if (conversion.target.typed === true) return encodeAsText(node, types, "$ref", place, conversion);
+  if (place.target.typed === true) return encodeAsText(node, types, "$ref", place);
   const message = "the schema contains itself: cut here";
-  conversion.loseAt(place, "$ref", "widened", message);
+  lose(place, "$ref", "widened", message);
   const description = addNotes(node.description, [
     `Fits ${found.pointer === "" ? "the whole" : showJson(found.pointer)} again.`,
   ]);
@@ -63,26 +63,20 @@ export function cutRecursion(beside: SchemaNode, found: Found, place: Place, con
 }
 
 /** An object or list as JSON text, where the target has no way to say what may be in it. `repairArguments` reads it back. */
-export function encodeAsText(
-  node: SchemaNode,
-  types: ReadonlySet<string>,
-  keyword: string,
-  place: Place,
-  conversion: Conversion,
-): JsonSchema {
+export function encodeAsText(node: SchemaNode, types: ReadonlySet<string>, keyword: string, place: Place): JsonSchema {
   const { path, otherTypes } = place;
   const kinds = ["object", "array"].filter((type) => types.has(type));
   const isOnlyThese = [...types].every((type) => kinds.includes(type) || type === "null");
   if (kinds.length === 0 || !isOnlyThese || otherTypes.has("string")) {
-    if (conversion.target.closedObjects !== true && !conversion.isAttempting) {
-      conversion.lose(path, keyword, "dropped", "objects and lists beside text can no longer be given");
+    if (place.target.closedObjects !== true && !place.isAttempting()) {
+      place.record(path, keyword, "dropped", "objects and lists beside text can no longer be given");
       return { type: "string" };
     }
     const message = "takes objects or lists of any content beside text, which cannot be told apart here";
-    conversion.lose(path, keyword, "refused", message);
+    place.record(path, keyword, "refused", message);
     return {};
   }
-  conversion.lose(path, keyword, "widened", "as JSON text, which is read back");
+  place.record(path, keyword, "widened", "as JSON text, which is read back");
   const description = addNotes(node["description"], [hint(node, kinds)]) ?? "";
   return { type: "string", description };
 }

@@ -1,6 +1,6 @@
 import { isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import type { Conversion, Place } from "./conversion.ts";
+import { lose, type Place, within } from "./conversion.ts";
 import type { Part } from "./convert-literals.ts";
 import { keepNever, NEVER } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
@@ -9,12 +9,12 @@ import type { SchemaNode } from "../schema/keywords.ts";
 import { takesNull, withNull } from "./nullable.ts";
 
 /** `properties`, `required` and `additionalProperties` as the target takes them. */
-export function convertObject(node: SchemaNode, place: Place, conversion: Conversion): Part {
-  const { target } = conversion;
-  const { properties, notes, isNever } = convertProperties(node, place, conversion);
+export function convertObject(node: SchemaNode, place: Place): Part {
+  const { target } = place;
+  const { properties, notes, isNever } = convertProperties(node, place);
   const names = Object.keys(properties);
   const required = requiredOf(node);
-  const others = convertOthers(node, place, conversion);
+  const others = convertOthers(node, place);
   const isObject = target.closedObjects === true || names.length > 0 || node["properties"] !== undefined;
   const listed =
     target.allRequired === true ? names : required.filter((name) => target.typed !== true || names.includes(name));
@@ -48,34 +48,33 @@ export function namedProperties(node: SchemaNode, isTyped: boolean): readonly (r
 function convertProperties(
   node: SchemaNode,
   place: Place,
-  conversion: Conversion,
 ): {
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly notes: readonly string[];
   readonly isNever: boolean;
 } {
-  const { target } = conversion;
+  const { target } = place;
   const isTyped = target.typed === true;
   const required = new Set(requiredOf(node));
   const notes: string[] = [];
   const converted: (readonly [string, JsonSchema])[] = [];
   let isNever = false;
   for (const [name, child] of namedProperties(node, isTyped)) {
-    const at = conversion.inside(place, child, "properties", name);
-    if (child === false && (isTyped || !conversion.has("booleanSchemas"))) {
-      conversion.lose(at.path, "false", isTyped ? "dropped" : "described", "can never be given: left out");
+    const at = within(place, child, "properties", name);
+    if (child === false && (isTyped || !place.has("booleanSchemas"))) {
+      place.record(at.path, "false", isTyped ? "dropped" : "described", "can never be given: left out");
       notes.push(`${name} must not be given.`);
       isNever ||= isTyped && required.has(name);
       continue;
     }
     const inside = { ...at, otherTypes: new Set<string>(), level: place.level + 1 };
-    const schema = convertNode(child, inside, conversion);
+    const schema = convertNode(child, inside);
     if (schema === NEVER && !required.has(name)) continue;
     isNever ||= schema === NEVER;
     const mayBeAbsent = target.allRequired === true && !required.has(name);
     if (mayBeAbsent) {
       const message = takesNull(schema) ? "given always, though it may be left out" : "null where it is left out";
-      conversion.lose(at.path, "required", "resolved", message);
+      place.record(at.path, "required", "resolved", message);
     }
     converted.push([name, mayBeAbsent ? withNull(schema, target) : schema]);
   }
@@ -86,59 +85,62 @@ function convertProperties(
   };
 }
 
-function convertOthers(node: SchemaNode, place: Place, conversion: Conversion): Part {
-  const { target } = conversion;
+function convertOthers(node: SchemaNode, place: Place): Part {
+  const { target } = place;
   const { additionalProperties: given, unevaluatedProperties } = node;
-  const lose = (action: "dropped" | "described" | "widened", message: string): void =>
-    conversion.loseAt(place, "additionalProperties", action, message);
   if (target.closedObjects === true) {
-    if (given !== false && unevaluatedProperties !== false) lose("dropped", "only the named properties can be given");
-    else if (node["properties"] === undefined)
-      conversion.loseAt(place, "properties", "resolved", "that it names none is said");
+    if (given !== false && unevaluatedProperties !== false)
+      lose(place, "additionalProperties", "dropped", "only the named properties can be given");
+    else if (node["properties"] === undefined) lose(place, "properties", "resolved", "that it names none is said");
     return { structure: { additionalProperties: false }, notes: [] };
   }
   if (given === undefined) return { structure: {}, notes: [] };
-  if (conversion.has("additionalProperties")) {
-    const inside = { ...conversion.inside(place, given, "additionalProperties"), level: place.level + 1 };
-    const schema = typeof given === "boolean" ? given : convertNode(given, inside, conversion);
+  if (place.has("additionalProperties")) {
+    const inside = { ...within(place, given, "additionalProperties"), level: place.level + 1 };
+    const schema = typeof given === "boolean" ? given : convertNode(given, inside);
     return { structure: { additionalProperties: schema }, notes: [] };
   }
   if (given === false) {
-    lose("widened", "that there are no others cannot be said here");
+    lose(place, "additionalProperties", "widened", "that there are no others cannot be said here");
     return { structure: {}, notes: [] };
   }
   const words = describeConstraint("additionalProperties", given);
-  lose(words === undefined ? "dropped" : "described", "that there may be others cannot be said here");
+  lose(
+    place,
+    "additionalProperties",
+    words === undefined ? "dropped" : "described",
+    "that there may be others cannot be said here",
+  );
   return { structure: {}, notes: words === undefined ? [] : [words] };
 }
 
 /** `items` and `prefixItems` as the target takes them. */
-export function convertArray(node: SchemaNode, place: Place, conversion: Conversion): Part {
+export function convertArray(node: SchemaNode, place: Place): Part {
   const { prefixItems, items } = node;
   const inside = (child: unknown, ...tokens: readonly (string | number)[]): unknown => {
     const at = {
-      ...conversion.inside(place, child, ...tokens),
+      ...within(place, child, ...tokens),
       level: place.level + 1,
       otherTypes: new Set<string>(),
     };
-    return keepNever(convertNode(child, at, conversion), at, conversion);
+    return keepNever(convertNode(child, at), at);
   };
   if (Array.isArray(prefixItems)) {
-    if (!conversion.has("tuples")) return widenTuple(node, prefixItems, inside, place, conversion);
+    if (!place.has("tuples")) return widenTuple(node, prefixItems, inside, place);
     const prefix = prefixItems.map((child, index) => inside(child, "prefixItems", index));
     const rest = items === undefined ? {} : { items: typeof items === "boolean" ? items : inside(items, "items") };
     return { structure: { prefixItems: prefix, ...rest }, notes: [] };
   }
   if (items === false) {
-    if (conversion.has("booleanSchemas")) return { structure: { items }, notes: [] };
-    conversion.loseAt(place, "items", "described", "takes no items: said in the description");
+    if (place.has("booleanSchemas")) return { structure: { items }, notes: [] };
+    lose(place, "items", "described", "takes no items: said in the description");
     return {
-      structure: { items: conversion.target.typed === true ? { type: "string" } : {} },
+      structure: { items: place.target.typed === true ? { type: "string" } : {} },
       notes: ["Always empty."],
     };
   }
-  if (items === undefined && conversion.target.typed !== true)
-    conversion.loseAt(place, "items", "resolved", "said that items may be anything");
+  if (items === undefined && place.target.typed !== true)
+    lose(place, "items", "resolved", "said that items may be anything");
   return { structure: { items: inside(items ?? {}, "items") }, notes: [] };
 }
 
@@ -148,17 +150,16 @@ function widenTuple(
   prefix: readonly unknown[],
   inside: (child: unknown, ...tokens: readonly (string | number)[]) => unknown,
   place: Place,
-  conversion: Conversion,
 ): Part {
   const { items, maxItems } = node;
   const all = typeof items === "object" && items !== null ? [...prefix, items] : prefix;
   const kinds = all.filter((schema, index) => all.findIndex((other) => isSame(other, schema)) === index);
-  const canLimit = conversion.has("arrayLimits") && conversion.target.without?.has("maxItems") !== true;
+  const canLimit = place.has("arrayLimits") && place.target.without?.has("maxItems") !== true;
   const isUniform = kinds.length === 1 && (items !== false || maxItems !== undefined || canLimit);
   const isOpen = items !== undefined && items !== false;
   const limit = isOpen || maxItems !== undefined || !canLimit ? {} : { maxItems: prefix.length };
-  if (isUniform) conversion.loseAt(place, "prefixItems", "resolved", "as a list of one kind of item");
-  else conversion.loseAt(place, "prefixItems", "widened", "as a list in which each item is of any of these kinds");
+  if (isUniform) lose(place, "prefixItems", "resolved", "as a list of one kind of item");
+  else lose(place, "prefixItems", "widened", "as a list in which each item is of any of these kinds");
   return {
     structure: { items: inside(kinds.length === 1 ? kinds[0] : { anyOf: kinds }, "prefixItems"), ...limit },
     notes: isUniform ? [] : [`Items in this order: ${prefix.map(showJson).join(", ")}.`],

@@ -1,5 +1,5 @@
 import { isOfType } from "../../tool/schema/keywords.ts";
-import type { Conversion, Place } from "./conversion.ts";
+import { lose, type Place } from "./conversion.ts";
 import { describeConstraint } from "./describe-constraint.ts";
 import { copyData } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
@@ -17,26 +17,24 @@ export function convertLiterals(
   node: SchemaNode,
   types: readonly string[],
   place: Place,
-  conversion: Conversion,
 ): Part & { readonly types: readonly string[] } {
   const hasConst = Object.hasOwn(node, "const");
   const keyword = hasConst ? "const" : "enum";
   const given = hasConst ? [node["const"]] : node["enum"];
   if (!Array.isArray(given)) return { structure: {}, notes: [], types };
-  const { target } = conversion;
+  const { target } = place;
 
   const fitting = given.filter((value) => types.length === 0 || types.some((type) => isOfType(value, type)));
   const values = target.typed === true ? fitting : given;
-  if (values.length === 0) return sayValues(node, given, types, keyword, place, conversion);
-  if (values.length < given.length)
-    conversion.loseAt(place, keyword, "resolved", "without values that no type of it takes");
+  if (values.length === 0) return sayValues(node, given, types, keyword, place);
+  if (values.length < given.length) lose(place, keyword, "resolved", "without values that no type of it takes");
   const listed =
     target.enumValues === undefined ? values : values.filter((value) => isListable(value, target.enumValues));
-  if (listed.length < values.length || !conversion.has(hasConst && !conversion.has("enums") ? "const" : "enums"))
-    return sayValues(node, values, types, keyword, place, conversion);
+  if (listed.length < values.length || !place.has(hasConst && !place.has("enums") ? "const" : "enums"))
+    return sayValues(node, values, types, keyword, place);
   if (!hasConst) return { structure: { enum: copyData(listed) }, notes: [], types };
-  if (conversion.has("const")) return { structure: { const: copyData(node["const"]) }, notes: [], types };
-  conversion.loseAt(place, keyword, "resolved", "as an enum of one");
+  if (place.has("const")) return { structure: { const: copyData(node["const"]) }, notes: [], types };
+  lose(place, keyword, "resolved", "as an enum of one");
   return { structure: { enum: copyData(listed) }, notes: [], types };
 }
 
@@ -47,16 +45,15 @@ function sayValues(
   types: readonly string[],
   keyword: string,
   place: Place,
-  conversion: Conversion,
 ): Part & { readonly types: readonly string[] } {
   const numbers = values.filter((value) => value !== null && !isOutside(value, node));
-  const isText = conversion.target.enumValues === "strings" && numbers.every((value) => typeof value === "number");
+  const isText = place.target.enumValues === "strings" && numbers.every((value) => typeof value === "number");
   if (isText && numbers.length > 0 && !place.otherTypes.has("string")) {
-    conversion.loseAt(place, keyword, "resolved", "its numbers as text, which is read back");
+    lose(place, keyword, "resolved", "its numbers as text, which is read back");
     const isNullable = values.includes(null);
     return { structure: { enum: numbers.map(String) }, notes: [], types: isNullable ? ["string", "null"] : ["string"] };
   }
-  conversion.loseAt(place, keyword, "described", "not taken here: said in the description");
+  lose(place, keyword, "described", "not taken here: said in the description");
   const words = keyword === "const" ? describeConstraint("const", values[0]) : describeConstraint("enum", values);
   return { structure: {}, notes: words === undefined ? [] : [words], types };
 }

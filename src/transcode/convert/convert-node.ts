@@ -1,6 +1,6 @@
 import { pointerSteps } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import type { Conversion, Place } from "./conversion.ts";
+import { lose, type Place } from "./conversion.ts";
 import { convertArray, convertObject } from "./convert-container.ts";
 import { cutRecursion, NEVER, nothingFits, nothingKnown } from "./convert-anything.ts";
 import { convertLiterals } from "./convert-literals.ts";
@@ -18,63 +18,63 @@ import { typesOf } from "../schema/types-of.ts";
 const MAX_DEPTH = 80;
 
 /** Converts one schema and all that is inside it. */
-export function convertNode(raw: unknown, place: Place, conversion: Conversion): JsonSchema {
+export function convertNode(raw: unknown, place: Place): JsonSchema {
   // The type of schemas names only objects; the targets that take booleans take them wherever a schema may be.
-  if (typeof raw === "boolean" && conversion.has("booleanSchemas")) return raw as unknown as JsonSchema;
-  if (raw === false) return nothingFits(place, conversion);
+  if (typeof raw === "boolean" && place.has("booleanSchemas")) return raw as unknown as JsonSchema;
+  if (raw === false) return nothingFits(place);
   if (!isPlainObject(raw)) {
-    if (conversion.target.typed !== true) conversion.lose(place.path, "true", "resolved", "as an empty schema");
-    return nothingKnown({}, place, conversion);
+    if (place.target.typed !== true) place.record(place.path, "true", "resolved", "as an empty schema");
+    return nothingKnown({}, place);
   }
-  return convertSpelled(spellModern(raw, place.path, conversion), place, conversion);
+  return convertSpelled(spellModern(raw, place), place);
 }
 
 /** The same for a schema in modern spelling. */
-export function convertSpelled(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
-  if (place.depth > MAX_DEPTH || !conversion.spend()) {
-    conversion.lose(place.path, "depth", "widened", "too deep or too large: cut here");
-    return nothingKnown({}, place, conversion);
+export function convertSpelled(node: SchemaNode, place: Place): JsonSchema {
+  if (place.depth > MAX_DEPTH || !place.spend()) {
+    place.record(place.path, "depth", "widened", "too deep or too large: cut here");
+    return nothingKnown({}, place);
   }
   const { allOf, $ref } = node;
   if (Array.isArray(allOf) && $ref === undefined) {
     const { allOf: _allOf, ...rest } = node;
     const [only] = allOf;
-    if (allOf.length === 1 && isPlainObject(only) && !isConstraining(rest) && !conversion.has("allOf")) {
-      conversion.loseAt(place, "allOf", "resolved", "as the one schema in it");
-      return convertNode({ ...only, ...rest }, { ...place, depth: place.depth + 1 }, conversion);
+    if (allOf.length === 1 && isPlainObject(only) && !isConstraining(rest) && !place.has("allOf")) {
+      lose(place, "allOf", "resolved", "as the one schema in it");
+      return convertNode({ ...only, ...rest }, { ...place, depth: place.depth + 1 });
     }
   }
   if ($ref !== undefined) {
     const { $ref: _ref, ...rest } = node;
-    if (!isConstraining(rest)) return convertReference(node, place, conversion);
+    if (!isConstraining(rest)) return convertReference(node, place);
   }
-  const isTyped = conversion.target.typed === true;
-  const canStandBeside = conversion.has("ref") && conversion.target.bareReferences !== true;
-  if ((allOf !== undefined && !conversion.has("allOf")) || ($ref !== undefined && !canStandBeside))
-    return convertMerged(node, place, conversion);
-  return isTyped ? convertTyped(node, place, conversion) : convertLoose(node, place, conversion);
+  const isTyped = place.target.typed === true;
+  const canStandBeside = place.has("ref") && place.target.bareReferences !== true;
+  if ((allOf !== undefined && !place.has("allOf")) || ($ref !== undefined && !canStandBeside))
+    return convertMerged(node, place);
+  return isTyped ? convertTyped(node, place) : convertLoose(node, place);
 }
 
-function convertMerged(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
+function convertMerged(node: SchemaNode, place: Place): JsonSchema {
   const [keyword, message] =
     node["allOf"] === undefined ? ["$ref", "merged with the keywords beside it"] : ["allOf", "merged into one schema"];
-  conversion.loseAt(place, keyword, "resolved", message);
-  const merged = mergeAllOf(node, place, conversion);
-  if (merged.node === false) return nothingFits(place, conversion);
-  return convertSpelled(merged.node, { ...place, following: merged.following }, conversion);
+  lose(place, keyword, "resolved", message);
+  const merged = mergeAllOf(node, place);
+  if (merged.node === false) return nothingFits(place);
+  return convertSpelled(merged.node, { ...place, following: merged.following });
 }
 
 /** For a target that takes JSON Schema with some keywords missing: each keyword on its own. */
-function convertLoose(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
+function convertLoose(node: SchemaNode, place: Place): JsonSchema {
   const { type, $ref } = node;
   const types = type === undefined ? [] : ([type].flat() as string[]);
-  const literals = convertLiterals(node, types, place, conversion);
-  const kept = keepKeywords(node, [], place, conversion);
-  const object = convertObject(node, place, conversion);
+  const literals = convertLiterals(node, types, place);
+  const kept = keepKeywords(node, [], place);
+  const object = convertObject(node, place);
   const array = types.includes("array") || node["items"] !== undefined || node["prefixItems"] !== undefined;
-  const items = array ? convertArray(node, place, conversion) : { structure: {}, notes: [] };
-  const branches = convertBranches(node, place, conversion);
-  const reference = $ref === undefined ? {} : convertReference({ $ref }, place, conversion);
+  const items = array ? convertArray(node, place) : { structure: {}, notes: [] };
+  const branches = convertBranches(node, place);
+  const reference = $ref === undefined ? {} : convertReference({ $ref }, place);
   const notes = [...kept.notes, ...literals.notes, ...object.notes, ...items.notes, ...branches.notes];
   return assemble(
     node,
@@ -98,75 +98,68 @@ export function annotationsOf(node: SchemaNode): SchemaNode {
 const MAX_ALIASES = 50;
 
 /** Converts a `$ref` beside which nothing but annotations stand: kept where the target has references, copied out where not. */
-function convertReference(node: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
+function convertReference(node: SchemaNode, place: Place): JsonSchema {
   const { $ref, ...beside } = node;
-  const found = resolveAliases(String($ref), conversion);
+  const found = resolveAliases(String($ref), place);
   if (found === undefined) {
-    conversion.loseAt(place, "$ref", "dropped", "refers to nothing inside this schema; nothing is read from elsewhere");
-    return nothingKnown(beside, place, conversion);
+    lose(place, "$ref", "dropped", "refers to nothing inside this schema; nothing is read from elsewhere");
+    return nothingKnown(beside, place);
   }
-  if (found.node === false && conversion.target.typed === true) return nothingFits(place, conversion);
-  if (place.following.has(found.pointer) && !conversion.has("recursion")) {
-    return cutRecursion(beside, found, place, conversion);
+  if (found.node === false && place.target.typed === true) return nothingFits(place);
+  if (place.following.has(found.pointer) && !place.has("recursion")) {
+    return cutRecursion(beside, found, place);
   }
-  const types = typesOf(found.node, conversion.references);
+  const types = typesOf(found.node, place.references);
   // What is null and nothing else is said as it is wherever null is said.
-  const isNull = conversion.target.typed === true && types.size === 1 && types.has("null");
-  if (conversion.has("ref") && !isNull) return keepReference(String($ref), beside, found, place, conversion);
-  conversion.loseAt(place, "$ref", "resolved", "copied out");
-  const copied = copyOut(found, place, conversion);
-  return copied === NEVER ? NEVER : annotate(copied, beside, place, conversion);
+  const isNull = place.target.typed === true && types.size === 1 && types.has("null");
+  if (place.has("ref") && !isNull) return keepReference(String($ref), beside, found, place);
+  lose(place, "$ref", "resolved", "copied out");
+  const copied = copyOut(found, place);
+  return copied === NEVER ? NEVER : annotate(copied, beside, place);
 }
 
-function keepReference(
-  reference: string,
-  beside: SchemaNode,
-  found: Found,
-  place: Place,
-  conversion: Conversion,
-): JsonSchema {
+function keepReference(reference: string, beside: SchemaNode, found: Found, place: Place): JsonSchema {
   // What is encoded as text or as a list must not be taken for another branch of the union around it, so such uses have definitions of their own.
   const other = ["string", "array"].filter((type) => place.otherTypes.has(type));
   const wanted = pointerSteps(found.pointer)?.at(-1) ?? "";
-  const name = conversion.define([found.pointer, ...other].join(" "), wanted === "" ? "root" : wanted, () =>
-    copyOut(found, place, conversion),
+  const name = place.define([found.pointer, ...other].join(" "), wanted === "" ? "root" : wanted, () =>
+    copyOut(found, place),
   );
-  const written = conversion.definitions.get(name);
+  const written = place.definitions.get(name);
   if (written === NEVER) return NEVER;
   const kept = `#/$defs/${name}`;
   if (written?.["$ref"] === kept) {
-    conversion.loseAt(place, "$ref", "dropped", "refers to nothing but itself");
-    return nothingKnown(beside, place, conversion);
+    lose(place, "$ref", "dropped", "refers to nothing but itself");
+    return nothingKnown(beside, place);
   }
-  if (kept !== reference) conversion.loseAt(place, "$ref", "resolved", `as ${kept}`);
-  const described = annotate({ $ref: kept }, beside, place, conversion);
-  if (described["anyOf"] !== undefined)
-    conversion.loseAt(place, "$ref", "resolved", "in a union of one, which can be described");
+  if (kept !== reference) lose(place, "$ref", "resolved", `as ${kept}`);
+  const described = annotate({ $ref: kept }, beside, place);
+  if (described["anyOf"] !== undefined) lose(place, "$ref", "resolved", "in a union of one, which can be described");
   return described;
 }
 
-function copyOut(found: Found, place: Place, conversion: Conversion): JsonSchema {
+function copyOut(found: Found, place: Place): JsonSchema {
   const following = new Set([...place.following, found.pointer]);
-  return convertNode(found.node, { ...place, path: found.pointer, depth: place.depth + 1, following }, conversion);
+  return convertNode(found.node, { ...place, path: found.pointer, depth: place.depth + 1, following });
 }
 
 /** What is said beside a reference is about this use of it, and comes first. */
-function annotate(schema: JsonSchema, beside: SchemaNode, place: Place, conversion: Conversion): JsonSchema {
-  const { keywords, notes } = keepKeywords(beside, [], place, conversion);
-  return describeWhole(schema, addNotes(beside["description"], notes), keywords, conversion.target);
+function annotate(schema: JsonSchema, beside: SchemaNode, place: Place): JsonSchema {
+  const { keywords, notes } = keepKeywords(beside, [], place);
+  return describeWhole(schema, addNotes(beside["description"], notes), keywords, place.target);
 }
 
 /** Follows references that are nothing but references; undefined if they lead nowhere or in a circle. */
-function resolveAliases(reference: string, conversion: Conversion): Found | undefined {
-  const start = conversion.references.find(reference);
+function resolveAliases(reference: string, place: Place): Found | undefined {
+  const start = place.references.find(reference);
   let end = start;
   let last = start;
   for (let count = 0; count < MAX_ALIASES; count++) {
     if (end === undefined) return undefined;
     if (!isPlainObject(end.node) || end.node["$ref"] === undefined) return last;
-    const { $ref, ...beside } = spellModern(end.node, end.pointer, conversion);
+    const { $ref, ...beside } = spellModern(end.node, { ...place, path: end.pointer });
     if ($ref === undefined || isConstraining(beside)) return last;
-    const next = conversion.references.find(String($ref));
+    const next = place.references.find(String($ref));
     // One that says more than where to look is a definition of its own.
     if (Object.keys(beside).every((keyword) => PLACES.has(keyword)) && last === end) last = next;
     end = next;

@@ -1,6 +1,6 @@
 import { HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { type Conversion, ROOT } from "./conversion.ts";
+import { lose, type Place } from "./conversion.ts";
 import { convertSpelled } from "./convert-node.ts";
 import { namedProperties, requiredOf } from "./convert-container.ts";
 import { writeNamed } from "./convert-typed.ts";
@@ -17,110 +17,103 @@ import { spellModern } from "./spell-modern.ts";
 export const WRAPPER = "input";
 
 /** Converts a tool's parameters: always an object, whatever else the schema may be. */
-export function convertRoot(schema: unknown, conversion: Conversion): JsonSchema {
+export function convertRoot(schema: unknown, root: Place): JsonSchema {
   if (!isPlainObject(schema))
-    conversion.lose("", "type", "widened", "no schema of an object: taken as one without parameters");
+    root.record("", "type", "widened", "no schema of an object: taken as one without parameters");
   const given = isPlainObject(schema) ? schema : { type: "object" };
-  if (conversion.has("rootCombinators")) return { ...given, type: toObject(given, conversion) };
-  const spelled = spellModern(given, "", conversion);
-  const node = withObjectType(withoutLiterals(merged(spelled, conversion), conversion), conversion);
+  if (root.has("rootCombinators")) return { ...given, type: toObject(given, root) };
+  const spelled = spellModern(given, root);
+  const node = withObjectType(withoutLiterals(merged(spelled, root), root), root);
   const keyword = ["anyOf", "oneOf"].find((name) => node[name] !== undefined) as "anyOf" | "oneOf" | undefined;
   const converted =
-    keyword === undefined
-      ? writeRoot(node, schema, conversion)
-      : convertAlternatives(node, keyword, schema, conversion);
-  return withDefinitions(given, converted, conversion);
+    keyword === undefined ? writeRoot(node, schema, root) : convertAlternatives(node, keyword, schema, root);
+  return withDefinitions(given, converted, root);
 }
 
-function merged(node: SchemaNode, conversion: Conversion): SchemaNode {
+function merged(node: SchemaNode, root: Place): SchemaNode {
   const keyword = ["allOf", "$ref"].find((name) => node[name] !== undefined);
   if (keyword === undefined) return node;
   const message = keyword === "allOf" ? "merged into one schema" : "copied out";
-  conversion.loseAt(ROOT, keyword, "resolved", message);
-  const { node: result } = mergeAllOf(node, ROOT, conversion);
+  lose(root, keyword, "resolved", message);
+  const { node: result } = mergeAllOf(node, root);
   if (result !== false) return result;
-  conversion.loseAt(ROOT, keyword, "widened", "nothing fits all of it: taken as an object without parameters");
+  lose(root, keyword, "widened", "nothing fits all of it: taken as an object without parameters");
   return {};
 }
 
 /** What a provider takes nowhere but below the root. */
-function withoutLiterals(node: SchemaNode, conversion: Conversion): SchemaNode {
+function withoutLiterals(node: SchemaNode, root: Place): SchemaNode {
   const { not, enum: values, const: value, ...rest } = node;
   const told = Object.entries({ not, enum: values, const: value }).filter(([keyword]) => Object.hasOwn(node, keyword));
   if (told.length === 0) return node;
   const notes = told.flatMap(([keyword, constraint]) => {
-    conversion.loseAt(ROOT, keyword, "described", "not taken at the root: said in the description");
+    lose(root, keyword, "described", "not taken at the root: said in the description");
     return describeConstraint(keyword, constraint) ?? [];
   });
   return { ...rest, description: addNotes(rest["description"], notes) };
 }
 
-function withObjectType(node: SchemaNode, conversion: Conversion): SchemaNode {
-  return node["type"] === "object" ? node : { ...node, type: toObject(node, conversion) };
+function withObjectType(node: SchemaNode, root: Place): SchemaNode {
+  return node["type"] === "object" ? node : { ...node, type: toObject(node, root) };
 }
 
-function toObject({ type }: SchemaNode, conversion: Conversion): "object" {
+function toObject({ type }: SchemaNode, root: Place): "object" {
   const isObject = type === undefined || [type].flat().includes("object");
   if (type !== "object")
-    conversion.lose("/type", "type", isObject ? "resolved" : "widened", "parameters are always an object");
+    root.record("/type", "type", isObject ? "resolved" : "widened", "parameters are always an object");
   return "object";
 }
 
-function convertAlternatives(
-  node: SchemaNode,
-  keyword: "anyOf" | "oneOf",
-  original: unknown,
-  conversion: Conversion,
-): JsonSchema {
-  const isStrict = conversion.target.closedObjects === true;
+function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", original: unknown, root: Place): JsonSchema {
+  const isStrict = root.target.closedObjects === true;
   const branches = node[keyword];
   if (isStrict && Array.isArray(branches) && branches.every(isOnlyAboutNames)) {
     const { [keyword]: _branches, ...rest } = node;
-    conversion.loseAt(ROOT, keyword, "described", "which names go together: said in the description");
+    lose(root, keyword, "described", "which names go together: said in the description");
     const description = addNotes(rest["description"], [describeBranches(branches)]);
-    return writeRoot({ ...rest, description }, original, conversion);
+    return writeRoot({ ...rest, description }, original, root);
   }
   // Arguments in a wrapper must be recognised as such, which they are if the tool would refuse them.
-  const isRecognised = !fits({ [WRAPPER]: {} }, original, conversion.references);
+  const isRecognised = !fits({ [WRAPPER]: {} }, original, root.references);
   if (isStrict && isRecognised) {
-    const wrapped = conversion.attempt(() => wrap(node, keyword, conversion));
+    const wrapped = root.attempt(() => wrap(node, keyword, root));
     if (wrapped !== undefined) return wrapped;
   }
-  let single = mergeBranches(node, keyword, conversion);
-  if (single["oneOf"] !== undefined) single = mergeBranches(single, "oneOf", conversion);
-  return writeRoot(single, original, conversion);
+  let single = mergeBranches(node, keyword, root);
+  if (single["oneOf"] !== undefined) single = mergeBranches(single, "oneOf", root);
+  return writeRoot(single, original, root);
 }
 
-function wrap(node: SchemaNode, keyword: string, conversion: Conversion): JsonSchema {
-  const inside = convertUnion(node, { ...ROOT, level: 1 }, conversion);
+function wrap(node: SchemaNode, keyword: string, root: Place): JsonSchema {
+  const inside = convertUnion(node, { ...root, level: 1 });
   const { anyOf } = inside;
   const isTakenOff =
     Array.isArray(anyOf) && anyOf.every(({ type, $ref }: JsonSchema) => type === "object" || $ref !== undefined);
-  if (!isTakenOff) conversion.loseAt(ROOT, keyword, "refused", "alternatives that are not said as objects here");
-  conversion.loseAt(ROOT, keyword, "resolved", `as the parameter ${WRAPPER}, which is taken off again`);
+  if (!isTakenOff) lose(root, keyword, "refused", "alternatives that are not said as objects here");
+  lose(root, keyword, "resolved", `as the parameter ${WRAPPER}, which is taken off again`);
   return { type: "object", properties: { [WRAPPER]: inside }, required: [WRAPPER], additionalProperties: false };
 }
 
-function writeRoot(given: SchemaNode, original: unknown, conversion: Conversion): JsonSchema {
-  const node = rename(given, original, conversion);
-  if (conversion.target.typed !== true) return convertSpelled(node, ROOT, conversion);
+function writeRoot(given: SchemaNode, original: unknown, root: Place): JsonSchema {
+  const node = rename(given, original, root);
+  if (root.target.typed !== true) return convertSpelled(node, root);
   const { additionalProperties } = node;
   const isOpen = additionalProperties === true || isPlainObject(additionalProperties);
-  if (isOpen && conversion.target.closedObjects === true && namedProperties(node, true).length === 0)
-    conversion.lose("/additionalProperties", "additionalProperties", "refused", "takes parameters of any name");
-  return writeNamed(node, [], ROOT, conversion);
+  if (isOpen && root.target.closedObjects === true && namedProperties(node, true).length === 0)
+    root.record("/additionalProperties", "additionalProperties", "refused", "takes parameters of any name");
+  return writeNamed(node, [], root);
 }
 
 /** Parameters whose names the provider refuses go by another. */
-function rename(node: SchemaNode, original: unknown, conversion: Conversion): SchemaNode {
-  const allowed = conversion.target.parameterNames;
+function rename(node: SchemaNode, original: unknown, root: Place): SchemaNode {
+  const allowed = root.target.parameterNames;
   if (allowed === undefined) return node;
-  const safer = saferNames(parameterNames(original, conversion.references));
+  const safer = saferNames(parameterNames(original, root.references));
   const nameOf = (name: string): string => {
     const other = allowed.test(name) ? undefined : safer.get(name);
     if (other === undefined) return name;
     const message = `named ${other} here, and ${name} again in the call`;
-    conversion.lose(below("", "properties", name), "properties", "resolved", message);
+    root.record(below("", "properties", name), "properties", "resolved", message);
     return other;
   };
   const { properties } = node;
@@ -140,19 +133,19 @@ const PREFIX = "#/$defs/";
 type Definitions = ReadonlyMap<string, JsonSchema>;
 
 /** A converted schema with the definitions that it uses. */
-function withDefinitions(given: SchemaNode, written: JsonSchema, conversion: Conversion): JsonSchema {
-  const [converted, all] = dropAliases(written, conversion.definitions);
+function withDefinitions(given: SchemaNode, written: JsonSchema, root: Place): JsonSchema {
+  const [converted, all] = dropAliases(written, root.definitions);
   const definitions = usedBy(converted, all);
   for (const keyword of ["$defs", "definitions"]) {
     const named = given[keyword];
     const count = isPlainObject(named) ? Object.keys(named).length : 0;
     if (count > definitions.size || (keyword === "definitions" && named !== undefined))
-      conversion.loseAt(ROOT, keyword, "resolved", "only what is used, as $defs or copied out");
+      lose(root, keyword, "resolved", "only what is used, as $defs or copied out");
   }
   if (definitions.size === 0) return converted;
-  const endless = conversion.target.closedObjects === true ? findEndless(definitions) : undefined;
+  const endless = root.target.closedObjects === true ? findEndless(definitions) : undefined;
   if (endless !== undefined)
-    conversion.lose("/$defs", "$ref", "refused", `the definition ${endless} refers to itself without end`);
+    root.record("/$defs", "$ref", "refused", `the definition ${endless} refers to itself without end`);
   return { ...converted, $defs: Object.fromEntries(definitions) };
 }
 

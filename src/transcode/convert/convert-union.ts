@@ -1,7 +1,7 @@
 import { isSame } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import type { Conversion, Place } from "./conversion.ts";
+import { lose, type Place, within } from "./conversion.ts";
 import { NEVER, nothingFits } from "./convert-anything.ts";
 import type { Part } from "./convert-literals.ts";
 import { annotationsOf, convertNode, convertSpelled } from "./convert-node.ts";
@@ -15,46 +15,39 @@ import { typesOf } from "../schema/types-of.ts";
 import type { References } from "../schema/find-reference.ts";
 
 /** For a target that takes unions beside other keywords: each branch on its own. */
-export function convertBranches(node: SchemaNode, place: Place, conversion: Conversion): Part {
+export function convertBranches(node: SchemaNode, place: Place): Part {
   const structure: Record<string, unknown> = {};
   const notes: string[] = [];
   for (const keyword of ["allOf", "anyOf", "oneOf"] as const) {
     const branches = node[keyword];
     if (!Array.isArray(branches)) continue;
-    const target = keyword !== "oneOf" || conversion.has("oneOf") ? keyword : "anyOf";
-    if (!conversion.has(target) || structure[target] !== undefined) {
-      conversion.loseAt(place, keyword, "described", "not taken here: said in the description");
+    const target = keyword !== "oneOf" || place.has("oneOf") ? keyword : "anyOf";
+    if (!place.has(target) || structure[target] !== undefined) {
+      lose(place, keyword, "described", "not taken here: said in the description");
       notes.push(describeBranches(branches));
       continue;
     }
-    if (target !== keyword) loseExclusion(branches, place, conversion);
-    structure[target] = branches.map((branch, index) =>
-      convertNode(branch, conversion.inside(place, branch, keyword, index), conversion),
-    );
+    if (target !== keyword) loseExclusion(branches, place);
+    structure[target] = branches.map((branch, index) => convertNode(branch, within(place, branch, keyword, index)));
   }
   return { structure, notes };
 }
 
 /** A union that stands alone, whatever stood beside it. */
-export function convertUnion(
-  node: SchemaNode,
-  place: Place,
-  conversion: Conversion,
-  record: "told" | "silent" = "told",
-): JsonSchema {
+export function convertUnion(node: SchemaNode, place: Place, record: "told" | "silent" = "told"): JsonSchema {
   const keyword = node["anyOf"] === undefined ? "oneOf" : "anyOf";
   const { [keyword]: given, ...rest } = node;
   const raw = given as readonly unknown[];
-  if (record === "told" && keyword === "oneOf") loseExclusion(raw, place, conversion);
+  if (record === "told" && keyword === "oneOf") loseExclusion(raw, place);
   if (raw.every(isOnlyAboutNames) && isConstraining(rest)) {
-    conversion.loseAt(place, keyword, "described", "which names go together: said in the description");
+    lose(place, keyword, "described", "which names go together: said in the description");
     const description = addNotes(node["description"], [describeBranches(raw)]);
-    return convertSpelled({ ...rest, description }, place, conversion);
+    return convertSpelled({ ...rest, description }, place);
   }
-  const branches = distribute(raw, keyword, rest, place, conversion);
-  if (branches === undefined) return nothingFits(place, conversion);
+  const branches = distribute(raw, keyword, rest, place);
+  if (branches === undefined) return nothingFits(place);
   const about = annotationsOf(rest);
-  return writeUnion(branches, about, keyword, record, place, conversion);
+  return writeUnion(branches, about, keyword, record, place);
 }
 
 interface Branch {
@@ -68,20 +61,19 @@ function distribute(
   keyword: string,
   rest: SchemaNode,
   place: Place,
-  conversion: Conversion,
 ): readonly Branch[] | undefined {
   const own = Object.fromEntries(
     Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name) && name !== "nullable"),
   );
   const hasOwn = Object.keys(own).length > 0;
-  if (hasOwn) conversion.loseAt(place, keyword, "resolved", "what stands beside it is written into each branch");
+  if (hasOwn) lose(place, keyword, "resolved", "what stands beside it is written into each branch");
   const branches = raw.flatMap((branch, index): readonly Branch[] => {
-    const inside = conversion.inside(place, branch, keyword, index);
+    const inside = within(place, branch, keyword, index);
     if (branch === false) return [];
     if (!isPlainObject(branch)) return [{ node: hasOwn ? own : true, place: inside }];
-    const spelled = spellModern(branch, inside.path, conversion);
+    const spelled = spellModern(branch, inside);
     if (!hasOwn) return [{ node: spelled, place: inside }];
-    const merged = mergeAllOf({ allOf: [spelled, own] }, inside, conversion);
+    const merged = mergeAllOf({ allOf: [spelled, own] }, inside);
     return merged.node === false ? [] : [{ node: merged.node, place: { ...inside, following: merged.following } }];
   });
   return branches.length === 0 ? undefined : branches;
@@ -93,12 +85,11 @@ function writeUnion(
   keyword: string,
   record: "told" | "silent",
   place: Place,
-  conversion: Conversion,
 ): JsonSchema {
-  const { references, target } = conversion;
+  const { references, target } = place;
   const types = branches.map(({ node }) => typesOf(node, references));
   const isNull = types.map((told) => told.size === 1 && told.has("null"));
-  const kept = keepKeywords(about, [], place, conversion);
+  const kept = keepKeywords(about, [], place);
   const counts = countTypes(types);
   const separate = new Map<string, JsonSchema>();
   branches.forEach(({ node, place: inside }, index) => {
@@ -108,8 +99,8 @@ function writeUnion(
     const otherTypes = new Set([...place.otherTypes, ...others.map(([type]) => type)]);
     const schema =
       typeof node === "boolean"
-        ? convertNode(node, { ...inside, otherTypes }, conversion)
-        : convertSpelled(node, { ...inside, otherTypes }, conversion);
+        ? convertNode(node, { ...inside, otherTypes })
+        : convertSpelled(node, { ...inside, otherTypes });
     // A union in a union is one union.
     const members = isBareUnion(schema) ? schema.anyOf : schema === NEVER ? [] : [schema];
     for (const member of members) separate.set(canonicalJson(member), member);
@@ -117,9 +108,9 @@ function writeUnion(
   const converted = withOneList([...separate.values()]);
   const hasNull = isNull.includes(true);
   const [only] = converted;
-  if (only === undefined) return hasNull ? assemble(about, kept, { type: "null" }) : nothingFits(place, conversion);
+  if (only === undefined) return hasNull ? assemble(about, kept, { type: "null" }) : nothingFits(place);
   const changed = (message: string): void => {
-    if (record === "told") conversion.loseAt(place, keyword, "resolved", message);
+    if (record === "told") lose(place, keyword, "resolved", message);
   };
   if (converted.length === 1) {
     changed(hasNull ? "that it may be null, said as it is said here" : "as the one schema in it");
@@ -208,12 +199,12 @@ export function describeBranches(branches: readonly unknown[]): string {
   return `One of these: ${forms.join("; ")}.`;
 }
 
-function loseExclusion(branches: readonly unknown[], place: Place, conversion: Conversion): void {
-  const isExclusive = areExclusive(branches, conversion.references);
+function loseExclusion(branches: readonly unknown[], place: Place): void {
+  const isExclusive = areExclusive(branches, place.references);
   const message = isExclusive
     ? "as anyOf: its branches exclude each other"
     : "as anyOf: a value may now fit several branches";
-  conversion.loseAt(place, "oneOf", isExclusive ? "resolved" : "widened", message);
+  lose(place, "oneOf", isExclusive ? "resolved" : "widened", message);
 }
 
 const MAX_BRANCHES = 50;

@@ -1,6 +1,6 @@
 import { HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
-import type { Conversion, Place } from "./conversion.ts";
+import { lose, type Place, within } from "./conversion.ts";
 import { convertNode } from "./convert-node.ts";
 import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
 import { ANNOTATIONS, FEATURE_OF, PLACES, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
@@ -22,32 +22,29 @@ export function keepKeywords(
   node: SchemaNode,
   types: readonly string[],
   place: Place,
-  conversion: Conversion,
   only: "all" | "annotations" = "all",
 ): Kept {
   const keywords: Record<string, unknown> = {};
   const notes: string[] = [];
   const isAllowed = (keyword: string): boolean => only === "all" || ANNOTATIONS.has(keyword);
   for (const [keyword, value] of Object.entries(node)) {
-    const isSaidWithIf = (keyword === "then" || keyword === "else") && !conversion.has("conditionals");
+    const isSaidWithIf = (keyword === "then" || keyword === "else") && !place.has("conditionals");
     const isElsewhere = STRUCTURE.has(keyword) && !isBesideThePoint(keyword, types);
     if (isElsewhere || (isSaidWithIf && node["if"] !== undefined)) continue;
-    const lose = (action: "dropped" | "described" | "resolved", message: string): void =>
-      conversion.loseAt(place, keyword, action, message);
     if (PLACES.has(keyword)) {
       const isRoot = place.path === "" && /defs|definitions/.test(keyword);
-      if (!isRoot) lose("resolved", "references are written without it");
+      if (!isRoot) lose(place, keyword, "resolved", "references are written without it");
     } else if (isBesideThePoint(keyword, types))
-      lose("resolved", `says nothing of ${types.join(" or ")} values: left out`);
-    else if (isAllowed(keyword) && isTaken(keyword, value, types, conversion))
-      keywords[keyword] = copyKeyword(keyword, value, place, conversion);
+      lose(place, keyword, "resolved", `says nothing of ${types.join(" or ")} values: left out`);
+    else if (isAllowed(keyword) && isTaken(keyword, value, types, place))
+      keywords[keyword] = copyKeyword(keyword, value, place);
     else {
       const said =
         keyword === "if" ? describeCondition(value, node["then"], node["else"]) : describeConstraint(keyword, value);
-      if (said === undefined || said === "") lose("dropped", "not taken here");
+      if (said === undefined || said === "") lose(place, keyword, "dropped", "not taken here");
       else {
         notes.push(said);
-        lose("described", "not taken here: said in the description");
+        lose(place, keyword, "described", "not taken here: said in the description");
       }
     }
   }
@@ -82,7 +79,7 @@ function isBesideThePoint(keyword: string, types: readonly string[]): boolean {
 /** Formats of numbers; the rest are of text. */
 const NUMBER_FORMAT = /^(u?int\d*|float|double|decimal)$/;
 
-function isTaken(keyword: string, value: unknown, types: readonly string[], { has, target }: Conversion): boolean {
+function isTaken(keyword: string, value: unknown, types: readonly string[], { has, target }: Place): boolean {
   const feature = FEATURE_OF.get(keyword);
   if (target.without?.has(keyword) === true) return false;
   if (keyword === "default" && value === null && target.allRequired === true) return false;
@@ -96,9 +93,9 @@ function isTaken(keyword: string, value: unknown, types: readonly string[], { ha
 }
 
 /** Values are copied, so that nobody who changes the result changes the original. */
-function copyKeyword(keyword: string, value: unknown, place: Place, conversion: Conversion): unknown {
+function copyKeyword(keyword: string, value: unknown, place: Place): unknown {
   const inside = (child: unknown, ...tokens: readonly string[]): unknown =>
-    convertNode(child, conversion.inside(place, child, keyword, ...tokens), conversion);
+    convertNode(child, within(place, child, keyword, ...tokens));
   if (HOLDS_SCHEMA.has(keyword)) return typeof value === "boolean" ? value : inside(value);
   if (HOLDS_NAMED.has(keyword) && typeof value === "object" && value !== null)
     return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { isOfType, isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
-import { type Conversion, type Place, ROOT } from "./conversion.ts";
+import { lose, type Place, within } from "./conversion.ts";
 import { below } from "../schema/find-reference.ts";
 import { isConstraining } from "./keep-keywords.ts";
 import { spellModern } from "./spell-modern.ts";
@@ -145,38 +145,37 @@ const MAX_NESTING = 64;
 export function mergeAllOf(
   node: SchemaNode,
   place: Place,
-  conversion: Conversion,
 ): { readonly node: SchemaNode | false; readonly following: ReadonlySet<string> } {
   const following = new Set(place.following);
 
-  function gather(part: SchemaNode, path: string, nesting: number): readonly (SchemaNode | false)[] {
+  function gather(part: SchemaNode, at: Place, nesting: number): readonly (SchemaNode | false)[] {
     const { allOf: branches, $ref: reference, ...own } = part;
     const parts: (SchemaNode | false)[] = [own];
-    if (typeof reference === "string") parts.push(...follow(reference, path, nesting));
+    if (typeof reference === "string") parts.push(...follow(reference, at, nesting));
     if (Array.isArray(branches))
-      branches.forEach((branch, index) => parts.push(...enter(branch, below(path, "allOf", index), nesting)));
+      branches.forEach((branch, index) => parts.push(...enter(branch, below(at.path, "allOf", index), nesting)));
     return parts;
   }
 
   function enter(branch: unknown, fallback: string, nesting: number): readonly (SchemaNode | false)[] {
     if (branch === false) return [false];
     if (!isPlainObject(branch)) return [];
-    const path = conversion.references.pointerOf(branch) ?? fallback;
-    if (nesting > MAX_NESTING || !conversion.spend()) {
-      conversion.lose(path, "allOf", "widened", "too much to merge: the rest is left out");
+    const at = { ...place, path: place.references.pointerOf(branch) ?? fallback };
+    if (nesting > MAX_NESTING || !place.spend()) {
+      place.record(at.path, "allOf", "widened", "too much to merge: the rest is left out");
       return [];
     }
-    return gather(spellModern(branch, path, conversion), path, nesting + 1);
+    return gather(spellModern(branch, at), at, nesting + 1);
   }
 
-  function follow(reference: string, path: string, nesting: number): readonly (SchemaNode | false)[] {
-    const found = conversion.references.find(reference);
+  function follow(reference: string, at: Place, nesting: number): readonly (SchemaNode | false)[] {
+    const found = place.references.find(reference);
     if (found === undefined) {
-      conversion.loseAt({ path }, "$ref", "dropped", "refers to nothing inside this schema");
+      lose(at, "$ref", "dropped", "refers to nothing inside this schema");
       return [];
     }
     if (following.has(found.pointer)) {
-      conversion.loseAt({ path }, "$ref", "widened", "a schema merged with itself is cut here");
+      lose(at, "$ref", "widened", "a schema merged with itself is cut here");
       return [];
     }
     following.add(found.pointer);
@@ -191,12 +190,11 @@ export function mergeAllOf(
     if (first === false || second === false) return false;
     const isPlain = !isConstraining(first) || !isConstraining(second);
     const merged = isPlain ? mergeSchemas(first, second) : mergeSchemas(withLiterals(first), withLiterals(second));
-    for (const keyword of merged.left)
-      conversion.loseAt(place, keyword, "widened", "two of it cannot be merged: one is left out");
+    for (const keyword of merged.left) lose(place, keyword, "widened", "two of it cannot be merged: one is left out");
     return merged.node;
   }
 
-  return { node: merge(gather(node, place.path, 0)), following };
+  return { node: merge(gather(node, place, 0)), following };
 }
 
 /** Two constants, or a constant and a list of values, are merged as lists. */
@@ -212,19 +210,19 @@ function withLiterals(node: SchemaNode): SchemaNode {
 const KEPT: ReadonlySet<string> = new Set(["type", "properties", "required", "additionalProperties", ...ANNOTATIONS]);
 
 /** A tool's alternatives for its parameters as one object with the properties of all; which of them go together is said in words. */
-export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", conversion: Conversion): SchemaNode {
+export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", root: Place): SchemaNode {
   const { [keyword]: given, ...rest } = node;
   const own = Object.fromEntries(Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name)));
   const forms = (given as readonly unknown[]).flatMap((branch, index): readonly SchemaNode[] => {
-    const place = { ...conversion.inside(ROOT, branch, keyword, index), depth: 0 };
-    const merged = mergeAllOf({ allOf: [own, branch] }, place, conversion).node;
+    const place = { ...within(root, branch, keyword, index), depth: 0 };
+    const merged = mergeAllOf({ allOf: [own, branch] }, place).node;
     return merged === false ? [] : [merged];
   });
   const isWhole = forms.length === 1 && forms.every((form) => Object.keys(form).every((name) => KEPT.has(name)));
-  if (isWhole) conversion.loseAt(ROOT, keyword, "resolved", "as the one alternative there is");
+  if (isWhole) lose(root, keyword, "resolved", "as the one alternative there is");
   else {
     const message = "its alternatives as one object; which go together is said in the description";
-    conversion.loseAt(ROOT, keyword, "widened", message);
+    lose(root, keyword, "widened", message);
   }
   const required = forms.map(requiredOf);
   const inAll = (required[0] ?? []).filter((name) => required.every((names) => names.includes(name)));

@@ -1,6 +1,6 @@
 import { TYPES, WELL_FORMED } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { Conversion } from "./conversion.ts";
+import { lose, type Place } from "./conversion.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
 type Draft = Record<string, unknown>;
@@ -8,22 +8,22 @@ type Draft = Record<string, unknown>;
 const isSchema = (value: unknown): boolean => typeof value === "boolean" || isPlainObject(value);
 
 /** One schema, not those inside it, in the spelling of draft 2020-12, whatever draft or OpenAPI version it was written for. */
-export function spellModern(raw: SchemaNode, path: string, conversion: Conversion): SchemaNode {
+export function spellModern(raw: SchemaNode, place: Place): SchemaNode {
   const node: Draft = {};
   for (const [keyword, value] of Object.entries(raw)) if (value !== undefined) node[keyword] = value;
-  const resolve = (keyword: string, message: string): void => conversion.loseAt({ path }, keyword, "resolved", message);
+  const resolve = (keyword: string, message: string): void => lose(place, keyword, "resolved", message);
 
   spellReferences(node, resolve);
   spellLimits(node, resolve);
-  spellTuples(node, conversion.has("tuples") ? resolve : () => {});
-  spellDependencies(node, conversion.has("dependencies") ? resolve : () => {});
+  spellTuples(node, place.has("tuples") ? resolve : () => {});
+  spellDependencies(node, place.has("dependencies") ? resolve : () => {});
   for (const [keyword, value] of Object.entries(node)) {
     if (WELL_FORMED.get(keyword)?.(value) !== false) continue;
     delete node[keyword];
-    conversion.loseAt({ path }, keyword, "dropped", `its value has no meaning for ${keyword}`);
+    lose(place, keyword, "dropped", `its value has no meaning for ${keyword}`);
   }
-  spellTypes(node, path, conversion);
-  spellNullable(node, conversion.target.nullable === "nullable-keyword", resolve);
+  spellTypes(node, place);
+  spellNullable(node, place.target.nullable === "nullable-keyword", resolve);
   return node;
 }
 
@@ -79,7 +79,7 @@ function spellDependencies(node: Draft, resolve: Resolve): void {
   resolve("dependencies", "as dependentRequired and dependentSchemas");
 }
 
-function spellTypes(node: Draft, path: string, conversion: Conversion): void {
+function spellTypes(node: Draft, place: Place): void {
   const given = node["type"];
   if (given === undefined) return;
   const names = (Array.isArray(given) ? given : [given]).map((name) => String(name).toLowerCase());
@@ -90,9 +90,9 @@ function spellTypes(node: Draft, path: string, conversion: Conversion): void {
   const isWhole = told.length === new Set(names).size;
   if (first === undefined || (!isWhole && names.includes("any"))) delete node["type"];
   else node["type"] = told.length === 1 ? first : told;
-  if (first === undefined) conversion.loseAt({ path }, "type", "dropped", "no type of JSON Schema");
+  if (first === undefined) lose(place, "type", "dropped", "no type of JSON Schema");
   else if (JSON.stringify(node["type"]) !== JSON.stringify(given))
-    conversion.loseAt({ path }, "type", "resolved", "the types it names, each once and as JSON Schema has them");
+    lose(place, "type", "resolved", "the types it names, each once and as JSON Schema has them");
 }
 
 /** OpenAPI 3.0 says "or null" with a flag. */
