@@ -1,22 +1,14 @@
-/** A first-in, first-out queue that never grows beyond its capacity: the oldest item makes room for the newest. */
-export interface BoundedQueue<Item> {
-  readonly size: number;
-  /** Returns false if the oldest item was dropped for it. */
-  push(item: Item): boolean;
-  /** Removes and returns the oldest items, at most `max`. */
-  take(max: number): readonly Item[];
-}
-
-/** A ring, so that adding costs the same however full it is. */
-export function createBoundedQueue<Item>(capacity: number): BoundedQueue<Item> {
+/** A first-in, first-out queue that never grows beyond its capacity: a ring, so that adding costs the same however full it is. */
+export function createBoundedQueue<Item>(capacity: number) {
   const slots: (Item | undefined)[] = [];
   let first = 0;
   let size = 0;
   return {
-    get size() {
+    get size(): number {
       return size;
     },
-    push(item) {
+    /** Returns false if the oldest item was dropped for it. */
+    push(item: Item): boolean {
       slots[(first + size) % capacity] = item;
       if (size < capacity) {
         size++;
@@ -25,7 +17,8 @@ export function createBoundedQueue<Item>(capacity: number): BoundedQueue<Item> {
       first = (first + 1) % capacity;
       return false;
     },
-    take(max) {
+    /** Removes and returns the oldest items, at most `max`. */
+    take(max: number): readonly Item[] {
       const taken: Item[] = [];
       while (taken.length < max && size > 0) {
         taken.push(slots[first] as Item);

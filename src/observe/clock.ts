@@ -15,3 +15,11 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves when the event has happened or the time is over. */
+export async function within(ms: number, event: Promise<unknown>, clock: Clock): Promise<void> {
+  const { promise: timeIsOver, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  await Promise.race([event, timeIsOver]);
+  cancel();
+}

@@ -1,25 +1,13 @@
-import { showValue } from "../errors/show-value.ts";
+import { messageOf } from "../errors/show-value.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
-import { createBoundedQueue, type BoundedQueue } from "./bounded-queue.ts";
-import type { Clock } from "./clock.ts";
+import { createBoundedQueue } from "./bounded-queue.ts";
+import { type Clock, within } from "./clock.ts";
 import type { ArsenalEvent, Emit, EventChoice, EventLevel, EventMap, EventName } from "./events.ts";
 import { levelOf } from "./levels.ts";
 import type { Sink } from "./sink.port.ts";
 
 /** Takes events from the stages to the sinks and listeners, outside the path of any call. */
-export interface Events {
-  readonly emit: Emit;
-  /** Calls back for every event from now on, or those it wants, in the turn after they happened. Returns what ends it. */
-  subscribe(listener: (event: ArsenalEvent) => void, options?: ListenOptions): () => void;
-  /** Events lost since the start, by the sink that lost them. */
-  dropped(): ReadonlyMap<string, number>;
-  /** Hands over what was emitted so far at once, without waiting for anybody: listeners have then heard it. */
-  catchUp(): void;
-  /** Resolves once everything emitted so far was handed over, or the wait for a sink took too long. */
-  flush(): Promise<void>;
-  /** Hands over what is left and closes the sinks, waiting no longer than the bound. What is emitted later is ignored. */
-  close(): Promise<void>;
-}
+export type Events = ReturnType<typeof createEvents>;
 
 /** What a listener wants to hear, and when. */
 export interface ListenOptions extends EventChoice {
@@ -29,7 +17,7 @@ export interface ListenOptions extends EventChoice {
   readonly isPatient?: boolean;
 }
 
-export interface EventsOptions {
+interface EventsOptions {
   readonly sinks: readonly Sink[];
   readonly clock: Clock;
   /** Takes secrets out of every event, before anybody sees it. */
@@ -54,7 +42,7 @@ const REPORT_EVERY_MS = 60_000;
 
 interface Outlet {
   readonly sink: Sink;
-  readonly queue: BoundedQueue<ArsenalEvent>;
+  readonly queue: ReturnType<typeof createBoundedQueue<ArsenalEvent>>;
   readonly isPatient: boolean;
   /** A batch is being written. */
   isBusy: boolean;
@@ -68,8 +56,7 @@ interface Outlet {
 }
 
 /** Starts delivering events. Each sink has its own queue, so that one that hangs or throws disturbs no other, and no call. */
-export function createEvents(options: EventsOptions): Events {
-  const { sinks, clock, redactor, maxBuffered = 10_000, maxWaitMs = 5_000 } = options;
+export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, maxWaitMs = 5_000 }: EventsOptions) {
   const redact: RedactEvent = redactor === undefined ? (_name, data) => data : createEventRedaction(redactor);
   const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered, true)));
   const lost = new Map<string, number>();
@@ -139,8 +126,7 @@ export function createEvents(options: EventsOptions): Events {
   function handOver(outlet: Outlet): void {
     if (outlet.isBusy || outlet.ended || outlet.queue.size === 0) return;
     const batch = outlet.queue.take(MAX_BATCH);
-    const failed = (error: unknown): void =>
-      lose(outlet, batch.length, error instanceof Error ? error.message : showValue(error));
+    const failed = (error: unknown): void => lose(outlet, batch.length, messageOf(error));
     const ended = (): void => {
       outlet.isBusy = false;
       // A wait includes what happened during the write.
@@ -182,14 +168,7 @@ export function createEvents(options: EventsOptions): Events {
   function drained(): Promise<void> {
     distribute();
     handOverSoon();
-    return withinBound(Promise.all(Array.from(outlets, whenIdle)));
-  }
-
-  async function withinBound(work: Promise<unknown>): Promise<void> {
-    const { promise: tooLong, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(maxWaitMs, resolve);
-    await Promise.race([work, tooLong]);
-    cancel();
+    return within(maxWaitMs, Promise.all(Array.from(outlets, whenIdle)), clock);
   }
 
   async function close(): Promise<void> {
@@ -202,16 +181,15 @@ export function createEvents(options: EventsOptions): Events {
       outlet.ended = true;
       await outlet.sink.close?.();
     });
-    await withinBound(Promise.allSettled(closed));
+    await within(maxWaitMs, Promise.allSettled(closed), clock);
     outlets.clear();
   }
 
   return {
     emit,
-    subscribe(
-      listener,
-      { names, wants = names && ((name: EventName) => names.includes(name)), isPatient = false } = {},
-    ) {
+    /** Calls back for every event from now on, or those it wants, in the turn after they happened. Returns what ends it. */
+    subscribe(listener: (event: ArsenalEvent) => void, options: ListenOptions = {}): () => void {
+      const { names, wants = names && ((name: EventName) => names.includes(name)), isPatient = false } = options;
       // What happened before is not for the newcomer.
       distribute();
       const outlet: Outlet = createOutlet(
@@ -226,13 +204,17 @@ export function createEvents(options: EventsOptions): Events {
         outlet.idle?.resolve();
       };
     },
-    dropped: () => lost,
-    catchUp() {
+    /** Events lost since the start, by the sink that lost them. */
+    dropped: (): ReadonlyMap<string, number> => lost,
+    /** Hands over what was emitted so far at once, without waiting for anybody: listeners have then heard it. */
+    catchUp(): void {
       distribute();
       for (const outlet of outlets) while (!outlet.isBusy && !outlet.ended && outlet.queue.size > 0) handOver(outlet);
     },
+    /** Resolves once everything emitted so far was handed over, or the wait for a sink took too long. */
     flush: drained,
-    close: () => (closing ??= close()),
+    /** Hands over what is left and closes the sinks, waiting no longer than the bound. What is emitted later is ignored. */
+    close: (): Promise<void> => (closing ??= close()),
   };
 }
 

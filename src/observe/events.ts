@@ -122,9 +122,9 @@ export interface EventMap {
   /** A source whose tools may have changed was listed again. */
   "ensemble-listed": { readonly ensemble: string; readonly tools: number };
   "ensemble-disconnected": { readonly ensemble: string };
-  /** `kind` is the kind of its source, when it is known. */
   /** An agent signed its card, and no trusted key could check the signature. */
   "card-unverified": { readonly ensemble: string; readonly message: string };
+  /** `kind` is the kind of its source, when it is known. */
   "ensemble-failed": { readonly ensemble: string; readonly kind?: ToolSource; readonly message: string };
   "retrieval-finished": OfSpan & {
     readonly query: string;
@@ -163,34 +163,30 @@ export interface EventMap {
     readonly total?: number;
     readonly message?: string;
   };
-  "call-finished": OfCall & {
-    readonly parentSpanId?: string;
-    /** The toolset that the caller looked through. */
-    readonly toolset?: string;
-    readonly status: ExecutionStatus;
-    readonly code?: ErrorCode;
-    readonly message?: string;
-    /** True if the result came from the result cache. */
-    readonly cached?: true;
-    readonly attempts: number;
-    readonly queuedMs: number;
-    readonly latencyMs: number;
-    readonly principal: string;
-    readonly tenant?: string;
-    /** What the attempts cost, if the tool says what one costs. */
-    readonly cost?: number;
-    /** When the call came, in milliseconds since the epoch, with fractions; `durationMs` later it was answered. */
-    readonly startedAt: number;
-    readonly durationMs: number;
-    readonly sampled?: false;
-    readonly tracestate?: string;
-    /** The source of the tool; undefined if the caller knows of no such tool. */
-    readonly source?: ToolSource;
-    readonly ensemble?: string;
-    /** The id that the model gave the call. */
-    readonly callId?: string;
-    readonly steps: CallSteps;
-  };
+  /** It came at `startedAt`, and `durationMs` later it was answered. */
+  "call-finished": OfCall &
+    OfSpan & {
+      /** The toolset that the caller looked through. */
+      readonly toolset?: string;
+      readonly status: ExecutionStatus;
+      readonly code?: ErrorCode;
+      readonly message?: string;
+      /** True if the result came from the result cache. */
+      readonly cached?: true;
+      readonly attempts: number;
+      readonly queuedMs: number;
+      readonly latencyMs: number;
+      readonly principal: string;
+      readonly tenant?: string;
+      /** What the attempts cost, if the tool says what one costs. */
+      readonly cost?: number;
+      /** The source of the tool; undefined if the caller knows of no such tool. */
+      readonly source?: ToolSource;
+      readonly ensemble?: string;
+      /** The id that the model gave the call. */
+      readonly callId?: string;
+      readonly steps: CallSteps;
+    };
   /** A request to an upstream for a call has ended. `spanId` is what the upstream was told as the parent of its own spans. */
   "upstream-called": OfSpan &
     EndedRequest & { readonly toolId: string; readonly source: ToolSource; readonly ensemble?: string };

@@ -3,19 +3,10 @@ import type { Clock } from "./clock.ts";
 import type { Emit } from "./events.ts";
 
 /** How each tool has fared. */
-export interface HealthBook {
-  /** A tool never called is healthy. */
-  of(toolId: string): Health;
-  recordSuccess(toolId: string, latencyMs: number): void;
-  recordFailure(toolId: string, latencyMs: number): void;
-  setCircuit(toolId: string, open: boolean): void;
-  /** The tools whose circuits are open now, in any process. */
-  openCircuits(): readonly string[];
-  forget(toolId: string): void;
-}
+export type HealthBook = ReturnType<typeof createHealth>;
 
 /** Success rate and latency are taken over this many of the latest calls: a tool that was fixed is not held to its past. */
-export const HEALTH_WINDOW = 100;
+const HEALTH_WINDOW = 100;
 
 /** A success rate that falls below one of these, or comes back to it, is news. */
 const NOTABLE_RATES = [0.9, 0.5];
@@ -32,16 +23,13 @@ const NEVER_CALLED: Health = Object.freeze({
  * Keeps the health of every tool that was called. `health-changed` is emitted when a tool's circuit opens or closes, when it fails for the
  * first time, and when its success rate crosses 0.9 or 0.5; not for every call.
  */
-export function createHealth({ clock, emit }: { readonly clock: Clock; readonly emit: Emit }): HealthBook {
+export function createHealth({ clock, emit }: { readonly clock: Clock; readonly emit: Emit }) {
   const records = new Map<string, ToolRecord>();
   const open = new Set<string>();
 
   function update(toolId: string, change: (record: ToolRecord) => Health): void {
-    let record = records.get(toolId);
-    if (record === undefined) {
-      record = { recent: createRecentCalls(), health: NEVER_CALLED };
-      records.set(toolId, record);
-    }
+    const record: ToolRecord = records.get(toolId) ?? { recent: createRecentCalls(), health: NEVER_CALLED };
+    records.set(toolId, record);
     const before = record.health;
     const after = change(record);
     // Kept ready, because ranking asks for the health of every candidate and calls are rarer.
@@ -64,17 +52,19 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
   }
 
   return {
-    of: (toolId) => records.get(toolId)?.health ?? NEVER_CALLED,
-    recordSuccess: (toolId, latencyMs) => recordCall(toolId, true, latencyMs),
-    recordFailure: (toolId, latencyMs) => recordCall(toolId, false, latencyMs),
-    setCircuit(toolId, isOpen) {
+    /** A tool never called is healthy. */
+    of: (toolId: string): Health => records.get(toolId)?.health ?? NEVER_CALLED,
+    recordSuccess: (toolId: string, latencyMs: number): void => recordCall(toolId, true, latencyMs),
+    recordFailure: (toolId: string, latencyMs: number): void => recordCall(toolId, false, latencyMs),
+    setCircuit(toolId: string, isOpen: boolean): void {
       if (open.has(toolId) === isOpen) return;
       if (isOpen) open.add(toolId);
       else open.delete(toolId);
       update(toolId, ({ health }) => ({ ...health, circuitOpen: isOpen }));
     },
-    openCircuits: () => [...open],
-    forget(toolId) {
+    /** The tools whose circuits are open now, in any process. */
+    openCircuits: (): readonly string[] => [...open],
+    forget(toolId: string): void {
       records.delete(toolId);
       open.delete(toolId);
     },

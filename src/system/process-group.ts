@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import type { Clock } from "../observe/clock.ts";
-import { within } from "./within.ts";
+import { type Clock, within } from "../observe/clock.ts";
 
 /** True where processes have groups that a signal can be sent to. */
 export const HAS_GROUPS: boolean = process.platform !== "win32";
@@ -23,10 +22,7 @@ export function isGroupAlive(leader: number): boolean {
   }
 }
 
-/**
- * For the system, a process is there until its parent has asked how it ended. That of an orphan is the first process, which in many containers
- * never asks, so on Linux each member is looked at.
- */
+/** A process is there until its parent has asked how it ended. The parent of orphans never asks in many containers, so on Linux members are looked at. */
 function hasLivingMember(leader: number): boolean {
   if (isLivingMember(String(leader), leader)) return true;
   try {
@@ -60,15 +56,8 @@ export function signalGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void
   }
 }
 
-/**
- * Ends a group whose leader's stdin has been closed: waits for the leader to leave by itself, then asks the group with SIGTERM, then kills it.
- * A leader that has left does not leave its children behind.
- */
-export async function stopGroup(
-  leader: number,
-  options: { readonly exited: Promise<void>; readonly clock: Clock },
-): Promise<void> {
-  const { exited, clock } = options;
+/** Ends a group whose leader's stdin has been closed: waits for the leader to leave by itself, then asks the group with SIGTERM, then kills it. */
+export async function stopGroup(leader: number, exited: Promise<void>, clock: Clock): Promise<void> {
   await within(GRACE_MS.stdinClosed, exited, clock);
   if (!isGroupAlive(leader)) return;
   signalGroup(leader, "SIGTERM");

@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../observe/clock.ts";
 
 /** How files are watched. */
-export interface WatchOptions {
+interface WatchOptions {
   /** Called when the text of one of the files is another than before. The next call waits until the last has ended. */
   readonly onChange: () => Promise<void> | void;
   /** Called where the machine cannot watch, at most once a folder. */
@@ -17,15 +17,10 @@ export interface WatchOptions {
 }
 
 /** Files that are being watched. */
-export interface WatchedConfig {
-  /** Looks at once whether a file changed, and calls `onChange` even if none did. */
-  reload(): void;
-  /** Resolves when a call under way has ended. */
-  close(): Promise<void>;
-}
+export type WatchedConfig = Awaited<ReturnType<typeof watchConfig>>;
 
 /** Where a mounted volume swaps all its files at once. */
-export const SWAPPED_LINK = "..data";
+const SWAPPED_LINK = "..data";
 
 /**
  * Watches files for changes of their text. The folders are watched, not the files: editors that write a new file and rename it, and mounted
@@ -34,23 +29,15 @@ export const SWAPPED_LINK = "..data";
 export async function watchConfig(
   files: readonly string[],
   { onChange, onFailure, clock = systemClock, quietMs = 150, known: given }: WatchOptions,
-): Promise<WatchedConfig> {
+) {
   const paths = files.map((file) => resolve(file));
   let closed = false;
   let cancel: (() => void) | undefined;
   let running: Promise<void> = Promise.resolve();
 
-  const watchers = [...Map.groupBy(paths, dirname)].flatMap(([folder, inside]): readonly FSWatcher[] => {
-    const names = new Set([...inside.map((path) => basename(path)), SWAPPED_LINK]);
-    try {
-      const watcher = watch(folder, { persistent: false }, (_event, name) => {
-        if (name === null || names.has(name)) settle();
-      });
-      return [watcher.once("error", (error) => onFailure?.(error))];
-    } catch (error) {
-      onFailure?.(error instanceof Error ? error : new Error(String(error)));
-      return [];
-    }
+  const watchers = [...Map.groupBy(paths, dirname)].flatMap(([folder, inside]) => {
+    const names = new Set(inside.map((path) => basename(path)));
+    return watchFolder(folder, (name) => names.has(name), settle, onFailure);
   });
   let known = given ?? (await fileTexts(paths));
   if (given !== undefined) settle();
@@ -61,9 +48,7 @@ export async function watchConfig(
   }
 
   function look(always: boolean): void {
-    running = lookAfter(running, always).catch((error: unknown) => {
-      onFailure?.(error instanceof Error ? error : new Error(String(error)));
-    });
+    running = lookAfter(running, always).catch((error: unknown) => onFailure?.(toError(error)));
   }
 
   async function lookAfter(earlier: Promise<void>, always: boolean): Promise<void> {
@@ -77,8 +62,10 @@ export async function watchConfig(
   }
 
   return {
-    reload: () => look(true),
-    async close() {
+    /** Looks at once whether a file changed, and calls `onChange` even if none did. */
+    reload: (): void => look(true),
+    /** Resolves when a call under way has ended. */
+    async close(): Promise<void> {
       closed = true;
       cancel?.();
       for (const watcher of watchers) watcher.close();
@@ -93,15 +80,10 @@ export function fileTexts(paths: readonly string[]): Promise<readonly (string | 
 }
 
 /** Files that are watched, which may be others from one moment to the next. */
-export interface WatchedFiles {
-  /** Watches these files from now on, and no others. `known` is what they held when they were last read. */
-  follow(files: readonly string[], known?: readonly (string | undefined)[]): void;
-  /** Resolves when everything has ended. */
-  close(): Promise<void>;
-}
+export type WatchedFiles = ReturnType<typeof watchFiles>;
 
 /** Watches files as `watchConfig` does, with a list that can change. */
-export function watchFiles(options: WatchOptions): WatchedFiles {
+export function watchFiles(options: WatchOptions) {
   let followed: readonly string[] = [];
   let current: Promise<WatchedConfig | undefined> = Promise.resolve(undefined);
   const replace = (files: readonly string[], known?: readonly (string | undefined)[]): void => {
@@ -109,15 +91,67 @@ export function watchFiles(options: WatchOptions): WatchedFiles {
     current = current.then(async (watched) => {
       await watched?.close();
       if (files.length === 0) return undefined;
-      return watchConfig(files, { ...options, ...(known === undefined ? {} : { known }) });
+      return watchConfig(files, { ...options, ...(known && { known }) });
     });
   };
   return {
-    follow(files, known) {
+    /** Watches these files from now on, and no others. `known` is what they held when they were last read. */
+    follow(files: readonly string[], known?: readonly (string | undefined)[]): void {
       if (files.join("\n") !== followed.join("\n")) replace(files, known);
     },
-    async close() {
+    /** Resolves when everything has ended. */
+    async close(): Promise<void> {
       await (await current)?.close();
     },
   };
+}
+
+/** How folders are watched. */
+interface WatchFoldersOptions {
+  /** Called after files changed, once it has been quiet for a moment. */
+  readonly changed: () => void;
+  /** Which files count. */
+  readonly matters: (file: string) => boolean;
+  readonly clock: Clock;
+  /** Default 150. */
+  readonly quietMs?: number;
+}
+
+/** Watches the files right inside folders. A folder that cannot be watched is passed over. Returns what ends the watch. */
+export function watchFolders(
+  folders: readonly string[],
+  { changed, matters, clock, quietMs = 150 }: WatchFoldersOptions,
+): () => void {
+  let cancel: (() => void) | undefined;
+  const settle = (): void => {
+    cancel?.();
+    cancel = clock.after(quietMs, changed, { background: true });
+  };
+  const watchers = folders.flatMap((folder) => watchFolder(folder, matters, settle));
+  return () => {
+    cancel?.();
+    for (const watcher of watchers) watcher.close();
+  };
+}
+
+/** Calls back for changes of the files that matter. Returns the watcher, if the folder can be watched. */
+function watchFolder(
+  folder: string,
+  matters: (file: string) => boolean,
+  changed: () => void,
+  onFailure?: (error: Error) => void,
+): readonly FSWatcher[] {
+  try {
+    const watcher = watch(folder, { persistent: false }, (_event, name) => {
+      if (name === null || name === SWAPPED_LINK || matters(name)) changed();
+    });
+    return [watcher.once("error", (error) => (watcher.close(), onFailure?.(error)))];
+  } catch (error) {
+    onFailure?.(toError(error));
+    return [];
+  }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

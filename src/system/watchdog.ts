@@ -19,19 +19,11 @@ signal() { some=1; for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/nul
 signal 0 && sleep 1 && signal TERM && sleep 1 && signal KILL
 `;
 
-/** Sees to it that process groups do not outlive the process that began them. */
-export interface Watchdog {
-  /** Begins a process group, watched from its first moment. The process is the group's leader. */
-  launch<Child extends ChildProcess>(begin: () => Child): Child;
-  /** Forgets a group that is gone, before its number can be given to another. */
-  forget(leader: number): void;
-}
-
 /**
- * Watches with one small shell for all groups, there only while there is a group. Where there is no shell, groups are ended when this process
- * exits, and not where it is killed.
+ * Sees to it that process groups do not outlive the process that began them, with one small shell while there are groups. Without a shell,
+ * groups are ended when this process exits, but not if it is killed.
  */
-export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bin/sh" : undefined): Watchdog {
+export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bin/sh" : undefined) {
   const leaders = new Set<number>();
   let shell: ChildProcess | undefined;
   let isShellMissing = false;
@@ -74,7 +66,8 @@ export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bi
   }
 
   return {
-    launch(begin) {
+    /** Begins a process group, watched from its first moment. The process is the group's leader. */
+    launch<Child extends ChildProcess>(begin: () => Child): Child {
       ensureShell();
       try {
         const child = begin();
@@ -88,7 +81,8 @@ export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bi
         rest();
       }
     },
-    forget(leader) {
+    /** Forgets a group that is gone, before its number can be given to another. */
+    forget(leader: number): void {
       if (leaders.delete(leader)) tell(`remove ${leader}`);
       rest();
     },

@@ -1,6 +1,4 @@
-import type { ErrorCode } from "../../errors/codes.ts";
-import type { ExecutionStatus } from "../../execute/result.ts";
-import type { CallSteps } from "../events.ts";
+import type { EventMap } from "../events.ts";
 import type { ExplainedTool, Explanation, RetrievalResult } from "../../retrieve/result.ts";
 
 /** A retrieval as the history keeps it: enough to explain its ranking again. */
@@ -23,34 +21,18 @@ export interface RetrievalRecord
   readonly explanation: Explanation;
 }
 
-/** A call as the history keeps it: how it went, without its arguments and result. */
-export interface CallRecord {
+/** A call as the history keeps it: how it went, without its arguments and result. `message` is absent if no text is kept. */
+export interface CallRecord
+  extends
+    Omit<EventMap["call-finished"], "sampled" | "tracestate" | "source" | "callId" | TimeOfCall>,
+    Partial<Pick<EventMap["call-finished"], TimeOfCall>> {
   readonly kind: "call";
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly toolId: string;
-  /** The ensemble of the tool, such as its MCP server. */
-  readonly ensemble?: string;
-  readonly toolset?: string;
-  readonly status: ExecutionStatus;
-  readonly code?: ErrorCode;
-  /** Why it failed, without secrets. Absent if no text is kept. */
-  readonly message?: string;
-  readonly cached?: true;
-  readonly attempts: number;
-  readonly queuedMs: number;
-  readonly latencyMs: number;
-  /** When it came, how long it took until it was answered, and when its steps happened. Absent in records of older versions. */
-  readonly startedAt?: number;
-  readonly durationMs?: number;
-  readonly steps?: CallSteps;
-  readonly principal: string;
-  readonly tenant?: string;
-  readonly cost?: number;
 }
+
+/** What records of older versions do not have. */
+type TimeOfCall = "startedAt" | "durationMs" | "steps";
 
 export type HistoryRecord = RetrievalRecord | CallRecord;
 

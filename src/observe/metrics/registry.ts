@@ -1,32 +1,5 @@
 /** Numbers about what happens, by name and labels. Every exporter reads the same ones. */
-export interface MetricRegistry {
-  /** Declares a number that only grows. The name ends in `_total`. Label values are given in this order. */
-  counter(name: string, help: string, labels?: readonly string[]): Counter;
-  /** Declares a number that goes up and down. */
-  gauge(name: string, help: string, labels?: readonly string[]): Gauge;
-  /** Declares a distribution over fixed buckets: upper bounds, ascending, without infinity. */
-  histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram;
-  /** Calls back before every reading, to set what is only known when it is looked at. One that rejects leaves its metrics as they were. */
-  onCollect(collector: () => void | Promise<void>): void;
-  /** Reads every metric, in the order they were declared. Readings that overlap share one. */
-  collect(): Promise<readonly MetricFamily[]>;
-}
-
-export interface Counter {
-  add(value: number, ...labels: readonly string[]): void;
-  /** Sets a total that is counted elsewhere. */
-  set(total: number, ...labels: readonly string[]): void;
-}
-
-export interface Gauge {
-  set(value: number, ...labels: readonly string[]): void;
-  /** Forgets every series, before the ones that exist now are set. */
-  clear(): void;
-}
-
-export interface Histogram {
-  observe(value: number, ...labels: readonly string[]): void;
-}
+export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
 /** One metric and its series. */
 export interface MetricFamily {
@@ -54,7 +27,7 @@ export interface HistogramSeries {
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
 }
 
-export interface RegistryLimits {
+interface RegistryLimits {
   /** The first so many values of each label have series of their own; later ones are counted as `other`. Default 50. */
   readonly maxValues?: number;
   /** Series of one metric; later combinations are counted as `other` in every label. Default 1,000. */
@@ -65,7 +38,7 @@ export interface RegistryLimits {
 export const OTHER = "other";
 
 /** Creates an empty registry. Its size is bounded, whatever labels it is given. */
-export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: RegistryLimits = {}): MetricRegistry {
+export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: RegistryLimits = {}) {
   const families: { readonly name: string; read(): MetricFamily }[] = [];
   const collectors: (() => void | Promise<void>)[] = [];
   /** Shared by all metrics, so that a tenant has a series in each of them or in none. */
@@ -129,11 +102,13 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
     return { of: seriesOf, clear: () => series.clear() };
   }
 
-  function counter(name: string, help: string, labels: readonly string[] = []): Counter {
+  /** Declares a number that only grows. The name ends in `_total`. Label values are given in this order. */
+  function counter(name: string, help: string, labels: readonly string[] = []) {
     const { of } = declare({ name, help, type: "counter", labels }, createNumber, readNumber);
     return {
-      add: (value, ...values) => void (of(values).value += value),
-      set: (total, ...values) => void (of(values).value = total),
+      add: (value: number, ...values: readonly string[]): void => void (of(values).value += value),
+      /** Sets a total that is counted elsewhere. */
+      set: (total: number, ...values: readonly string[]): void => void (of(values).value = total),
     };
   }
 
@@ -144,11 +119,13 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
 
   return {
     counter,
-    gauge(name, help, labels = []) {
+    /** Declares a number that goes up and down. `clear` forgets every series, before the ones that exist now are set. */
+    gauge(name: string, help: string, labels: readonly string[] = []) {
       const { of, clear } = declare({ name, help, type: "gauge", labels }, createNumber, readNumber);
-      return { set: (value, ...values) => void (of(values).value = value), clear };
+      return { set: (value: number, ...values: readonly string[]): void => void (of(values).value = value), clear };
     },
-    histogram(name, help, labels, bounds) {
+    /** Declares a distribution over fixed buckets: upper bounds, ascending, without infinity. */
+    histogram(name: string, help: string, labels: readonly string[], bounds: readonly number[]) {
       const { of } = declare(
         { name, help, type: "histogram", labels },
         () => ({ counts: new Float64Array(bounds.length), count: 0, sum: 0 }),
@@ -160,7 +137,7 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
         }),
       );
       return {
-        observe(value, ...values) {
+        observe(value: number, ...values: readonly string[]): void {
           const kept = of(values);
           kept.count++;
           kept.sum += value;
@@ -169,8 +146,10 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
         },
       };
     },
-    onCollect: (collector) => void collectors.push(collector),
-    collect: () => (collecting ??= collect().finally(() => (collecting = undefined))),
+    /** Calls back before every reading, to set what is only known when it is looked at. One that rejects leaves its metrics as they were. */
+    onCollect: (collector: () => void | Promise<void>): void => void collectors.push(collector),
+    /** Reads every metric, in the order they were declared. Readings that overlap share one. */
+    collect: (): Promise<readonly MetricFamily[]> => (collecting ??= collect().finally(() => (collecting = undefined))),
   };
 }
 

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { findProgram } from "../../../system/find-program.ts";
-import { watchFolders } from "../../../system/watch-folders.ts";
+import { watchFolders } from "../../../system/watch-files.ts";
 import { subprocessSandbox } from "../../sandboxes/subprocess/subprocess.ts";
 import { type Declaration, type ReadScripts, type ScriptProblem, toObjectSchema, toolName } from "./declaration.ts";
 import { findFiles, languageOf, type ScriptFile } from "./find-files.ts";

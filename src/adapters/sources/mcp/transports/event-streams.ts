@@ -21,7 +21,7 @@ interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   /** The server, for messages. */
   readonly server: string;
   /** Opens the server's own stream, or again one that broke after an event; undefined if the server has no such thing. */
-  readonly open: (lastEventId: string | undefined, signal: AbortSignal | undefined) => Promise<InputStream | undefined>;
+  readonly open: (lastEventId?: string, signal?: AbortSignal) => Promise<InputStream | undefined>;
   /** The longest message, in bytes. */
   readonly maxMessageBytes: number;
   /** What may be held of messages that are not complete. */
@@ -100,7 +100,10 @@ export function createEventStreams(parts: EventStreamParts) {
   }
 
   function resume(stream: EventStream, position: Position, failures: number): void {
-    if (failures === TRIES) return giveUp(stream);
+    if (failures === TRIES) {
+      if (stream.about !== undefined) return stream.onEnd?.();
+      return lost(new Error(`its stream broke and could not be opened again in ${TRIES} tries`));
+    }
     const again = (): void => {
       if (isLeft(stream)) return;
       open(position.lastEventId, stream.signal).then(
@@ -116,15 +119,10 @@ export function createEventStreams(parts: EventStreamParts) {
     clock.after(waitFor(position, failures), again, { background: stream.about === undefined });
   }
 
-  function giveUp(stream: EventStream): void {
-    if (stream.about !== undefined) return stream.onEnd?.();
-    lost(new Error(`its stream broke and could not be opened again in ${TRIES} tries`));
-  }
-
   return {
     /** Opens the server's own stream, if it has one. */
     async openOwn(): Promise<void> {
-      const body = await open(undefined, undefined);
+      const body = await open();
       if (body !== undefined) read(body, {}, {});
     },
     /** Reads a stream to its end, and goes on with it if it broke off too early and can be resumed. */

@@ -20,9 +20,6 @@ export interface ExchangeRequest {
   readonly maxRedirects?: number;
 }
 
-/** Sends a request and brings its answer, whose body must be read or destroyed. */
-export type Exchange = (request: ExchangeRequest) => Promise<EgressResponse>;
-
 /** What HTTP transports need in addition to the address. */
 export interface HttpParts {
   readonly clock: Clock;
@@ -45,11 +42,14 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 /** Some servers refuse clients that do not name themselves. */
 const USER_AGENT = { "user-agent": "toolarsenal" };
 
-/** Requests to one server: with the headers of its settings and, where it wants one, a token. Rejects if a header's secret is missing. */
+/**
+ * Makes requests to one server, with the headers of its settings and a token if it wants one. The body of an answer must be read or
+ * destroyed. Rejects if a header's secret is missing.
+ */
 export async function createExchange(
   { url, headers = {} }: HttpSettings,
   { egress, oauth, credentials }: Pick<HttpParts, "egress" | "oauth" | "credentials">,
-): Promise<Exchange> {
+): Promise<(request: ExchangeRequest) => Promise<EgressResponse>> {
   const address = new URL(url);
   const own = lowerCased(await credentials.fill(headers, "headers"));
   // A secret may be changed while the connection lasts, so it is looked up for each request.
@@ -67,7 +67,7 @@ export async function createExchange(
         method,
         headers: {
           ...USER_AGENT,
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
           ...current,
           ...given,
         },
@@ -75,7 +75,7 @@ export async function createExchange(
         trusted: true,
         maxBytes: Number.POSITIVE_INFINITY,
         ...others,
-        ...(signal === undefined ? {} : { signal }),
+        ...(signal && { signal }),
       });
     } catch (error) {
       throw systemErrorIn(error);

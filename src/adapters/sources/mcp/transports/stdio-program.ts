@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
-import { showValue } from "../../../../errors/show-value.ts";
+import { messageOf, showValue } from "../../../../errors/show-value.ts";
 import type { StdioSettings } from "../settings.ts";
 
 /** What programs need to find their files, speak the user's language and know the terminal. None of it is a secret. */
@@ -44,9 +44,8 @@ export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown): A
       `The command ${shown} of the MCP server may not be executed.`,
       "Make the file executable, or name the program that runs it as the command and the file as its first argument.",
     );
-  const reason = cause instanceof Error ? cause.message : String(cause);
   return failure(
-    `The command ${shown} of the MCP server could not be started: ${reason}.`,
+    `The command ${shown} of the MCP server could not be started: ${messageOf(cause)}.`,
     `Run it in a terminal to see what is wrong.${hint}`,
   );
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { showValue } from "../../../../errors/show-value.ts";
-import { systemClock, type Clock } from "../../../../observe/clock.ts";
+import { systemClock, type Clock, within } from "../../../../observe/clock.ts";
 import { createFloodGate } from "./flood-gate.ts";
 import { createLineReader } from "../../../../mcp/read-lines.ts";
 import type { StdioSettings } from "../settings.ts";
@@ -11,7 +11,6 @@ import { HAS_GROUPS, stopGroup } from "../../../../system/process-group.ts";
 import { childEnvironment, spawnFailure } from "./stdio-program.ts";
 import { createWatchdog } from "../../../../system/watchdog.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
-import { within } from "../../../../system/within.ts";
 
 /** How a stdio server is listened to and stopped. */
 export interface StdioOptions {
@@ -41,10 +40,7 @@ const DRAIN_MS = 500;
 /** One for the whole process: every server's group is watched by the same shell. */
 const watchdog = createWatchdog();
 
-/**
- * Talks to a server that runs as a child process, one message a line. The child runs without a shell, in a process group of its own that is
- * ended as a whole: with `close`, with the child, and with this process, however it ends.
- */
+/** Talks to a child process, one message a line. It runs without a shell, in a group that ends as a whole: with `close`, the child, or this process. */
 export function stdioTransport(settings: StdioSettings, options: StdioOptions = {}): StdioTransport {
   const { onStderr, redact = (line) => line, maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
   const server = `The MCP server ${showValue(settings.command)}`;
@@ -141,20 +137,16 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     onStderr?.(said);
   }
 
-  function failed(error: Error): void {
-    report(transport, error);
-  }
+  const failed = (error: Error): void => report(transport, error);
 
-  function stopOnce(running: ChildProcessWithoutNullStreams): Promise<void> {
-    return (stopped ??= stopChild(running));
-  }
+  const stopOnce = (running: ChildProcessWithoutNullStreams): Promise<void> => (stopped ??= stopChild(running));
 
   async function stopChild(running: ChildProcessWithoutNullStreams): Promise<void> {
     const { pid, stdin, stdout, stderr } = running;
     if (pid === undefined) return;
     const drained = new Promise<void>((resolve) => void running.once("close", () => resolve()));
     stdin.end();
-    await stopGroup(pid, { exited, clock });
+    await stopGroup(pid, exited, clock);
     watchdog.forget(pid);
     // A process that left the group may hold the pipes for as long as it likes.
     if (!isOver) await within(DRAIN_MS, drained, clock);
@@ -177,26 +169,24 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     });
   }
 
-  function send(message: JSONRPCMessage): Promise<void> {
+  async function send(message: JSONRPCMessage): Promise<void> {
     if (child === undefined || stopped !== undefined)
-      return Promise.reject(
-        new ArsenalError("TRANSPORT_FAILED", `${server} is not running, so nothing was sent to it.`, {
-          beforeSend: true,
-          fix: "Connect again.",
-        }),
-      );
+      throw new ArsenalError("TRANSPORT_FAILED", `${server} is not running, so nothing was sent to it.`, {
+        beforeSend: true,
+        fix: "Connect again.",
+      });
     const { stdin } = child;
     // What is sent in one turn of the event loop is written at once.
     if (stdin.writableCorked === 0) {
       stdin.cork();
       setImmediate(() => stdin.uncork());
     }
-    return new Promise((resolve, reject) => {
-      stdin.write(`${JSON.stringify(message)}\n`, (cause) => {
-        if (cause == null) resolve();
-        else reject(new ArsenalError("TRANSPORT_FAILED", `${server} took no more input: ${cause.message}.`, { cause }));
-      });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    stdin.write(`${JSON.stringify(message)}\n`, (cause) => {
+      if (cause == null) resolve();
+      else reject(new ArsenalError("TRANSPORT_FAILED", `${server} took no more input: ${cause.message}.`, { cause }));
     });
+    return promise;
   }
 
   async function close(): Promise<void> {

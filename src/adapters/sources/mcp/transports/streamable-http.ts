@@ -9,7 +9,7 @@ import type { HttpSettings } from "../settings.ts";
 import type { StreamMessageInfo } from "./tap.ts";
 import { deliver, isMessage, MAX_MESSAGE_BYTES, notAMessage, report } from "../../../../mcp/wire-message.ts";
 import type { InputStream } from "../../../../tool/streams.ts";
-import { within } from "../../../../system/within.ts";
+import { within } from "../../../../observe/clock.ts";
 
 /** Streamable HTTP, of both eras. */
 export interface StreamableHttp extends Transport {
@@ -22,7 +22,7 @@ const JSON_TYPE = "application/json";
 /** A server may take this long to say goodbye. */
 const FAREWELL_MS = 1000;
 
-/** Talks to a server over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events. Messages are handed on as they came. */
+/** Talks to a server over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events. */
 export async function streamableHttpTransport(settings: HttpSettings, parts: HttpParts): Promise<StreamableHttp> {
   const { SdkError, SdkErrorCode } = await import("@modelcontextprotocol/client");
   const { origin, pathname } = new URL(settings.url);
@@ -30,15 +30,8 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
   const exchange = await createExchange(settings, parts);
   const { maxMessageBytes = MAX_MESSAGE_BYTES } = parts;
   const budget = createByteBudget(maxMessageBytes);
-  const streams = createEventStreams({
-    ...parts,
-    maxMessageBytes,
-    budget,
-    server,
-    open,
-    deliver: deliverText,
-    report: failed,
-  });
+  const own = { server, maxMessageBytes, budget, open, deliver: deliverText, report: failed };
+  const streams = createEventStreams({ ...parts, ...own });
   /** What goes with every message of the session: its id, and the version of the protocol. */
   let sessionHeaders: Headers = {};
   let closed = false;
@@ -78,8 +71,7 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
         const value: unknown = JSON.parse(text);
         for (const message of Array.isArray(value) ? value : [value]) {
           if (!isMessage(message)) throw new SyntaxError(notAMessage(server, text).message);
-          const info: StreamMessageInfo = { about };
-          transport.onmessage?.(message, info);
+          transport.onmessage?.(message, { about } as StreamMessageInfo);
         }
         // Nothing happens here to a request that was answered.
         return onEnd?.();
@@ -102,16 +94,13 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
     return about !== undefined && message !== undefined && !("method" in message) && message.id === about;
   }
 
-  async function open(
-    lastEventId: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<InputStream | undefined> {
+  async function open(lastEventId?: string, signal?: AbortSignal): Promise<InputStream | undefined> {
     const response = await exchange({
       method: "GET",
       headers: {
         accept: EVENTS_TYPE,
         ...sessionHeaders,
-        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+        ...(lastEventId !== undefined && { "last-event-id": lastEventId }),
       },
       signal,
     });

@@ -4,11 +4,10 @@ import type { ClientOptions, WebSocket } from "ws";
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import { checkInCall } from "../../../../guard/egress/check-url.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
-import { systemClock, type Clock } from "../../../../observe/clock.ts";
+import { systemClock, type Clock, within } from "../../../../observe/clock.ts";
 import { createFloodGate } from "./flood-gate.ts";
 import type { WebSocketSettings } from "../settings.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
-import { within } from "../../../../system/within.ts";
 
 /** How a WebSocket server is listened to and left. */
 export interface WebSocketOptions {
@@ -92,10 +91,10 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
   }
 
   function connectFailure(cause: unknown): ArsenalError {
-    // Where each of several addresses failed, only the code says how.
+    // If each of several addresses failed, only the code says how.
     const { message, code } = cause as Error & { readonly code?: string };
-    const reason = message || code;
-    return new ArsenalError("TRANSPORT_FAILED", `No WebSocket connection to ${address} could be opened (${reason}).`, {
+    const problem = `No WebSocket connection to ${address} could be opened (${message || code}).`;
+    return new ArsenalError("TRANSPORT_FAILED", problem, {
       field: "url",
       value: address,
       beforeSend: true,
