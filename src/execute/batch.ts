@@ -85,7 +85,7 @@ async function mayRunBesideOthers(
     const tool = await toolOf(call as unknown as ToolCall);
     return tool !== undefined && isConfirmedReadOnly(tool);
   } catch {
-    return false; // a call that throws when it is looked at gets its answer when its turn comes
+    return false; // A call that throws when it is looked at gets its answer when its turn comes.
   }
 }
 
@@ -93,7 +93,7 @@ async function mayRunBesideOthers(
 function withDeadline(call: ToolCall, deadline: number | undefined): ToolCall {
   if (deadline === undefined || !isPlainObject(call) || !isReadable(call)) return call;
   const own: unknown = call.deadline;
-  // One that is no time is told of when the call is checked.
+  // One that is not a time is reported when the call is checked.
   return own === undefined || (typeof own === "number" && own > deadline) ? { ...call, deadline } : call;
 }
 
@@ -103,7 +103,7 @@ async function runLinked(
   batchSignal: AbortSignal,
   run: (call: ToolCall) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  // What is no call, or throws when it is looked at, gets its own answer.
+  // What is not a call, or throws when it is looked at, gets its own answer.
   if (!isPlainObject(call) || !isReadable(call)) return run(call);
   if (call.signal === undefined) return run({ ...call, signal: batchSignal });
   if (!isSignal(call.signal)) return run(call);

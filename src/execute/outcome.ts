@@ -31,26 +31,15 @@ export function failed(error: ResultError): Outcome {
 /** A call that its caller cancelled, or that a closing gateway cut off. `started` says that the handler was called, so it may have taken effect. */
 export function cancelled(name: string, signal: AbortSignal | undefined, started = false): Outcome {
   const reason: unknown = signal?.reason;
-  if (isCutOff(signal))
-    return failed(
-      started
-        ? { code: "CLOSED", message: `The call of ${name} was cut off: the gateway shut down.` }
-        : notStarted(name),
-    );
+  if (isArsenalError(reason) && reason.code === "CLOSED") {
+    if (started) return failed({ code: "CLOSED", message: `The call of ${name} was cut off: the gateway shut down.` });
+    const message = `${name} was not started: the gateway shut down while the call waited. Call it again.`;
+    return failed({ code: "CLOSED", message, beforeSend: true });
+  }
   const why =
     isArsenalError(reason) && reason.code === "CANCELLED" ? reason.message : `The call of ${name} was cancelled.`;
   const effect = started ? "It had started, and may have taken effect." : "It was not started.";
   return { status: "cancelled", error: { code: "CANCELLED", message: `${why} ${effect}` } };
-}
-
-/** True if a signal fired because the gateway shuts down, not because a caller cancelled. */
-export function isCutOff(signal: AbortSignal | undefined): boolean {
-  return isArsenalError(signal?.reason) && signal.reason.code === "CLOSED";
-}
-
-function notStarted(name: string): ResultError {
-  const message = `${name} was not started: the gateway shut down while the call waited. Call it again.`;
-  return { code: "CLOSED", message, beforeSend: true };
 }
 
 /** A call that ran out of time before its handler was called: repeating it is safe. */

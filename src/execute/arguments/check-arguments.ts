@@ -1,4 +1,4 @@
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { refusalOf } from "../../tool/schema/schema-limits.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ResultError } from "../result.ts";
@@ -37,7 +37,11 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
     const broken = (error: unknown): Compiled => ({ broken: toolInvalid(tool, error) });
     try {
       const reason = refusalOf(tool.parameters);
-      if (reason !== undefined) return broken(refused(tool, reason));
+      if (reason !== undefined) {
+        const problem = `The schema of the parameters of ${tool.id} ${reason} and was not taken in.`;
+        const fix = "Make the schema smaller in the tool's source.";
+        return broken(fixable("TOOL_INVALID", problem, fix, { field: "parameters" }));
+      }
       const check = validator.compile(tool.parameters, { trusted: isTrusted(tool) });
       return check instanceof Promise ? check.then((ready) => ({ check: ready }), broken) : { check };
     } catch (error) {
@@ -46,16 +50,14 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
   }
 
   function entryFor(tool: Tool): Entry {
+    const { contentHash } = tool;
     const known = entries.get(tool.id);
-    const entry: Entry =
-      known?.contentHash === tool.contentHash ? known : { contentHash: tool.contentHash, compiled: compile(tool) };
+    const entry = known?.contentHash === contentHash ? known : { contentHash, compiled: compile(tool) };
     // Taken out and put back, the entry becomes the most recently used.
     entries.delete(tool.id);
     entries.set(tool.id, entry);
-    if (entries.size > maxChecks) {
-      const [oldest] = entries.keys();
-      if (oldest !== undefined) entries.delete(oldest);
-    }
+    const [oldest = ""] = entries.keys();
+    if (entries.size > maxChecks) entries.delete(oldest);
     return entry;
   }
 
@@ -101,12 +103,6 @@ function toolInvalid(tool: Tool, error: unknown): ResultError {
   if (isArsenalError(error)) return toResultError(error);
   const message = `The parameters of ${tool.id} cannot be checked: ${toResultError(error).message}`;
   return toResultError(new ArsenalError("TOOL_INVALID", message));
-}
-
-function refused(tool: Tool, reason: string): ArsenalError {
-  const fix = "Make the schema smaller in the tool's source.";
-  const message = `The schema of the parameters of ${tool.id} ${reason} and was not taken in. ${fix}`;
-  return new ArsenalError("TOOL_INVALID", message, { field: "parameters", fix });
 }
 
 function argumentsInvalid(tool: Tool, problems: readonly Problem[]): ResultError {

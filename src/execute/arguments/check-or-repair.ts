@@ -13,17 +13,13 @@ export type RepairArguments = (
   readonly repairs: readonly { readonly path: string; readonly message: string }[];
 }>;
 
-/** What checking a call's arguments needs. */
-export interface CheckParts {
+interface CheckParts {
   readonly checks: ArgumentChecks;
   readonly repair?: RepairArguments | undefined;
   readonly emit: Emit;
 }
 
-/**
- * Checks arguments. If they do not fit, or name unknown parameters, checks them again as repaired. If that does not help, the problem reported is that
- * of the arguments as given.
- */
+/** Checks arguments. If they do not fit, or name unknown parameters, checks them again as repaired; if that does not help, reports those given. */
 export async function checkOrRepair(
   tool: Tool,
   given: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 
 /** Deeper arguments are refused: whatever walks them later is recursive. */
@@ -7,10 +7,7 @@ const MAX_DEPTH = 200;
 /** Values shared by many parents are copied once for each, which grows without end in hostile data. */
 const MAX_VALUES = 1_000_000;
 
-/**
- * A copy of a call's arguments as own, plain JSON data. The call keeps what was checked and approved, whatever the caller does with its
- * object while it waits. Members that are undefined count as absent. Throws CALL_INVALID on anything that JSON cannot say.
- */
+/** A copy of a call's arguments as plain JSON data, which the caller cannot change while the call waits. Throws CALL_INVALID on what JSON cannot hold. */
 export function copyArguments(given: object): Record<string, unknown> {
   const path: (string | number)[] = ["arguments"];
   const ancestors: object[] = [];
@@ -18,7 +15,7 @@ export function copyArguments(given: object): Record<string, unknown> {
 
   function refuse(value: unknown, what: string, fix: string): never {
     const field = path.join(".");
-    throw new ArsenalError("CALL_INVALID", `${field} ${what}. ${fix}`, { field, value: showValue(value), fix });
+    throw fixable("CALL_INVALID", `${field} ${what}.`, fix, { field, value: showValue(value) });
   }
 
   function copy(value: unknown): unknown {
@@ -27,13 +24,11 @@ export function copyArguments(given: object): Record<string, unknown> {
       if (Number.isFinite(value)) return value;
       return refuse(value, `is ${value}, which JSON cannot hold`, "Give a finite number, a string or null.");
     }
-    if (typeof value !== "object") {
+    if (typeof value !== "object")
       return refuse(value, `is ${kindOf(value)}, which JSON cannot hold`, "Give plain JSON data.");
-    }
     if (ancestors.includes(value)) return refuse(value, "contains itself", "Give data without cycles.");
-    if (ancestors.length >= MAX_DEPTH) {
+    if (ancestors.length >= MAX_DEPTH)
       return refuse(value, `is nested more than ${MAX_DEPTH} levels deep`, "Give flatter data.");
-    }
     ancestors.push(value);
     const copied = Array.isArray(value) ? copyArray(value) : copyObject(value);
     ancestors.pop();
@@ -52,9 +47,8 @@ export function copyArguments(given: object): Record<string, unknown> {
   }
 
   function copyObject(value: object): Record<string, unknown> {
-    if (!isPlain(value)) {
+    if (!isPlain(value))
       refuse(value, `is ${kindOf(value)}, not plain data`, "Give a plain object, or a string that stands for it.");
-    }
     const result: Record<string, unknown> = {};
     for (const [key, member] of Object.entries(value)) {
       if (member === undefined) continue;
@@ -88,23 +82,14 @@ export function copyPlain<Value>(value: Value): Value {
 
 /** True for an object literal, one without a prototype, and one of another realm; false for an instance of any class. */
 function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype || isRootPrototype(prototype);
-}
-
-function isRootPrototype(prototype: unknown): boolean {
-  return (
-    typeof prototype === "object" &&
-    Object.getPrototypeOf(prototype) === null &&
-    Object.hasOwn(prototype ?? {}, "toString")
-  );
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  if (prototype === null || prototype === Object.prototype) return true;
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "toString");
 }
 
 function kindOf(value: unknown): string {
   if (value === undefined) return "undefined";
   if (typeof value !== "object") return `a ${typeof value}`;
   const { constructor } = Object(value) as { readonly constructor?: unknown };
-  return typeof constructor === "function" && constructor.name !== ""
-    ? `a ${constructor.name}`
-    : "an object of a class";
+  return typeof constructor === "function" && constructor.name ? `a ${constructor.name}` : "an object of a class";
 }

@@ -14,10 +14,7 @@ const MOST_BYTES_OF_A_CHARACTER = 6;
 /** As long as the longest number: `-1.2345678901234567e+100`. */
 const MOST_BYTES_OF_A_NUMBER = 24;
 
-/**
- * Whether a value, written as JSON in UTF-8, fits into so many bytes. Nearly every value is either far smaller or far larger, which its
- * members and the lengths of its texts tell; only what lies between is written out.
- */
+/** Whether a value, as JSON in UTF-8, fits into so many bytes. Most are far smaller or larger, which their members tell; only the others are written out. */
 export function measureJson(value: unknown, limit: number): Measured {
   let least = 0;
   let most = 0;

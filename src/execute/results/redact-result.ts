@@ -8,11 +8,10 @@ const MAX_LAYERS = 4;
 const MAX_DEPTH = 100;
 
 /**
- * A result without what the redactions take out, in order; the same value where there was nothing to take out. A path counts from the top of
- * the result, of an MCP result's structured content, and of every text that is JSON: a server sends the same data as both. What is no plain
- * data is made plain first, since nothing could be taken out of it. Throws if that cannot be done.
+ * A result without what the redactions take out; the same value if that is nothing. A path counts from the top of the result, of an MCP
+ * result's structured content, and of every text that is JSON. What is not plain data is made plain first. Throws if that cannot be done.
  */
-export function redactResult(value: unknown, redactions: readonly Redaction[]): unknown {
+export function redactResult(value: unknown, redactions: readonly Redaction[] = []): unknown {
   if (redactions.length === 0) return value;
   return redactions.reduce((redacted, redaction) => redact(redacted, redaction, 0), toPlain(value));
 }

@@ -18,10 +18,8 @@ export async function askAegis(
   if (decided.kind === "cancelled") return stop(cancelled(tool.id, limits.signal));
   if (decided.kind === "timeout") return stop(neverStarted(tool, limits, "the policy's decision"));
   if (decided.kind === "thrown") {
-    const { message } = toResultError(decided.error);
-    return stop(
-      failed({ code: "PERMISSION_DENIED", message: `${tool.id} is refused, since the guard failed: ${message}` }),
-    );
+    const message = `${tool.id} is refused, since the guard failed: ${toResultError(decided.error).message}`;
+    return stop(failed({ code: "PERMISSION_DENIED", message }));
   }
   const decision = decided.value;
   return decision.effect === "allow" ? decision : stop(stoppedBy(decision));
@@ -51,10 +49,9 @@ function stop(outcome: Outcome): { readonly effect: "stop"; readonly outcome: Ou
 }
 
 function stoppedBy(decision: Exclude<AegisDecision, Permission>): Outcome {
-  const named = decision.rule === undefined ? {} : { rule: decision.rule };
-  if (decision.effect === "deny") {
+  const named = decision.rule !== undefined && { rule: decision.rule };
+  if (decision.effect === "deny")
     return { status: "permission_denied", error: { code: decision.code, message: decision.reason }, ...named };
-  }
   const { confirmationId, reason, command } = decision;
   const how = command === undefined ? `The approval's id is ${confirmationId}.` : `The user approves with: ${command}`;
   const fix = `Ask the user to approve this call, then make the same call again. ${how}`;

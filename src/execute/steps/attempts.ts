@@ -1,4 +1,4 @@
-import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { AttemptTime } from "../../observe/events.ts";
 import type { SourceAnswer } from "../../tool/handler.ts";
@@ -15,7 +15,7 @@ import type { CheckedCall } from "../running-call.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
 /** How the attempts ended, and how long the last one took. */
-export interface AttemptsOutcome {
+interface AttemptsOutcome {
   readonly outcome: Outcome;
   readonly lastAttemptMs: number;
   /** Present if the tool itself reported the error: its whole answer, if there is one. */
@@ -90,15 +90,13 @@ async function runAttempt(
   const controller = new AbortController();
   const { tool, handler, limits, request, maxAttempts } = checked;
   const deadline = engine.clock.now() + timeLeftMs(limits);
-  const { context, answersRequest, close } = createHandlerContext(checked, engine, {
-    attempt,
-    attemptSpanId,
-    signal: controller.signal,
-    deadline,
-  });
+  const { signal } = controller;
+  const own = { attempt, attemptSpanId, signal, deadline };
+  const { context, answersRequest, close } = createHandlerContext(checked, engine, own);
   // What a handler does to its arguments must not reach the next attempt.
   const args = attempt < maxAttempts ? copyPlain(request.arguments) : request.arguments;
-  const running = run(executor, { tool, arguments: args, handler, context });
+  // An executor that throws at once fails like one that rejects.
+  const running = (async () => executor.run({ tool, arguments: args, handler, context }))();
   const ended = await untilEnd(running, limits, (reason) => {
     close();
     controller.abort(reason);
@@ -109,21 +107,9 @@ async function runAttempt(
 
 /** Why an attempt failed; undefined if it did not. */
 function codeOf(ended: Ended<unknown>): ErrorCode | undefined {
-  switch (ended.kind) {
-    case "value":
-      return undefined;
-    case "cancelled":
-      return "CANCELLED";
-    case "timeout":
-      return "TIMEOUT";
-    case "thrown":
-      return toResultError(ended.error).code;
-  }
-}
-
-/** An executor that throws at once fails like one that rejects. */
-async function run(executor: Executor, request: Parameters<Executor["run"]>[0]): Promise<unknown> {
-  return executor.run(request);
+  if (ended.kind === "value") return undefined;
+  if (ended.kind === "thrown") return toResultError(ended.error).code;
+  return ended.kind === "timeout" ? "TIMEOUT" : "CANCELLED";
 }
 
 /** An error that a tool reported has the whole answer as its cause. */
@@ -136,22 +122,12 @@ function toldBy(thrown: unknown): ToldError {
 function timedOut({ tool, limits }: CheckedCall): ResultError {
   if (isPastDeadline(limits))
     return { code: "TIMEOUT", message: `${tool.id} did not answer before the call's deadline.` };
-  const { timeoutMs } = limits;
-  const message = `${tool.id} did not answer within ${timeoutMs} ms.`;
-  return { code: "TIMEOUT", message, field: "timeoutMs", value: timeoutMs };
+  const { timeoutMs: value } = limits;
+  return { code: "TIMEOUT", message: `${tool.id} did not answer within ${value} ms.`, field: "timeoutMs", value };
 }
 
-function noExecutor(tool: Tool): ResultError {
+function noExecutor({ id, source }: Tool): ResultError {
+  const problem = `No executor runs tools of source "${source}", such as ${id}.`;
   const fix = "Give the arsenal an executor that supports this source.";
-  return toResultError(
-    new ArsenalError(
-      "HANDLER_MISSING",
-      `No executor runs tools of source "${tool.source}", such as ${tool.id}. ${fix}`,
-      {
-        field: "source",
-        value: tool.source,
-        fix,
-      },
-    ),
-  );
+  return toResultError(fixable("HANDLER_MISSING", problem, fix, { field: "source", value: source }));
 }

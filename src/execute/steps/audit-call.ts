@@ -66,7 +66,7 @@ function decisionOf(
   { status, error, attempts = 0, rule, replayed, cached }: Outcome,
   hiddenId: string | undefined,
 ): AuditedDecision {
-  const named = rule === undefined ? {} : { rule };
+  const named = rule !== undefined && { rule };
   if (hiddenId !== undefined) return { effect: "denied", rule: "not-visible" };
   if (status === "permission_denied" && attempts === 0) return { effect: "denied", ...named };
   if (error?.code === "RATE_LIMITED" && attempts === 0) return { effect: "denied", rule: "rate-limit" };

@@ -37,10 +37,7 @@ export function isPastDeadline({ clock, deadline }: Pick<WaitLimits, "clock" | "
   return deadline !== undefined && clock.now() >= deadline;
 }
 
-/**
- * Waits for work that is under way until it settles, the time is up or the caller cancels, whichever is first. `stop` is told of the last
- * two, after the outcome is fixed: work that ignores it is left behind, and what it does later changes nothing.
- */
+/** Waits for work until it settles, the time is up or the caller cancels. `stop` is called for the last two; work that ignores it is left behind. */
 export function untilEnd<Value>(
   work: PromiseLike<Value>,
   limits: WaitLimits,
@@ -66,10 +63,7 @@ export function untilEnd<Value>(
       (value) => end({ kind: "value", value }),
       (error: unknown) => end({ kind: "thrown", error }),
     );
-    if (signal?.aborted) {
-      cancel();
-      return;
-    }
+    if (signal?.aborted) return cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     const timeMs = timeLeftMs(limits);
     stopTimer = clock.after(timeMs, () => {

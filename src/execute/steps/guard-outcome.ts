@@ -12,7 +12,7 @@ import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
 /** What holds for that which a tool gives back. */
-export interface OutcomeGuard {
+interface OutcomeGuard {
   readonly tool: Tool;
   readonly obligations: Obligations | undefined;
   readonly aegis: Pick<Aegis, "inspect">;
@@ -20,10 +20,7 @@ export interface OutcomeGuard {
   readonly maxResultBytes: number;
 }
 
-/**
- * Applies the guard to what a tool gave back: redacts it, inspects it and checks its size. The tool ran, whatever becomes of its result here.
- * Returns the same outcome if nothing changed. Otherwise the answer that it carries changes with it, or goes.
- */
+/** Redacts and inspects what a tool gave back, and checks its size. Returns the same outcome if nothing changed; otherwise its answer changes too, or goes. */
 export function guardOutcome(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard): Outcome {
   const { answer, ...rest } = outcome;
   const { status, result, error } = rest;
@@ -58,18 +55,15 @@ function keepsForm(changed: unknown, given: unknown): boolean {
 }
 
 function guardValue(value: unknown, guard: OutcomeGuard): unknown {
-  const given = inspect(redactResult(value, redactionsOf(guard)), guard);
+  const given = inspect(redactResult(value, guard.obligations?.redact), guard);
   checkSize(given, guard);
   return given;
 }
 
-/**
- * Guards both forms of an error: the words that a result carries, and the answer that they come from. If either changes, the error is no
- * longer the tool's own answer, so it loses the mark that says so.
- */
+/** Guards the words of an error and the answer that they come from. If either changes, the error loses the mark of the tool's own answer. */
 function guardError(error: ResultError, told: SourceAnswer | undefined, guard: OutcomeGuard): ResultError {
   const answer = told !== undefined && "error" in told ? told.error : told?.result;
-  const redactions = redactionsOf(guard);
+  const { redact: redactions = [] } = guard.obligations ?? {};
   const words = redactWords(error, redactions);
   // What has a path in the answer has none in the words, so they would still tell it.
   const tellsMore = (each: Redaction): boolean =>
@@ -90,12 +84,6 @@ function redactWords(error: ResultError, redactions: readonly Redaction[]): Resu
   if (words === error) return error;
   if (!isPlainObject(words) || typeof words["message"] !== "string") return undefined;
   return { ...(words as unknown as ResultError), code: error.code };
-}
-
-const NO_REDACTIONS: readonly Redaction[] = [];
-
-function redactionsOf({ obligations }: OutcomeGuard): readonly Redaction[] {
-  return obligations?.redact ?? NO_REDACTIONS;
 }
 
 function inspect(value: unknown, { aegis, tool }: OutcomeGuard): unknown {

@@ -99,9 +99,7 @@ export function createHandlerContext(
 }
 
 /** A handler is told who calls, not what the caller may do. */
-function toCaller({ id, tenant }: Principal): Caller {
-  return tenant === undefined ? { id } : { id, tenant };
-}
+const toCaller = ({ id, tenant }: Principal): Caller => (tenant === undefined ? { id } : { id, tenant });
 
 function isProgress(update: unknown): update is Progress {
   return typeof update === "object" && update !== null && Number.isFinite((update as Progress).progress);

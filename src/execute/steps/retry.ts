@@ -29,7 +29,7 @@ export function isConfirmedReadOnly({ annotations: { confirmed, readOnly } }: To
 }
 
 /** True where running a tool twice does no more than running it once, and the operator vouches for that. */
-export function isSafeToRepeat(tool: Tool): boolean {
+function isSafeToRepeat(tool: Tool): boolean {
   const { confirmed, idempotent } = tool.annotations;
   return isConfirmedReadOnly(tool) || (confirmed && idempotent === true);
 }
@@ -45,15 +45,12 @@ export function withOutcomeKnown(tool: Tool, error: ResultError): ResultError {
   if (!LOST_ANSWERS.has(error.code) || error.beforeSend === true || error.answered === true || isSafeToRepeat(tool))
     return error;
   const fix = "Check whether it took effect before you call it again.";
-  const message = `${sentence(error.message)} ${tool.id} may or may not have taken effect. ${fix}`;
+  const sentence = /[.!?…]$/.test(error.message) ? error.message : `${error.message}.`;
+  const message = `${sentence} ${tool.id} may or may not have taken effect. ${fix}`;
   return { ...error, code: "OUTCOME_UNKNOWN", message, fix };
 }
 
 /** How long to wait after an attempt: doubled each time, spread out at random, and never less than the tool asks for. */
 export function backoffMs(attempt: number, baseMs: number, random: () => number, retryAfterMs = 0): number {
   return Math.max(retryAfterMs, random() * baseMs * 2 ** (attempt - 1));
-}
-
-function sentence(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -12,7 +12,10 @@ export async function runOnce(
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { tool, limits, maxAttempts } = checked;
-  if (idempotency === undefined) return failed(keepsNoKeys());
+  if (idempotency === undefined) {
+    const message = "This engine keeps no idempotency keys. Make the call without idempotencyKey.";
+    return failed({ code: "CALL_INVALID", message, field: "idempotencyKey" });
+  }
   const once = await idempotency.once<Outcome>(toKeyed(checked), {
     waitMs: timeLeftMs(limits),
     signal: limits.signal,
@@ -29,10 +32,7 @@ export async function runOnce(
   return toOutcome(once, checked);
 }
 
-/**
- * The result of the earlier call with the same key, if the guard refuses this one only because that one used the approval up: whoever lost
- * the answer of an approved call gets it by repeating the call.
- */
+/** The result of the earlier call with the same key, if the guard refuses this one only because that one used the approval up. */
 export async function recallResult(
   refused: Outcome,
   checked: CheckedCall,
@@ -73,12 +73,4 @@ function toOutcome(once: Once<Outcome>, { tool, call: { idempotencyKey }, limits
         ? cancelled(tool.id, limits.signal)
         : neverStarted(tool, limits, "the call with the same idempotency key");
   }
-}
-
-function keepsNoKeys(): { readonly code: "CALL_INVALID"; readonly message: string; readonly field: string } {
-  return {
-    code: "CALL_INVALID",
-    message: "This engine keeps no idempotency keys. Make the call without idempotencyKey.",
-    field: "idempotencyKey",
-  };
 }
