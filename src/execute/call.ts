@@ -12,10 +12,7 @@ export interface ToolCall {
   readonly checkArguments?: boolean;
   /** Time one attempt may take, 100 to 300,000 ms. Defaults to the tool's own, then to the configured one. */
   readonly timeoutMs?: number;
-  /**
-   * When the caller stops waiting, in milliseconds since the epoch: bounds the whole call, its waits, its attempts and the pauses between
-   * them. Defaults to none.
-   */
+  /** When the caller stops waiting, in milliseconds since the epoch. Bounds the whole call, with its waits and attempts. Defaults to none. */
   readonly deadline?: number;
   /** Attempts in all, 1 to 5; 0 or omitted: the default of its ensemble, then the configured one. Only what is safe to repeat is repeated. */
   readonly retryCount?: number;

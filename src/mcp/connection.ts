@@ -38,10 +38,7 @@ export interface ServerDescription {
   readonly instructions?: string;
 }
 
-/**
- * One live connection to an MCP server, whichever era and transport it speaks. Messages pass as they are: params are sent and results
- * returned without being validated, completed or stripped.
- */
+/** One live connection to an MCP server. Params are sent and results returned as they are, neither validated nor completed nor stripped. */
 export interface McpConnection {
   readonly era: Era;
   readonly protocolVersion: string;

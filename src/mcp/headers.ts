@@ -55,10 +55,7 @@ function differs(
   return `Header mismatch: the header ${header} says ${JSON.stringify(value)}, the body ${JSON.stringify(body)}.`;
 }
 
-/**
- * The text that a header value stands for: itself, or what is in `=?base64?…?=`. Undefined if it has characters a header must not have,
- * or what is wrapped is no Base64 of UTF-8.
- */
+/** The text that a header value stands for: itself, or what is in `=?base64?…?=`. Undefined if it is not encoded correctly. */
 export function decodeHeader(value: string): string | undefined {
   if (!/^[\t\x20-\x7e]*$/.test(value)) return undefined;
   if (!value.startsWith("=?base64?") || !value.endsWith("?=") || value.length < 11) return value;

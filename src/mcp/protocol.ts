@@ -34,10 +34,7 @@ export interface RpcErrorBody {
   readonly data?: unknown;
 }
 
-/**
- * How a peer speaks MCP. `legacy`: 2025-11-25 and older, with initialize and sessions. `modern`: 2026-07-28 and newer, where every request
- * stands for itself.
- */
+/** How a peer speaks MCP: `legacy` up to 2025-11-25, with sessions; `modern` from 2026-07-28, where every request stands for itself. */
 export type Era = "legacy" | "modern";
 
 /** The newest revision of each era. */

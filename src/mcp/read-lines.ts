@@ -18,10 +18,7 @@ const GLIMPSE_BYTES = 256;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/**
- * Reads lines of UTF-8 that end in LF or CRLF. Every byte is looked at once and copied a bounded number of times, however the stream is cut
- * into chunks; of a line that is too long only its last bytes are kept.
- */
+/** Reads lines of UTF-8 that end in LF or CRLF. Each byte is copied a bounded number of times; of a line that is too long only the ends are kept. */
 export function createLineReader({ maxBytes, onLine, onEmptyLine, onTooLong, onSkipped }: LineReaderOptions) {
   /** The beginning of a line whose end has not come. Grows by doubling, so that a line of tiny chunks costs no more than one of large ones. */
   let pending = Buffer.alloc(0);

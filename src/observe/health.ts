@@ -19,10 +19,7 @@ const NEVER_CALLED: Health = Object.freeze({
   circuitOpen: false,
 });
 
-/**
- * Keeps the health of every tool that was called. `health-changed` is emitted when a tool's circuit opens or closes, when it fails for the
- * first time, and when its success rate crosses 0.9 or 0.5; not for every call.
- */
+/** Keeps the health of every tool that was called. Emits `health-changed` for first failures, circuits, and success rates that cross 0.9 or 0.5. */
 export function createHealth({ clock, emit }: { readonly clock: Clock; readonly emit: Emit }) {
   const records = new Map<string, ToolRecord>();
   const open = new Set<string>();

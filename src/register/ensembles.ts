@@ -112,10 +112,7 @@ export function createEnsembles(parts: EnsemblesParts) {
   };
 
   return {
-    /**
-     * Connects a source, registers its tools and follows its changes. Rejects with SOURCE_UNAVAILABLE if it cannot be connected or listed in
-     * time, or `signal` fires before; the other ensembles are not affected.
-     */
+    /** Connects a source, registers its tools and follows its changes. Rejects with SOURCE_UNAVAILABLE if it cannot be connected or listed in time. */
     async add(
       source: Source,
       { signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -180,10 +177,7 @@ export function createEnsembles(parts: EnsemblesParts) {
         fail(member, error);
       }
     },
-    /**
-     * Disconnects an ensemble and removes its tools. With `keep`, `all` goes on naming it and its source can be added again. Returns false if
-     * the ensemble is unknown.
-     */
+    /** Disconnects an ensemble and removes its tools. With `keep`, its source can be added again. Returns false if the ensemble is unknown. */
     async remove(name: string, { keep = false }: { readonly keep?: boolean } = {}): Promise<boolean> {
       const member = members.get(name);
       const known = member ?? absent.get(name);

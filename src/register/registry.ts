@@ -11,10 +11,7 @@ import type { AliasSpelling, LookUpParts } from "./look-up.ts";
 import { refusalToRegister, refusalToReplace, type RegistrationLimits } from "./registration-limits.ts";
 import { createSharedRun } from "./shared-run.ts";
 
-/**
- * The tools that this process registered, with what runs them; the engine is asked for every other one. Registering is immediate; indexing happens
- * at the next `sync`.
- */
+/** The tools that this process registered; the engine is asked for every other one. Registering is immediate; indexing happens at the next `sync`. */
 export interface Registry {
   /** Takes tools in; a later one replaces an earlier one of the same id. Returns those that the policy's limits refuse, each reported by an event. */
   add(entries: readonly Registration[]): readonly RefusedRegistration[];
@@ -24,15 +21,9 @@ export interface Registry {
   readonly pending: number;
   /** Tools in the catalog, indexed or not. */
   readonly size: number;
-  /**
-   * Puts pending registrations into the catalog, also those that arrive meanwhile. Concurrent calls share one run. Returns how many were
-   * indexed. Rejects if the catalog cannot be written; what was pending then stays so.
-   */
+  /** Indexes pending registrations, also those that arrive meanwhile, and returns how many. If it rejects, they stay pending. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
-  /**
-   * The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. With `sees`, tools it refuses
-   * do not exist: they are neither found nor counted as ambiguous.
-   */
+  /** The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. Tools that `sees` refuses do not exist. */
   find(name: string, options?: { readonly sees?: (tool: Tool) => boolean }): Promise<Registration | undefined>;
   /** Why `find` found nothing that `sees` accepts, in words for the caller. */
   explainMissing(name: string, sees?: (tool: Tool) => boolean): Promise<string>;

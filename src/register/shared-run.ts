@@ -1,7 +1,4 @@
-/**
- * Work that is done once for everybody who asks while it lasts. Each caller waits with its own signal; the work itself is aborted only when
- * every caller has given up.
- */
+/** Does work once for everybody who asks while it lasts. Each caller waits with its own signal; the work is aborted when all have given up. */
 export function createSharedRun<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): (signal?: AbortSignal) => Promise<Result> {

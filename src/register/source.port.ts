@@ -9,18 +9,12 @@ export interface OfferedTool {
   readonly handler: Handler;
 }
 
-/**
- * Where the tools of one ensemble come from: an MCP server, an OpenAPI document, another agent. The arsenal connects it, lists it,
- * follows its changes and closes it.
- */
+/** Where the tools of one ensemble come from. The arsenal connects it, lists it, follows its changes and closes it. */
 export interface Source extends EnsembleSettings {
   /** The ensemble's name. */
   readonly name: string;
   readonly kind: ToolSource;
-  /**
-   * The namespaces its tools may be in, the first for those that name none or another. Defaults to its own name; `any` if the operator
-   * wrote the definitions.
-   */
+  /** The namespaces its tools may be in, the first by default. Defaults to its own name; `any` if the operator wrote the definitions. */
   readonly namespaces?: readonly string[] | "any";
   /** What every one of its tools can touch, whatever the tool declares. */
   readonly capabilities?: readonly Capability[];

@@ -24,10 +24,7 @@ export interface TakeInParts {
   readonly signal: AbortSignal;
 }
 
-/**
- * Registers what a source offers, as far as it is let through, and removes what it offered before and no longer does. Returns how many tools
- * it has now.
- */
+/** Registers what a source offers, as far as it is let through, and removes what it no longer offers. Returns how many tools it has now. */
 export async function takeIn(offered: readonly OfferedTool[], source: Source, parts: TakeInParts): Promise<number> {
   const { registry, emit, now, claims, screen, review, signal } = parts;
   const taken = new Set(await registry.others(othersIn(namespacesOf(offered, source), source.name)));

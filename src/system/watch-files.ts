@@ -22,10 +22,7 @@ export type WatchedConfig = Awaited<ReturnType<typeof watchConfig>>;
 /** Where a mounted volume swaps all its files at once. */
 const SWAPPED_LINK = "..data";
 
-/**
- * Watches files for changes of their text. The folders are watched, not the files: editors that write a new file and rename it, and mounted
- * volumes that swap a link, replace the file.
- */
+/** Watches files for changes of their text. Their folders are watched: editors and mounted volumes replace a file instead of writing it. */
 export async function watchConfig(
   files: readonly string[],
   { onChange, onFailure, clock = systemClock, quietMs = 150, known: given }: WatchOptions,

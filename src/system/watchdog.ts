@@ -19,10 +19,7 @@ signal() { some=1; for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/nul
 signal 0 && sleep 1 && signal TERM && sleep 1 && signal KILL
 `;
 
-/**
- * Sees to it that process groups do not outlive the process that began them, with one small shell while there are groups. Without a shell,
- * groups are ended when this process exits, but not if it is killed.
- */
+/** Ends process groups with the process that began them, with one small shell for all. Without a shell, they outlive a process that is killed. */
 export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bin/sh" : undefined) {
   const leaders = new Set<number>();
   let shell: ChildProcess | undefined;

@@ -21,10 +21,7 @@ export interface CallLoad {
 /** Calls that run at once in one ensemble unless its settings say otherwise. */
 const DEFAULT_PER_ENSEMBLE = 32;
 
-/**
- * Asks the shared limits for each call, once before it runs and once after it. No ensemble can take every place. By default two of them
- * cannot either, so two servers that stop answering leave places for a third.
- */
+/** Asks the shared limits before and after each call. No ensemble can take every place, and by default no two of them can. */
 export function createAdmissions(parts: {
   readonly limits: Limits;
   readonly settings: EngineSettings;

@@ -14,10 +14,7 @@ export interface FindToolParts {
     options?: { readonly sees?: (tool: Tool) => boolean },
   ) => Registration | undefined | Promise<Registration | undefined>;
   readonly aegis: Aegis;
-  /**
-   * Says more about a name that was not found: the nearest name, or that it is ambiguous. It is asked alike about unknown and hidden
-   * tools and must look only at tools that `sees` accepts.
-   */
+  /** Says more about a name that was not found, looking only at tools that `sees` accepts. It is asked alike about unknown and hidden tools. */
   readonly explainMissing?: (name: string, sees: (tool: Tool) => boolean) => string | Promise<string>;
 }
 

@@ -25,10 +25,7 @@ const IDLE_MS = 30_000;
 /** A server that refused one more connection is not asked for another meanwhile. */
 const REFUSED_MS = 10_000;
 
-/**
- * Creates a pool of at most `max` connections. The first, the primary, is everybody's: callers who come one after the other always get it.
- * Others are opened while they are needed.
- */
+/** Creates a pool of at most `max` connections. The primary is everybody's; others are opened while somebody needs one alone. */
 export function createConnectionPool(parts: {
   readonly name: string;
   readonly clock: Clock;

@@ -22,10 +22,7 @@ export interface AuthorizeParts extends OAuthParts {
   readonly clock?: Clock;
 }
 
-/**
- * Logs in to one server: finds its authorization server, introduces this client where needed, sends the person there, takes the answer on
- * this machine's loopback and stores the tokens, which a running gateway picks up by itself.
- */
+/** Logs in to one server: sends the person to its authorization server, takes the answer on loopback and stores the tokens. */
 export async function authorize(settings: OAuthSettings, parts: AuthorizeParts): Promise<void> {
   const { serverName, serverUrl, signal } = parts;
   const { store, credentials, createFetch } = oauthParts(settings, parts);

@@ -25,10 +25,7 @@ interface FlowParts {
   readonly onUnknownClient?: () => void;
 }
 
-/**
- * What the MCP SDK's `auth()` asks its host for, answered from the settings and the token store. One for each run of a flow: verifier and
- * discovery belong to the run.
- */
+/** What the MCP SDK's `auth()` asks its host for, from the settings and the token store. Each run of a flow has one of its own. */
 export function createFlowClient(parts: FlowParts): OAuthClientProvider {
   const { settings, serverUrl, store, redirectUri } = parts;
   const machine = settings.grant === "client_credentials";

@@ -24,10 +24,7 @@ const MAX_BYTES = 1024 * 1024;
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 const SECRET_FIELDS = ["refresh_token", "code", "code_verifier", "client_secret", "client_assertion", "access_token"];
 
-/**
- * A `fetch` for the OAuth exchange that goes the way of all requests: every request has a deadline, token requests follow no redirect, and no
- * answer that quotes a secret of ours gets to where it could be logged.
- */
+/** A `fetch` for the OAuth exchange: every request has a deadline, token requests follow no redirect, and answers that quote our secrets are cleaned. */
 export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
   const { serverUrl, issuer = serverUrl, headers: own = {}, onOutage } = options;
   const { origin } = new URL(serverUrl);

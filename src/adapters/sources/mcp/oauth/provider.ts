@@ -43,10 +43,7 @@ interface Refusable {
 
 /** Gives the requests to one server their token, and renews it. Nothing here waits for a person. */
 export interface OAuthProvider {
-  /**
-   * Makes a request with a token, and again if the server refuses it and a better token can be had; `discard` gets the answers that are
-   * not returned. Rejects with an `ArsenalError` if a better token needs a person.
-   */
+  /** Makes a request with a token, and again with a better one if the server refuses it; `discard` gets unused answers. Rejects if a person is needed. */
   authorized<Answer extends Refusable>(
     attempt: (token: string | undefined) => Promise<Answer>,
     discard: (answer: Answer) => void,

@@ -11,10 +11,7 @@ export interface RedirectAnswer {
   reply(message: string, ok: boolean): void;
 }
 
-/**
- * Waits for one redirect to `http://127.0.0.1:PORT/callback`, and answers nothing else: on `port` if it is free, else on any, unless the port
- * is a must.
- */
+/** Waits for one redirect to `http://127.0.0.1:PORT/callback`: on `port` if it is free, else on any, unless `exactPort` is set. */
 export async function listenForRedirect(options: {
   readonly state: string;
   readonly port?: number | undefined;

@@ -27,10 +27,7 @@ export function defaultTokenFile(
   return join(folder === undefined || folder === "" ? fallback : folder, "toolarsenal", "tokens.json");
 }
 
-/**
- * Keeps credentials in one JSON file that this user alone can read. A new version takes the old one's place in one step, under a lock, so
- * that several processes can share it; a damaged file is set aside as `.corrupt-1`, `-2` … and nothing in it is overwritten.
- */
+/** Keeps credentials in one JSON file that this user alone can read and several processes share. A damaged file is set aside, never overwritten. */
 export function createTokenFile(
   options: { readonly path?: string | undefined; readonly warn?: ((message: string) => void) | undefined } = {},
 ): TokenStore {

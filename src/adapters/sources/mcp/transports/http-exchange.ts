@@ -42,10 +42,7 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 /** Some servers refuse clients that do not name themselves. */
 const USER_AGENT = { "user-agent": "toolarsenal" };
 
-/**
- * Makes requests to one server, with the headers of its settings and a token if it wants one. The body of an answer must be read or
- * destroyed. Rejects if a header's secret is missing.
- */
+/** Makes requests to one server, with its headers and a token if it wants one. Bodies of answers must be read or destroyed. Rejects if a secret is missing. */
 export async function createExchange(
   { url, headers = {} }: HttpSettings,
   { egress, oauth, credentials }: Pick<HttpParts, "egress" | "oauth" | "credentials">,

@@ -17,10 +17,7 @@ import { createEventReader } from "./read-events.ts";
 
 const MAX_REDIRECTS = 5;
 
-/**
- * Talks to a server over the older HTTP+SSE: messages come on one stream of events and go, each as a POST, to the address that the stream names
- * first. The stream is the session: once it breaks, the session is gone.
- */
+/** Talks to a server over the older HTTP+SSE: messages come on one stream of events, which is the session, and go as POSTs to an address that it names. */
 export async function httpWithSseTransport(settings: HttpSettings, parts: HttpParts): Promise<Transport> {
   const { clock, egress, lost, maxMessageBytes = MAX_MESSAGE_BYTES } = parts;
   const exchange = await createExchange(settings, parts);

@@ -36,10 +36,7 @@ export const toRequestId = (count: number): string => `t${count}`;
 
 const isOurs = (id: RequestId | null): boolean => typeof id === "string" && /^t\d+$/.test(id);
 
-/**
- * Taps a transport. `sharedChannel` says that all messages share one pipe or socket; silence of its peer then means an old server, as the
- * SDK decides for the child processes it starts itself. `onMessage` sees every message, in both directions, the handshake included.
- */
+/** Taps a transport. `sharedChannel`: messages share one pipe or socket, where silence means an old server. `onMessage` sees every message. */
 export function createTap(
   inner: Transport,
   { sharedChannel, onMessage }: { readonly sharedChannel: boolean; readonly onMessage?: OnMessage | undefined },

@@ -4,10 +4,7 @@ import type { Clock } from "../../../../observe/clock.ts";
 const SHORTEST_MS = 1000;
 const LONGEST_MS = 60_000;
 
-/**
- * Passes the first change on at once. Those that come within a second after it are passed on as one, and while they keep coming, that time
- * doubles up to a minute.
- */
+/** Passes the first change on at once, and those of the next second as one. While they keep coming, that second doubles up to a minute. */
 export function createCalmChanges<Key>(clock: Clock, pass: (key: Key) => void) {
   const waiting = new Map<Key, { again: boolean; readonly cancel: () => void }>();
 

@@ -11,10 +11,7 @@ const LISTED: Readonly<Record<string, readonly Listing[]>> = {
   resources: ["resources", "resourceTemplates"],
 };
 
-/**
- * Follows what a server says outside requests, while the connection lasts. An old server tells by itself; a modern one is asked to, with a
- * stream that is opened again when it ends.
- */
+/** Follows what a server says outside requests, while the connection lasts. A modern server must be asked to tell of changes. */
 export function followChanges(
   connection: McpConnection,
   clock: Clock,

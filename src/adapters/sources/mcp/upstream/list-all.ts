@@ -33,10 +33,7 @@ const KEYS: Readonly<Record<Listing, string>> = {
   resourceTemplates: "uriTemplate",
 };
 
-/**
- * Everything a server lists of one kind, over all pages, up to limits. An entry that cannot be used is left out and reported. Rejects if the
- * server answers with an error, or with something that is not a list.
- */
+/** Everything a server lists of one kind, over all pages, up to limits. Entries that cannot be used are left out and reported. */
 export async function listAll(
   request: (method: string, params: JsonObject | undefined) => Promise<JsonObject>,
   listing: Listing,

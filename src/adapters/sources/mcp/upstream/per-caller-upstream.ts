@@ -15,10 +15,7 @@ interface Own {
 /** The connections of a caller who made no request for this long are closed. */
 const IDLE_MS = 300_000;
 
-/**
- * An upstream whose callers have credentials of their own: each has connections of their own, and nobody's request goes over another's. The
- * server's tools are listed with the credentials of nobody in particular, `_default`.
- */
+/** An upstream whose callers have credentials, and so connections, of their own. Tools are listed with those of nobody in particular, `_default`. */
 export function createPerCallerUpstream(settings: McpServerSettings, parts: UpstreamParts = {}): McpUpstream {
   const { clock = systemClock } = parts;
   const shared = createUpstream(settings, parts);

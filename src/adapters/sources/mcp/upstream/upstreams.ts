@@ -80,10 +80,7 @@ export function createUpstreams(parts: UpstreamsParts) {
       }
     },
     forget: (name: string): void => void members.delete(name),
-    /**
-     * What a server answers beside tool calls, by its exact id: `files.resources/read`. It is in no list and no search. Also a server's tool
-     * by the server's own name for it: `files.tools/call/read-file`.
-     */
+    /** What a server answers besides tool calls, by its exact id (`files.resources/read`), or its tool by the server's own name (`files.tools/call/read-file`). */
     find(id: string): Registration | undefined {
       if (!isUnlisted(id)) return undefined;
       for (const { upstream, prefix, requests } of members.values()) {
