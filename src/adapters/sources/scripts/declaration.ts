@@ -67,8 +67,8 @@ export function chosenEntries(entries: readonly string[], alone: "run" | "main" 
 export function toObjectSchema(fields: readonly Field[]): JsonSchema {
   const properties = fields.map((field) => {
     const description = withoutDefault(field);
-    const described = description === "" ? {} : { description };
-    return [field.name, { ...field.schema, ...described, ...("default" in field ? { default: field.default } : {}) }];
+    const fallback = "default" in field && { default: field.default };
+    return [field.name, { ...field.schema, ...(description !== "" && { description }), ...fallback }];
   });
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   return { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false };
@@ -88,9 +88,9 @@ export function oneLine(text: string): string {
 
 /** One of these values. */
 export function toEnum(values: readonly unknown[]): JsonSchema {
-  const types = [...new Set(values.map(typeOf))];
-  const type =
-    types.length === 1 ? types[0] : types.every((each) => each === "integer" || each === "number") && "number";
+  const [first, ...others] = new Set(values.map(typeOf));
+  const isNumber = values.every((value) => typeof value === "number");
+  const type = others.length === 0 ? first : isNumber && "number";
   return { ...(type && { type }), enum: values };
 }
 

@@ -15,16 +15,8 @@ export interface ScriptFile {
   readonly language: Language;
 }
 
-/** What paths stand for. */
-export interface FoundFiles {
-  readonly files: readonly ScriptFile[];
-  /** Folders whose changes may change the files. */
-  readonly folders: readonly string[];
-  readonly problems: readonly ScriptProblem[];
-}
-
 /** The files that paths mean: a file, the files right inside a folder, or what a pattern such as `tools/*.py` matches. */
-export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
+export async function findFiles(paths: readonly string[]) {
   const files = new Map<string, ScriptFile>();
   const folders = new Set<string>();
   const problems: ScriptProblem[] = [];
@@ -51,6 +43,7 @@ export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
       problems.push({ file: path, reason: "There is no such file or folder." });
     }
   }
+  // Changes in these folders may change the files.
   return { files: [...files.values()], folders: [...folders], problems };
 }
 
@@ -67,12 +60,6 @@ function isLeftOut(path: string): boolean {
 /** The part of a pattern before its first wildcard. */
 function fixedFolder(pattern: string): string {
   const parts = pattern.split("/");
-  return (
-    parts
-      .slice(
-        0,
-        parts.findIndex((part) => /[*?[{]/.test(part)),
-      )
-      .join("/") || "/"
-  );
+  const wild = parts.findIndex((part) => /[*?[{]/.test(part));
+  return parts.slice(0, wild).join("/") || "/";
 }

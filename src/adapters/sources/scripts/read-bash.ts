@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { messageOf } from "../../../errors/show-value.ts";
 import { runProcess } from "../../sandboxes/subprocess/run-process.ts";
-import type { JsonSchema } from "../../../tool/json-schema.ts";
 import {
   chosenEntries,
   type Declaration,
@@ -40,8 +40,7 @@ export async function readBash(files: readonly string[], bash: string, signal: A
 }
 
 function toProblem(file: string, error: unknown): ScriptProblem {
-  const reason = error instanceof Error ? error.message : String(error);
-  return { file, reason, ...(error instanceof Undeclarable ? { line: error.line } : {}) };
+  return { file, reason: messageOf(error), ...(error instanceof Undeclarable && { line: error.line }) };
 }
 
 async function checkSyntax(file: string, bash: string, signal: AbortSignal): Promise<void> {
@@ -64,43 +63,36 @@ async function checkSyntax(file: string, bash: string, signal: AbortSignal): Pro
 interface Tag {
   readonly line: number;
   readonly name: string;
-  readonly text: string;
+  text: string;
 }
 
 /** The functions that have tags above them. Tags belong to the next function that is not private. */
-function declaredFunctions(
-  text: string,
-): ReadonlyMap<string, { readonly line: number; readonly tags: readonly Tag[] }> {
+function declaredFunctions(text: string) {
   const found = new Map<string, { readonly line: number; readonly tags: readonly Tag[] }>();
   let tags: Tag[] = [];
-  let continues = false;
+  let last: Tag | undefined;
   for (const [index, written] of text.split("\n").entries()) {
     const line = index + 1;
     const comment = written.startsWith("#") ? written.slice(1).trim() : undefined;
     if (comment === undefined) {
-      continues = false;
+      last = undefined;
       const name = definedName(written);
       if (name === undefined || name.startsWith("_") || tags.length === 0) continue;
       found.set(name, { line, tags });
       tags = [];
     } else if (comment.startsWith("@")) {
       const [name = "", ...words] = comment.slice(1).split(" ");
-      tags.push({ line, name, text: words.join(" ").trim() });
-      continues = true;
-    } else if (continues && comment !== "") {
-      const last = tags.pop();
-      if (last !== undefined) tags.push({ ...last, text: `${last.text} ${comment}` });
-    }
+      last = { line, name, text: words.join(" ").trim() };
+      tags.push(last);
+    } else if (last !== undefined && comment !== "") last.text += ` ${comment}`;
   }
   return found;
 }
 
 /** The name in `name() {` or `function name {` at the start of a line. */
 function definedName(line: string): string | undefined {
-  return /^(?:function\s+([\w:.-]+)|([\w:.-]+)\s*\(\s*\))/
-    .exec(line)
-    ?.slice(1)
-    .find((name) => name !== undefined);
+  const [, keyword, plain] = /^(?:function\s+([\w:.-]+)|([\w:.-]+)\s*\(\s*\))/.exec(line) ?? [];
+  return keyword ?? plain;
 }
 
 function readTags(tags: readonly Tag[]): Pick<Declaration, "description" | "fields"> {
@@ -113,11 +105,7 @@ function readTags(tags: readonly Tag[]): Pick<Declaration, "description" | "fiel
   return { description, fields };
 }
 
-const NOTATIONS: Readonly<Record<string, JsonSchema>> = {
-  INT: { type: "integer" },
-  NUM: { type: "number" },
-  BOOL: { type: "boolean" },
-};
+const NOTATIONS: Readonly<Record<string, string>> = { INT: "integer", NUM: "number", BOOL: "boolean" };
 
 /**
  * Reads `-q --query! <TEXT> What to look for`: short and long name, `!` required, `*` any number, `+` one or more, `[a|b]` choices, `[=a|b]`
@@ -127,7 +115,11 @@ function readParameter(kind: string, text: string, line: number): Field {
   const reader = createReader(text);
   let name = reader.word();
   // A short name may come before the long one.
-  while (/^-[^-]?$/.test(name) && reader.space() && reader.next() === "-") name = reader.word();
+  while (/^-[^-]?$/.test(name)) {
+    reader.space();
+    if (reader.next() !== "-") break;
+    name = reader.word();
+  }
   name = name.replace(/^-+/, "").replaceAll("-", "_");
   if (!/^[A-Za-z_]\w*$/.test(name)) throw new Undeclarable(line, `@${kind} ${text}: the name is missing or invalid`);
   if (kind === "flag") {
@@ -146,67 +138,50 @@ function readParameter(kind: string, text: string, line: number): Field {
   reader.space();
   const notation = reader.next() === "<" ? reader.enclosed("<", ">") : undefined;
 
-  const type = NOTATIONS[notation?.toUpperCase() ?? ""] ?? untyped(notation, choices, written);
-  const one = choices === undefined ? type : toEnum(choices.map((choice) => read(choice, type)));
+  // Without a notation the default tells the type; choices are texts.
+  const isUntyped = notation === undefined && choices === undefined && written !== undefined;
+  const type = isUntyped ? literalSchema(written) : { type: NOTATIONS[notation?.toUpperCase() ?? ""] ?? "string" };
+  const one = choices === undefined ? type : toEnum(choices.map(read));
   const isList = mark === "*" || mark === "+";
-  const fallback = written === undefined ? undefined : read(written, type);
+  const fallback = written === undefined ? undefined : read(written);
   return {
     name,
     schema: isList ? { type: "array", items: one } : one,
     required: mark === "!" || mark === "+",
-    ...(fallback === undefined ? {} : { default: isList ? [fallback] : fallback }),
+    ...(fallback !== undefined && { default: isList ? [fallback] : fallback }),
     description: reader.rest(),
   };
 
-  function read(value: string, schema: JsonSchema): unknown {
-    const literal = readLiteral(value, schema);
-    if (literal === undefined)
-      throw new Undeclarable(line, `${name}: ${value} is not of type ${String(schema["type"])}`);
+  function read(value: string): unknown {
+    const literal = readLiteral(value, type);
+    if (literal === undefined) throw new Undeclarable(line, `${name}: ${value} is not of type ${String(type.type)}`);
     return literal;
   }
-}
-
-/** Without a notation the default tells the type; choices are texts. */
-function untyped(notation: string | undefined, choices: unknown, written: string | undefined): JsonSchema {
-  return notation === undefined && choices === undefined && written !== undefined
-    ? literalSchema(written)
-    : { type: "string" };
 }
 
 /** Reads a line from left to right. */
 function createReader(text: string) {
   let at = 0;
-  const until = (isEnd: (character: string) => boolean): string => {
-    const start = at;
-    while (at < text.length && !isEnd(text[at] ?? "")) at++;
-    return text.slice(start, at);
+  /** Moves past what the pattern matches here, and returns it. */
+  const read = (pattern: RegExp): string => {
+    const [found = ""] = pattern.exec(text.slice(at)) ?? [];
+    at += found.length;
+    return found;
   };
   return {
     next: () => text[at],
-    take(character: string): string | undefined {
-      if (text[at] !== character) return undefined;
-      at++;
-      return character;
-    },
-    space(): boolean {
-      until((character) => character !== " " && character !== "\t");
-      return true;
-    },
-    word: () => until((character) => !/[\w-]/.test(character)),
+    take: (character: string) => (text[at] === character ? text[at++] : undefined),
+    space: () => read(/^[ \t]*/),
+    word: () => read(/^[\w-]*/),
+    /** What is between two marks; up to the end if the second is missing. */
     enclosed(open: string, close: string): string {
-      at += open.length;
-      const inside = until((character) => character === close);
-      at += close.length;
-      return inside;
+      const start = (at += open.length);
+      const end = text.indexOf(close, start);
+      at = end === -1 ? text.length : end + close.length;
+      return text.slice(start, end === -1 ? text.length : end);
     },
     /** Up to the next space, unless it is quoted. */
-    value(): string {
-      const quote = text[at] === '"' || text[at] === "'" || text[at] === "`" ? text[at] : undefined;
-      if (quote === undefined) return until((character) => character === " ");
-      const start = at++;
-      until((character) => character === quote);
-      return text.slice(start, ++at);
-    },
+    value: () => read(/^(?:(["'`]).*?(?:\1|$)|[^ ]*)/),
     rest: () => text.slice(at).trim(),
   };
 }

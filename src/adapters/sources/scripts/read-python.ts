@@ -1,20 +1,19 @@
+import { present } from "../../../tool/present.ts";
 import { runProcess } from "../../sandboxes/subprocess/run-process.ts";
-import type { Declaration, Field, ReadScripts, ScriptProblem } from "./declaration.ts";
+import type { Declaration, ReadScripts, ScriptProblem } from "./declaration.ts";
 import { PYTHON_READER } from "./python-reader.ts";
 
-/** Reads the functions of Python files with Python's own parser. The files are parsed, never run. */
+/** Reads the functions of Python files with Python's own parser; `executable` is to run them with. The files are parsed, never run. */
 export async function readPython(
   files: readonly string[],
   python: string,
   signal: AbortSignal,
-): Promise<
-  ReadScripts & { /** The interpreter behind the command, to run the tools with. */ readonly executable: string }
-> {
+): Promise<ReadScripts & { readonly executable: string }> {
   const { status, stdout, stderr } = await runProcess({
     sandbox: "subprocess",
     argv: [python, "-I", "-c", PYTHON_READER],
     // Launchers such as pyenv's find the interpreter by the environment. What runs here is our own program.
-    env: definedVariables(),
+    env: present(process.env) as Record<string, string>,
     cwd: "/",
     input: JSON.stringify(files),
     limits: { timeoutMs: 20_000, outputBytes: 16 * 1024 * 1024 },
@@ -29,18 +28,6 @@ export async function readPython(
 /** What the program prints. */
 interface PythonAnswer {
   readonly executable: string;
-  readonly tools: readonly {
-    readonly file: string;
-    readonly line: number;
-    readonly entry: string;
-    readonly description: string;
-    readonly fields: readonly Field[];
-  }[];
+  readonly tools: readonly Omit<Declaration, "language">[];
   readonly problems: readonly ScriptProblem[];
-}
-
-function definedVariables(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
 }

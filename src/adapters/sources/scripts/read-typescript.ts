@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type * as Ast from "typescript/unstable/ast";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import {
   chosenEntries,
   type Declaration,
@@ -60,19 +61,16 @@ async function loadTypeScript() {
     const [{ API }, ast] = await Promise.all([import("typescript/unstable/async"), import("typescript/unstable/ast")]);
     return { API, ast };
   } catch (cause) {
-    const fix = "npm install typescript@7";
-    const message = `Tools in TypeScript and JavaScript files need TypeScript 7 to read them: ${fix}`;
-    throw new ArsenalError("LIBRARY_MISSING", message, { fix, cause });
+    const problem = "Tools in TypeScript and JavaScript files need TypeScript 7 to read them:";
+    throw fixable("LIBRARY_MISSING", problem, "npm install typescript@7", { cause });
   }
 }
 
-interface Found {
-  readonly ast: typeof Ast;
-  readonly declarations: Declaration[];
-  readonly problems: ScriptProblem[];
-}
-
-function readModule(file: string, source: Ast.SourceFile, { ast, declarations, problems }: Found): void {
+function readModule(
+  file: string,
+  source: Ast.SourceFile,
+  { ast, declarations, problems }: { ast: typeof Ast; declarations: Declaration[]; problems: ScriptProblem[] },
+): void {
   const types = createFileTypes(ast, source);
   const functions = exportedFunctions(ast, source);
   const entries = chosenEntries([...functions.keys()]);
@@ -83,7 +81,7 @@ function readModule(file: string, source: Ast.SourceFile, { ast, declarations, p
       declarations.push({ file, language: "node", entry, ...readFunction(found, { ast, source, types }) });
     } catch (error) {
       const line = error instanceof Undeclarable ? error.line : types.lineOf(found.node);
-      problems.push({ file, line, reason: `${entry}: ${error instanceof Error ? error.message : String(error)}` });
+      problems.push({ file, line, reason: `${entry}: ${messageOf(error)}` });
     }
   }
   if (entries.length === 0) problems.push({ file, reason: "It exports no function." });
@@ -108,11 +106,8 @@ function exportedFunctions(ast: typeof Ast, source: Ast.SourceFile): ReadonlyMap
     ast.isArrowFunction(node) ||
     ast.isMethodDeclaration(node);
   const add = (name: string, value: Ast.Node, statement: Ast.Node): void => {
-    const found = isFunction(value)
-      ? { node: value, statement }
-      : ast.isIdentifier(value)
-        ? local.get(value.text)
-        : undefined;
+    const named = ast.isIdentifier(value) ? local.get(value.text) : undefined;
+    const found = isFunction(value) ? { node: value, statement } : named;
     if (found !== undefined) exported.set(name, found);
   };
   const has = (statement: Ast.FunctionDeclaration | Ast.VariableStatement, kind: Ast.SyntaxKind): boolean =>
@@ -185,10 +180,10 @@ function readFunction(
   const tags = paramTags(statement, { ast, source, types });
   const parameters = node.parameters.filter(({ name }) => !(ast.isIdentifier(name) && name.text === "this"));
   const head = { line: types.lineOf(node), description: types.commentOf(statement) };
-  const [only] = parameters;
-  const properties = parameters.length === 1 && only !== undefined ? objectProperties(only) : undefined;
-  if (properties !== undefined) {
-    const bound = only === undefined ? new Map<string, Ast.Expression>() : boundDefaults(only);
+  const [only, ...others] = parameters;
+  const properties = only !== undefined && others.length === 0 ? objectProperties(only) : undefined;
+  if (only !== undefined && properties !== undefined) {
+    const bound = boundDefaults(only);
     const fields = properties.map((property): Field => {
       const tag = tags.get(property.name);
       return types.toField({ ...property, ...describedBy(tag, property), initializer: bound.get(property.name) });
@@ -199,14 +194,9 @@ function readFunction(
     const { name, type, initializer, questionToken, dotDotDotToken } = parameter;
     if (dotDotDotToken !== undefined) throw new Undeclarable(types.lineOf(parameter), "a rest parameter has no names");
     if (!ast.isIdentifier(name)) throw new Undeclarable(types.lineOf(parameter), "a parameter needs a name or a type");
-    const said: SaidOfField = {
-      name: name.text,
-      node: parameter,
-      type,
-      initializer,
-      optional: questionToken !== undefined,
-    };
-    return types.toField({ ...said, ...describedBy(tags.get(name.text), said) });
+    const optional = questionToken !== undefined;
+    const tag = tags.get(name.text);
+    return types.toField({ ...describedBy(tag, {}), name: name.text, node: parameter, type, initializer, optional });
   });
   return { ...head, fields };
 
@@ -226,14 +216,11 @@ function readFunction(
   /** The defaults in `({ query, limit = 10 })`. */
   function boundDefaults({ name }: Ast.ParameterDeclaration): ReadonlyMap<string, Ast.Expression> {
     const elements = ast.isObjectBindingPattern(name) ? [...name.elements] : [];
-    return new Map(
-      elements.flatMap(({ propertyName, name: own, initializer }) => {
-        const key = propertyName ?? own;
-        return key !== undefined && ast.isIdentifier(key) && initializer !== undefined
-          ? [[key.text, initializer] as const]
-          : [];
-      }),
-    );
+    const entries = elements.flatMap(({ propertyName, name: own, initializer }) => {
+      const key = propertyName ?? own;
+      return key && ast.isIdentifier(key) && initializer ? [[key.text, initializer] as const] : [];
+    });
+    return new Map(entries);
   }
 }
 

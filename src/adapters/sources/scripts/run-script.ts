@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { CommandJob, Sandbox, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import type { Handler } from "../../../tool/handler.ts";
 import { readForeign } from "../../sandboxes/subprocess/run-process.ts";
@@ -65,11 +65,8 @@ function toCommand(
     case "python":
       return { argv: [program, "-B", "-c", PYTHON_RUNNER], input: JSON.stringify({ mark, file, entry, args }) };
     case "bash":
-      return {
-        // Bash reads the user's settings when its input is a socket, as pipes of Node are.
-        argv: [program, "--norc", "-c", BASH_RUNNER, file, entry],
-        input: toAssignments(args),
-      };
+      // Bash reads the user's settings when its input is a socket, as pipes of Node are.
+      return { argv: [program, "--norc", "-c", BASH_RUNNER, file, entry], input: toAssignments(args) };
   }
 }
 
@@ -91,9 +88,8 @@ function toAssignments(args: Record<string, unknown>): string {
 function toText(name: string, value: unknown): string {
   const text = typeof value === "string" ? value : value === true ? "1" : JSON.stringify(value);
   if (!text.includes("\0")) return text;
-  const fix = "Call it without that character.";
-  const message = `The argument ${name} has a NUL character, which no bash variable can hold. ${fix}`;
-  throw new ArsenalError("EXECUTION_FAILED", message, { field: name, fix, answered: true });
+  const problem = `The argument ${name} has a NUL character, which no bash variable can hold.`;
+  throw fixable("EXECUTION_FAILED", problem, "Call it without that character.", { field: name, answered: true });
 }
 
 function toResult(

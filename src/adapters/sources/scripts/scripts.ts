@@ -1,5 +1,5 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import type { Sandbox } from "../../../execute/sandbox.port.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
+import { messageOf } from "../../../errors/show-value.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
@@ -7,7 +7,14 @@ import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { findProgram } from "../../../system/find-program.ts";
 import { watchFolders } from "../../../system/watch-files.ts";
 import { subprocessSandbox } from "../../sandboxes/subprocess/subprocess.ts";
-import { type Declaration, type ReadScripts, type ScriptProblem, toObjectSchema, toolName } from "./declaration.ts";
+import {
+  type Declaration,
+  oneLine,
+  type ReadScripts,
+  type ScriptProblem,
+  toObjectSchema,
+  toolName,
+} from "./declaration.ts";
 import { findFiles, languageOf, type ScriptFile } from "./find-files.ts";
 import { readBash } from "./read-bash.ts";
 import { readPython } from "./read-python.ts";
@@ -67,20 +74,22 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
     // A program on this machine has the files and the network of the user who runs it.
     capabilities: ["file_system", "network_access"],
     timeoutMs: timeoutMs + STOP_MS,
-    ...(settings.maxConcurrent === undefined ? {} : { maxConcurrent: settings.maxConcurrent }),
+    maxConcurrent: settings.maxConcurrent,
     get problems() {
       return problems;
     },
     async connect({ signal }) {
       signal.throwIfAborted();
-      await refuseUnavailable(sandbox);
+      const available = await sandbox.available();
+      if (available !== true) throw new ArsenalError("SANDBOX_FAILED", available, { fix: available });
       for (const folder of (await findFiles(paths)).folders) watched.add(folder);
     },
     async list({ signal, emit }) {
       const found = await findFiles(paths);
       const read = await readFiles(found.files, settings, signal);
       signal.throwIfAborted();
-      tell([...found.problems, ...read.problems, ...sameNames(read.declarations)], emit);
+      const { first, repeated } = byName(read.declarations);
+      tell([...found.problems, ...read.problems, ...repeated], emit);
       const run: RunParts = {
         sandbox,
         programs: read.programs,
@@ -90,7 +99,7 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
         maxMemoryBytes: settings.maxMemoryBytes ?? 1024 * 1024 * 1024,
         maxOutputBytes: settings.maxOutputBytes ?? 1024 * 1024,
       };
-      return firstOfEach(read.declarations).map((declaration) => toOffered(declaration, run));
+      return first.map((declaration) => toOffered(declaration, run));
     },
     watch: (changed) =>
       watchFolders([...watched], { changed, clock, matters: (file) => languageOf(file) !== undefined }),
@@ -147,54 +156,45 @@ async function attempt(
   try {
     return await read(paths);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { declarations: [], problems: paths.map((file) => ({ file, reason })) };
+    return { declarations: [], problems: paths.map((file) => ({ file, reason: messageOf(error) })) };
   }
 }
 
 function missing(setting: string, program: string): never {
-  const fix = `Install it, or set ${setting} to its path.`;
-  throw new ArsenalError("LIBRARY_MISSING", `It needs ${program}, which is not on the PATH. ${fix}`, { fix });
+  const problem = `It needs ${program}, which is not on the PATH.`;
+  throw fixable("LIBRARY_MISSING", problem, `Install it, or set ${setting} to its path.`);
 }
 
 function toOffered(declaration: Declaration, run: RunParts): OfferedTool {
   const { file, description, fields, entry } = declaration;
-  const [summary = "", ...more] = description
-    .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.trim().split(/\s+/).join(" "));
+  const [summary = "", ...more] = description.split(/\n\s*\n/).map(oneLine);
   return {
     draft: {
       name: toolName(declaration),
       sourceName: entry,
       sourceUri: file,
       parameters: toObjectSchema(fields),
-      ...(summary === "" ? {} : { description: summary }),
-      ...(more.length === 0 ? {} : { extendedDescription: more.join("\n\n") }),
+      ...(summary !== "" && { description: summary }),
+      ...(more.length > 0 && { extendedDescription: more.join("\n\n") }),
     },
     handler: createHandler(declaration, run),
   };
 }
 
-function firstOfEach(declarations: readonly Declaration[]): readonly Declaration[] {
-  return declarations.filter(
-    (each, place) => declarations.findIndex((other) => toolName(other) === toolName(each)) === place,
-  );
-}
-
-function sameNames(declarations: readonly Declaration[]): readonly ScriptProblem[] {
-  const kept = firstOfEach(declarations);
-  return declarations
-    .filter((each) => !kept.includes(each))
-    .map((each) => {
-      const first = kept.find((other) => toolName(other) === toolName(each));
-      const reason = `${toolName(each)} is already declared in ${first?.file ?? "another file"}. Rename one of them.`;
-      return { file: each.file, line: each.line, reason };
-    });
-}
-
-async function refuseUnavailable(sandbox: Sandbox): Promise<void> {
-  const available = await sandbox.available();
-  if (available !== true) throw new ArsenalError("SANDBOX_FAILED", available, { fix: available });
+/** Of declarations with the same name, the first is a tool; the others are problems. */
+function byName(declarations: readonly Declaration[]) {
+  const first = new Map<string, Declaration>();
+  const repeated: ScriptProblem[] = [];
+  for (const each of declarations) {
+    const name = toolName(each);
+    const other = first.get(name);
+    if (other === undefined) first.set(name, each);
+    else {
+      const reason = `${name} is already declared in ${other.file}. Rename one of them.`;
+      repeated.push({ file: each.file, line: each.line, reason });
+    }
+  }
+  return { first: [...first.values()], repeated };
 }
 
 export type { ScriptProblem } from "./declaration.ts";

@@ -11,23 +11,8 @@ import {
   Undeclarable,
 } from "./declaration.ts";
 
-/** What the types in one file mean. TypeScript gives the types in JSDoc comments of JavaScript the same nodes. */
-export interface FileTypes {
-  /** One field, from whatever the source says of it. */
-  toField(said: SaidOfField): Field;
-  /** The properties of an object type; undefined for other types. */
-  propertiesOf(type: Ast.TypeNode): readonly Property[] | undefined;
-  /** The type with this name in the file. */
-  named(name: string): Ast.TypeNode | undefined;
-  lineOf(node: Ast.Node): number;
-  /** The text of the last non-empty JSDoc comment before the node. */
-  commentOf(node: Ast.Node): string;
-}
-
-/** One property of an object type. */
-export interface Property extends SaidOfField {
-  readonly name: string;
-}
+/** What the types in one file mean. */
+export type FileTypes = ReturnType<typeof createFileTypes>;
 
 /** What a file says of a field. */
 export interface SaidOfField {
@@ -42,23 +27,27 @@ export interface SaidOfField {
   readonly description?: string | undefined;
 }
 
-const NUMBERS: Readonly<Record<string, JsonSchema>> = {
-  int: { type: "integer" },
-  integer: { type: "integer" },
-  float: { type: "number" },
-  double: { type: "number" },
+/** Said by name, because TypeScript itself has one type of number. */
+const NUMBERS: Readonly<Record<string, string>> = {
+  int: "integer",
+  integer: "integer",
+  float: "number",
+  double: "number",
 };
 
-const NAMED: Readonly<Record<string, JsonSchema>> = {
-  String: { type: "string" },
-  Number: { type: "number" },
-  Boolean: { type: "boolean" },
-  Object: { type: "object" },
-  object: { type: "object" },
+const NAMED: Readonly<Record<string, string>> = {
+  String: "string",
+  Number: "number",
+  Boolean: "boolean",
+  Object: "object",
+  object: "object",
 };
 
-/** Reads the types of a file from its syntax alone: types of other files are not followed. */
-export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTypes {
+/**
+ * Reads the types of a file from its syntax alone: types of other files are not followed. TypeScript gives the types in JSDoc comments of
+ * JavaScript the same nodes.
+ */
+export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
   const { SyntaxKind } = ast;
   const declared = new Map<string, Ast.InterfaceDeclaration | Ast.TypeAliasDeclaration>();
   for (const statement of source.statements)
@@ -93,6 +82,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
     }
   }
 
+  /** The type that an alias with this name stands for. */
   function named(name: string): Ast.TypeNode | undefined {
     const found = declared.get(name);
     return found !== undefined && isAlias(found) ? found.type : undefined;
@@ -136,18 +126,17 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
   function referenceSchema(type: Ast.TypeReferenceNode): JsonSchema {
     const name = textOf(type.typeName);
     const [first, second] = type.typeArguments ?? [];
-    // Said by name, because TypeScript itself has one type of number.
     const number = NUMBERS[name.toLowerCase()];
-    if (number !== undefined) return number;
-    if ((name === "Array" || name === "ReadonlyArray") && first === undefined) return { type: "array" };
-    if ((name === "Array" || name === "ReadonlyArray") && first) return { type: "array", items: schemaOf(first) };
+    if (number !== undefined) return { type: number };
+    if (name === "Array" || name === "ReadonlyArray")
+      return { type: "array", ...(first && { items: schemaOf(first) }) };
     if ((name === "Record" || name === "Object") && second)
       return { type: "object", additionalProperties: schemaOf(second) };
-    const alias = declared.get(name);
-    if (alias !== undefined && isAlias(alias)) return schemaOf(alias.type);
+    const alias = named(name);
+    if (alias !== undefined) return schemaOf(alias);
     const known = NAMED[name];
     if (known === undefined) throw unreadable(type);
-    return known;
+    return { type: known };
   }
 
   function unionSchema(types: readonly Ast.TypeNode[]): JsonSchema {
@@ -188,20 +177,20 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
       return items.includes(undefined) ? undefined : { value: items.map((item) => item?.value) };
     }
     if (!ast.isObjectLiteralExpression(node)) return undefined;
-    const entries = node.properties.map((property) => {
+    const members: [string, unknown][] = [];
+    for (const property of node.properties) {
       const inner = ast.isPropertyAssignment(property) ? valueOf(property.initializer) : undefined;
-      return inner && ast.isPropertyAssignment(property) ? [nameText(property.name), inner.value] : undefined;
-    });
-    return entries.some((entry) => entry === undefined)
-      ? undefined
-      : { value: Object.fromEntries(entries as [string, unknown][]) };
+      if (inner === undefined || !ast.isPropertyAssignment(property)) return undefined;
+      members.push([nameText(property.name), inner.value]);
+    }
+    return { value: Object.fromEntries(members) };
   }
 
   function nameText(name: Ast.Node): string {
     return "text" in name && typeof name.text === "string" ? name.text : textOf(name);
   }
 
-  function propertiesOf(type: Ast.TypeNode): readonly Property[] | undefined {
+  function propertiesOf(type: Ast.TypeNode): readonly SaidOfField[] | undefined {
     if (ast.isParenthesizedTypeNode(type)) return propertiesOf(type.type);
     if (ast.isTypeLiteralNode(type)) return membersOf(type.members);
     if (ast.isIntersectionTypeNode(type)) {
@@ -217,16 +206,15 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
     }
     const found = declared.get(name);
     if (found === undefined) return undefined;
-    if (isAlias(found)) return within("properties", found, () => propertiesOf(found.type));
     return within("properties", found, () => {
+      if (isAlias(found)) return propertiesOf(found.type);
       const bases = (found.heritageClauses ?? []).flatMap((clause) => clause.types.flatMap(inherited));
       return overridden([...bases, ...membersOf(found.members)]);
     });
   }
 
-  function inherited(base: Ast.ExpressionWithTypeArguments): readonly Property[] {
-    const name = textOf(base.expression);
-    const found = declared.get(name);
+  function inherited(base: Ast.ExpressionWithTypeArguments): readonly SaidOfField[] {
+    const found = declared.get(textOf(base.expression));
     if (found === undefined) throw unreadable(base);
     if (isAlias(found)) return propertiesOf(found.type) ?? [];
     return within("properties", found, () => [
@@ -235,7 +223,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
     ]);
   }
 
-  function membersOf(members: readonly Ast.TypeElement[]): readonly Property[] {
+  function membersOf(members: readonly Ast.TypeElement[]): readonly SaidOfField[] {
     return members.map((member) => {
       if (!ast.isPropertySignatureDeclaration(member))
         throw new Undeclarable(lineOf(member), `${textOf(member)} is not a property with a name`);
@@ -253,11 +241,10 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
   function defaultTag(node: Ast.Node): string | undefined {
     const tags = (node.jsDoc ?? []).flatMap((doc) => (ast.isJSDoc(doc) ? (doc.tags ?? []) : []));
     const tag = tags.find(({ tagName }) => tagName.text === "default" || tagName.text === "defaultValue");
-    return tag === undefined
-      ? undefined
-      : (ast.getTextOfJSDocComment(tag.comment) ?? "").trim().replace(/^`(.*)`$/s, "$1");
+    return tag && (ast.getTextOfJSDocComment(tag.comment) ?? "").trim().replace(/^`(.*)`$/s, "$1");
   }
 
+  /** The text of the last non-empty JSDoc comment before the node. */
   function commentOf(node: Ast.Node): string {
     const texts = (node.jsDoc ?? []).map((doc) => (ast.isJSDoc(doc) ? ast.getTextOfJSDocComment(doc.comment) : ""));
     return withoutDash(texts.findLast((text) => text) ?? "");
@@ -276,7 +263,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
       name,
       schema,
       required: !canBeLeftOut,
-      ...(literal === undefined || literal === null ? {} : { default: literal }),
+      ...(literal !== undefined && literal !== null && { default: literal }),
       description: oneLine(description ?? ""),
     };
   }
@@ -302,17 +289,15 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile): FileTy
   }
 
   function unreadable(node: Ast.Node): Undeclarable {
-    return new Undeclarable(
-      lineOf(node),
-      `the type ${textOf(node)} cannot be read; use types of JSON data, and declare them in this file`,
-    );
+    const reason = `the type ${textOf(node)} cannot be read; use types of JSON data, and declare them in this file`;
+    return new Undeclarable(lineOf(node), reason);
   }
 
   return { toField, propertiesOf, named, lineOf, commentOf };
 }
 
 /** Of properties with the same name, the last. */
-function overridden(properties: readonly Property[]): readonly Property[] {
+function overridden(properties: readonly SaidOfField[]): readonly SaidOfField[] {
   return [...new Map(properties.map((property) => [property.name, property])).values()];
 }
 
