@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import type { Executor } from "../../execute/executor.port.ts";
 
 /** Runs handlers in this process, with this process's rights. */
@@ -8,11 +8,9 @@ export function directExecutor(): Executor {
     supports: () => true,
     async run({ tool, arguments: args, handler, context }) {
       if (handler !== undefined) return handler(args, context);
+      const problem = `${tool.id} is known, but nothing was given that runs it.`;
       const fix = "Register the tool again together with its handler.";
-      throw new ArsenalError("HANDLER_MISSING", `${tool.id} is known, but nothing was given that runs it. ${fix}`, {
-        field: "handler",
-        fix,
-      });
+      throw fixable("HANDLER_MISSING", problem, fix, { field: "handler" });
     },
   };
 }

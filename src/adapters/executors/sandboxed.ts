@@ -1,8 +1,8 @@
 import { compileFunction } from "node:vm";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import type { Executor } from "../../execute/executor.port.ts";
 import { SANDBOX_LIMITS, type Sandbox, type SandboxLimits, type SandboxOutcome } from "../../execute/sandbox.port.ts";
-import type { Handler, HandlerContext } from "../../tool/handler.ts";
+import type { Handler } from "../../tool/handler.ts";
 import { RISK_LEVELS, type RiskLevel, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { directExecutor } from "./direct.ts";
 
@@ -29,24 +29,22 @@ export function sandboxedExecutor(settings: SandboxedSettings): Executor {
   const here = directExecutor();
   const codes = new WeakMap<Handler, string>();
 
-  /** The handler's text is read and checked once. */
-  function codeOf(handler: Handler, tool: Tool): string {
-    let code = codes.get(handler);
-    if (code === undefined) codes.set(handler, (code = toCode(handler, tool)));
-    return code;
-  }
-
   return {
     name: "sandboxed",
     supports: (source) => sources.includes(source),
     async run(request) {
       const { tool, handler, context } = request;
+      // What of a handler's context can be sent.
+      const { auxdata, traceId, spanId, attempt } = context;
       const isConfined = RISK_LEVELS.indexOf(tool.riskLevel) >= RISK_LEVELS.indexOf(fromRisk);
       if (handler === undefined || !isConfined) return here.run(request);
+      // The handler's text is read and checked once.
+      const code = codes.get(handler) ?? toCode(handler, tool);
+      codes.set(handler, code);
       const outcome = await sandbox.run({
         kind: "javascript",
-        code: codeOf(handler, tool),
-        input: { arguments: request.arguments, context: toPlain(context) },
+        code,
+        input: { arguments: request.arguments, context: { auxdata, traceId, spanId, attempt } },
         limits,
         signal: context.signal,
       });
@@ -55,20 +53,15 @@ export function sandboxedExecutor(settings: SandboxedSettings): Executor {
   };
 }
 
-/** What of a handler's context can be sent. */
-function toPlain({ auxdata, traceId, spanId, attempt }: HandlerContext): object {
-  return { auxdata, traceId, spanId, attempt };
-}
-
 function toCode(handler: Handler, tool: Tool): string {
   const text = String(handler);
   try {
     // Reads the text as an expression without running it. A method, or a function of the runtime itself, is none.
     compileFunction(`return (${text});`);
   } catch (cause) {
+    const problem = `The handler of ${tool.id} cannot be sent to a sandbox.`;
     const fix = "Write it as a function or an arrow function that uses nothing but its arguments.";
-    const message = `The handler of ${tool.id} cannot be sent to a sandbox. ${fix}`;
-    throw new ArsenalError("SANDBOX_FAILED", message, { field: "handler", fix, cause, beforeSend: true });
+    throw fixable("SANDBOX_FAILED", problem, fix, { field: "handler", cause, beforeSend: true });
   }
   return `return (${text})(input.arguments, input.context);`;
 }

@@ -3,18 +3,7 @@ import type { Llm } from "../../agent/llm.port.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { anthropicDialect, type AnthropicResults, type AnthropicTool } from "../dialects/anthropic.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
-import {
-  type AnswerCollector,
-  type Asked,
-  checkOf,
-  createRemoteLlm,
-  type LlmApi,
-  needs,
-  type ReadAnswer,
-  type RemoteLlmSettings,
-  textIn,
-  tokens,
-} from "./remote-llm.ts";
+import { checkOf, createRemoteLlm, type LlmApi, needs, type RemoteLlmSettings, textIn, tokens } from "./remote-llm.ts";
 import type { SentTurn } from "./sent-turns.ts";
 
 /** The body of a request to `/v1/messages`. @internal */
@@ -51,9 +40,80 @@ const API: LlmApi<AnthropicTool> = {
   keyHeaders: (key) => ({ "x-api-key": key }),
   headers: { "anthropic-version": VERSION },
   dialect: DIALECT,
-  toBody,
-  read,
-  collect,
+  toBody({ model, system, turns, tools, maxTokens = MAX_TOKENS, streamed }): MessagesBody {
+    return {
+      model,
+      max_tokens: maxTokens,
+      ...(system !== undefined && { system }),
+      messages: turns.flatMap(write),
+      ...(tools.length === 0 ? withoutTools(turns) : { tools: [...tools] }),
+      ...(streamed && { stream: true }),
+    };
+  },
+  read(answer) {
+    const { content, stop_reason, usage } = asRecord(answer);
+    if (!Array.isArray(content)) return undefined;
+    const isCut = stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
+    const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = asRecord(usage);
+    return {
+      text: textIn(content),
+      content,
+      stop: stop_reason === "refusal" ? "refused" : isCut ? "length" : "answer",
+      usage: {
+        inputTokens: tokens(input_tokens, cache_creation_input_tokens, cache_read_input_tokens),
+        outputTokens: tokens(output_tokens),
+      },
+    };
+  },
+  collect() {
+    const stream = DIALECT.readStream();
+    const blocks = new Map<unknown, Record<string, unknown>>();
+    let message: Readonly<Record<string, unknown>> = {};
+    let isComplete = false;
+
+    /** Adds a delta to its block. Returns the text in it. */
+    function add(block: Record<string, unknown>, delta: Readonly<Record<string, unknown>>): string {
+      const { type } = delta;
+      const [, member] = /^(text|thinking|signature)_delta$/.exec(String(type)) ?? [];
+      if (type === "citations_delta") block["citations"] = [...asRecords(block["citations"]), delta["citation"]];
+      if (member === undefined) return "";
+      const piece = String(delta[member] ?? "");
+      block[member] = `${String(block[member] ?? "")}${piece}`;
+      return member === "text" ? piece : "";
+    }
+
+    return {
+      push(event) {
+        const [call] = stream.push(event);
+        const { type, index, content_block, delta, usage, message: opening } = asRecord(event);
+        const block = blocks.get(index);
+        if (call !== undefined && block !== undefined) block["input"] = call.call.arguments ?? {};
+        switch (type) {
+          case "message_start":
+            message = asRecord(opening);
+            return "";
+          case "content_block_start":
+            blocks.set(index, { ...asRecord(content_block) });
+            return String(asRecord(content_block)["type"] === "text" ? (asRecord(content_block)["text"] ?? "") : "");
+          case "content_block_delta":
+            return block === undefined ? "" : add(block, asRecord(delta));
+          case "message_delta":
+            // Counts that are null were told at the start.
+            message = { ...message, ...asRecord(delta), usage: { ...asRecord(message["usage"]), ...counted(usage) } };
+            return "";
+          case "message_stop":
+            isComplete = true;
+            return "";
+          default:
+            return "";
+        }
+      },
+      get isComplete() {
+        return isComplete;
+      },
+      answer: () => ({ ...message, content: [...blocks.values()] }),
+    };
+  },
 };
 
 /** A model behind Anthropic's Messages API. */
@@ -64,18 +124,6 @@ export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: Mo
       field,
     });
   return createRemoteLlm(API, settings, surroundings);
-}
-
-function toBody(asked: Asked<AnthropicTool>): MessagesBody {
-  const { model, system, turns, tools, maxTokens = MAX_TOKENS, streamed } = asked;
-  return {
-    model,
-    max_tokens: maxTokens,
-    ...(system === undefined ? {} : { system }),
-    messages: turns.flatMap(write),
-    ...(tools.length === 0 ? withoutTools(turns) : { tools: [...tools] }),
-    ...(streamed ? { stream: true } : {}),
-  };
 }
 
 /** A conversation with calls must define tools, also if the model may call none of them now. */
@@ -110,72 +158,6 @@ function write(turn: SentTurn): AnthropicMessage[] {
     case "results":
       return DIALECT.writeResults(turn.results);
   }
-}
-
-function read(answer: unknown): ReadAnswer | undefined {
-  const { content, stop_reason, usage } = asRecord(answer);
-  if (!Array.isArray(content)) return undefined;
-  const isCut = stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
-  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = asRecord(usage);
-  return {
-    text: textIn(content),
-    content,
-    stop: stop_reason === "refusal" ? "refused" : isCut ? "length" : "answer",
-    usage: {
-      inputTokens: tokens(input_tokens, cache_creation_input_tokens, cache_read_input_tokens),
-      outputTokens: tokens(output_tokens),
-    },
-  };
-}
-
-function collect(): AnswerCollector {
-  const stream = DIALECT.readStream();
-  const blocks = new Map<unknown, Record<string, unknown>>();
-  let message: Readonly<Record<string, unknown>> = {};
-  let isComplete = false;
-
-  /** Adds a delta to its block. Returns the text in it. */
-  function add(block: Record<string, unknown>, delta: Readonly<Record<string, unknown>>): string {
-    const { type } = delta;
-    const [, member] = /^(text|thinking|signature)_delta$/.exec(String(type)) ?? [];
-    if (type === "citations_delta") block["citations"] = [...asRecords(block["citations"]), delta["citation"]];
-    if (member === undefined) return "";
-    const piece = String(delta[member] ?? "");
-    block[member] = `${String(block[member] ?? "")}${piece}`;
-    return member === "text" ? piece : "";
-  }
-
-  return {
-    push(event) {
-      const [call] = stream.push(event);
-      const { type, index, content_block, delta, usage, message: opening } = asRecord(event);
-      const block = blocks.get(index);
-      if (call !== undefined && block !== undefined) block["input"] = call.call.arguments ?? {};
-      switch (type) {
-        case "message_start":
-          message = asRecord(opening);
-          return "";
-        case "content_block_start":
-          blocks.set(index, { ...asRecord(content_block) });
-          return String(asRecord(content_block)["type"] === "text" ? (asRecord(content_block)["text"] ?? "") : "");
-        case "content_block_delta":
-          return block === undefined ? "" : add(block, asRecord(delta));
-        case "message_delta":
-          // Counts that are null were told at the start.
-          message = { ...message, ...asRecord(delta), usage: { ...asRecord(message["usage"]), ...counted(usage) } };
-          return "";
-        case "message_stop":
-          isComplete = true;
-          return "";
-        default:
-          return "";
-      }
-    },
-    get isComplete() {
-      return isComplete;
-    },
-    answer: () => ({ ...message, content: [...blocks.values()] }),
-  };
 }
 
 function counted(usage: unknown): Record<string, unknown> {

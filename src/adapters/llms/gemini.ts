@@ -2,12 +2,12 @@ import { asRecord, asRecords } from "../../tool/json-schema.ts";
 import type { Llm } from "../../agent/llm.port.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
 import { geminiDialect, type GeminiResults, type GeminiTool } from "../dialects/gemini/gemini.ts";
+import { present } from "../../tool/present.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
 import {
-  type AnswerCollector,
-  type Asked,
   checkOf,
   createRemoteLlm,
+  type LlmApi,
   needs,
   type ReadAnswer,
   type RemoteLlmSettings,
@@ -34,40 +34,93 @@ type GeminiPart = {
 /** The API's own word for a call that another provider's model made, and that has no signature. */
 const UNSIGNED = "skip_thought_signature_validator";
 
+const DIALECT = geminiDialect();
+
 /** A model behind Google's Gemini API. */
 export function geminiLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
   const { model = "" } = settings;
   // A name with a slash is a path of its own: a tuned model, or one on Vertex AI.
   const path = `/${model.includes("/") ? model : `models/${model}`}`;
-  const api = {
-    name: "gemini",
-    title: "Gemini",
-    base: "https://generativelanguage.googleapis.com/v1beta",
-    key: "env:GEMINI_API_KEY",
-    path: `${path}:generateContent`,
-    streamPath: `${path}:streamGenerateContent`,
-    streamQuery: { alt: "sse" },
-    keyHeaders: (key: string) => ({ "x-goog-api-key": key }),
-    dialect: geminiDialect(),
-    toBody,
-    read,
-    collect,
-  };
-  return createRemoteLlm(api, settings, surroundings);
+  const paths = { path: `${path}:generateContent`, streamPath: `${path}:streamGenerateContent` };
+  return createRemoteLlm({ ...API, ...paths }, settings, surroundings);
 }
 
-function toBody({ system, turns, tools, maxTokens, temperature }: Asked<GeminiTool>): GeminiBody {
-  const generationConfig = {
-    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-  };
-  return {
-    ...(system === undefined ? {} : { systemInstruction: { parts: [{ text: system }] } }),
-    contents: turns.flatMap(write),
-    ...(tools.length === 0 ? {} : { tools: [{ functionDeclarations: [...tools] }] }),
-    ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
-  };
-}
+const API: Omit<LlmApi<GeminiTool>, "path"> = {
+  name: "gemini",
+  title: "Gemini",
+  base: "https://generativelanguage.googleapis.com/v1beta",
+  key: "env:GEMINI_API_KEY",
+  streamQuery: { alt: "sse" },
+  keyHeaders: (key) => ({ "x-goog-api-key": key }),
+  dialect: DIALECT,
+  toBody({ system, turns, tools, maxTokens, temperature }): GeminiBody {
+    const generationConfig = present({ maxOutputTokens: maxTokens, temperature });
+    return {
+      ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
+      contents: turns.flatMap(write),
+      ...(tools.length > 0 && { tools: [{ functionDeclarations: [...tools] }] }),
+      ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    };
+  },
+  read(answer, title) {
+    const { candidates, promptFeedback, usageMetadata } = asRecord(answer);
+    const [candidate] = asRecords(candidates);
+    const blocked = asRecord(promptFeedback)["blockReason"];
+    if (candidate === undefined && blocked === undefined) return undefined;
+    const { content, finishReason, finishMessage } = candidate ?? {};
+    const { role = "model", ...rest } = asRecord(content);
+    const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount, toolUsePromptTokenCount } =
+      asRecord(usageMetadata);
+    return {
+      text: asRecords(rest["parts"])
+        .map(({ text, thought }) => (typeof text === "string" && thought !== true ? text : ""))
+        .join(""),
+      content: { role, ...rest },
+      stop: stopOf(blocked ?? finishReason, finishMessage, title),
+      usage: {
+        inputTokens: tokens(promptTokenCount, toolUsePromptTokenCount),
+        outputTokens: tokens(candidatesTokenCount, thoughtsTokenCount),
+      },
+    };
+  },
+  collect() {
+    let whole: Record<string, unknown> = {};
+    let candidate: Record<string, unknown> = {};
+    let role: unknown = "model";
+    const parts: Record<string, unknown>[] = [];
+
+    return {
+      push(event) {
+        const { candidates, ...rest } = asRecord(event);
+        whole = { ...whole, ...rest };
+        const [next] = asRecords(candidates);
+        if (next === undefined) return "";
+        const { content, ...more } = next;
+        candidate = { ...candidate, ...more };
+        role = asRecord(content)["role"] ?? role;
+        let said = "";
+        for (const part of asRecords(asRecord(content)["parts"])) {
+          if (typeof part["text"] === "string" && part["thought"] !== true) said += part["text"];
+          const last = parts.at(-1);
+          if (last !== undefined && isPlainText(last) && isPlainText(part) && last["thought"] === part["thought"])
+            last["text"] = `${String(last["text"])}${String(part["text"])}`;
+          else parts.push({ ...part });
+        }
+        return said;
+      },
+      get isComplete() {
+        return (
+          typeof candidate["finishReason"] === "string" ||
+          asRecord(whole["promptFeedback"])["blockReason"] !== undefined
+        );
+      },
+      answer: () => ({
+        ...whole,
+        ...(Object.keys(candidate).length > 0 && { candidates: [{ ...candidate, content: { role, parts } }] }),
+      }),
+    };
+  },
+};
 
 function write(turn: SentTurn): GeminiContent[] {
   switch (turn.kind) {
@@ -86,34 +139,12 @@ function write(turn: SentTurn): GeminiContent[] {
       return [{ role: "model", parts: [...(turn.text === "" ? [] : [{ text: turn.text }]), ...calls] }];
     }
     case "results":
-      return geminiDialect().writeResults(turn.results);
+      return DIALECT.writeResults(turn.results);
   }
 }
 
 /** Reasons to stop that are the model's own fault. The conversation cannot continue from such a turn. */
 const BROKEN = /MALFORMED|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE/;
-
-function read(answer: unknown, title: string): ReadAnswer | undefined {
-  const { candidates, promptFeedback, usageMetadata } = asRecord(answer);
-  const [candidate] = asRecords(candidates);
-  const blocked = asRecord(promptFeedback)["blockReason"];
-  if (candidate === undefined && blocked === undefined) return undefined;
-  const { content, finishReason, finishMessage } = candidate ?? {};
-  const { role = "model", ...rest } = asRecord(content);
-  const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount, toolUsePromptTokenCount } =
-    asRecord(usageMetadata);
-  return {
-    text: asRecords(rest["parts"])
-      .map(({ text, thought }) => (typeof text === "string" && thought !== true ? text : ""))
-      .join(""),
-    content: { role, ...rest },
-    stop: stopOf(blocked ?? finishReason, finishMessage, title),
-    usage: {
-      inputTokens: tokens(promptTokenCount, toolUsePromptTokenCount),
-      outputTokens: tokens(candidatesTokenCount, thoughtsTokenCount),
-    },
-  };
-}
 
 function stopOf(reason: unknown, message: unknown, title: string): ReadAnswer["stop"] {
   if (reason === undefined || reason === "STOP" || reason === "FINISH_REASON_UNSPECIFIED") return "answer";
@@ -122,43 +153,6 @@ function stopOf(reason: unknown, message: unknown, title: string): ReadAnswer["s
   const said = typeof message === "string" ? ` (${message.slice(0, 300)})` : "";
   const problem = `${title} could not write a call that it wanted to make: ${String(reason)}${said}.`;
   throw fixable("EXECUTION_FAILED", problem, "Ask again, or offer fewer tools.", { answered: true });
-}
-
-function collect(): AnswerCollector {
-  let whole: Record<string, unknown> = {};
-  let candidate: Record<string, unknown> = {};
-  let role: unknown = "model";
-  const parts: Record<string, unknown>[] = [];
-
-  return {
-    push(event) {
-      const { candidates, ...rest } = asRecord(event);
-      whole = { ...whole, ...rest };
-      const [next] = asRecords(candidates);
-      if (next === undefined) return "";
-      const { content, ...more } = next;
-      candidate = { ...candidate, ...more };
-      role = asRecord(content)["role"] ?? role;
-      let said = "";
-      for (const part of asRecords(asRecord(content)["parts"])) {
-        if (typeof part["text"] === "string" && part["thought"] !== true) said += part["text"];
-        const last = parts.at(-1);
-        if (last !== undefined && isPlainText(last) && isPlainText(part) && last["thought"] === part["thought"])
-          last["text"] = `${String(last["text"])}${String(part["text"])}`;
-        else parts.push({ ...part });
-      }
-      return said;
-    },
-    get isComplete() {
-      return (
-        typeof candidate["finishReason"] === "string" || asRecord(whole["promptFeedback"])["blockReason"] !== undefined
-      );
-    },
-    answer: () => ({
-      ...whole,
-      ...(Object.keys(candidate).length === 0 ? {} : { candidates: [{ ...candidate, content: { role, parts } }] }),
-    }),
-  };
 }
 
 /** Text alone. A part with a signature stays as it came. */

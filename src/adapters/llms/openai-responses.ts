@@ -7,16 +7,7 @@ import {
 } from "../dialects/openai/openai-responses.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
 import { openaiPlace } from "./openai.ts";
-import {
-  type AnswerCollector,
-  type Asked,
-  checkOf,
-  createRemoteLlm,
-  needs,
-  type ReadAnswer,
-  type RemoteLlmSettings,
-  tokens,
-} from "./remote-llm.ts";
+import { checkOf, createRemoteLlm, type LlmApi, needs, type RemoteLlmSettings, tokens } from "./remote-llm.ts";
 import type { SentTurn } from "./sent-turns.ts";
 
 /** The body of a request to `/responses`. @internal */
@@ -37,31 +28,67 @@ type ResponsesItem =
   | { type: "function_call"; call_id: string; name: string; arguments: string }
   | ResponsesToolOutput;
 
+const DIALECT = openaiResponsesDialect();
+
 /** Models that do not reason refuse to be asked for their reasoning. Every newer one reasons. */
 const WITHOUT_REASONING = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt|gpt-5[^/]*-chat)/;
 
 /** A model behind OpenAI's Responses API. Nothing is stored there: reasoning travels encrypted with the conversation. */
 export function openaiResponsesLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
-  const place = openaiPlace(settings);
-  const dialect = openaiResponsesDialect();
-  const api = { ...place, name: "openai_responses", path: "/responses", dialect, toBody, read, collect };
-  return createRemoteLlm(api, settings, surroundings);
+  return createRemoteLlm({ ...API, ...openaiPlace(settings) }, settings, surroundings);
 }
 
-function toBody(asked: Asked<ResponsesTool>): ResponsesBody {
-  const { model, system, turns, tools, maxTokens, temperature, streamed } = asked;
-  return {
-    model,
-    ...(system === undefined ? {} : { instructions: system }),
-    input: turns.flatMap(write),
-    ...(tools.length === 0 ? {} : { tools: [...tools] }),
-    ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    store: false,
-    ...(WITHOUT_REASONING.test(model) ? {} : { include: ["reasoning.encrypted_content"] }),
-    ...(streamed ? { stream: true } : {}),
-  };
-}
+const API: Omit<LlmApi<ResponsesTool>, keyof ReturnType<typeof openaiPlace>> = {
+  name: "openai_responses",
+  path: "/responses",
+  dialect: DIALECT,
+  toBody({ model, system, turns, tools, maxTokens, temperature, streamed }): ResponsesBody {
+    return {
+      model,
+      ...(system !== undefined && { instructions: system }),
+      input: turns.flatMap(write),
+      ...(tools.length > 0 && { tools: [...tools] }),
+      ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+      ...(temperature !== undefined && { temperature }),
+      store: false,
+      ...(!WITHOUT_REASONING.test(model) && { include: ["reasoning.encrypted_content"] }),
+      ...(streamed && { stream: true }),
+    };
+  },
+  read(answer) {
+    const { output, status, incomplete_details, usage } = asRecord(answer);
+    if (!Array.isArray(output)) return undefined;
+    const parts = asRecords(output).flatMap(({ type, content }) => (type === "message" ? asRecords(content) : []));
+    const reason =
+      status === "incomplete" ? (asRecord(incomplete_details)["reason"] ?? "max_output_tokens") : undefined;
+    const isRefused = reason === "content_filter" || parts.some(({ type }) => type === "refusal");
+    const { input_tokens, output_tokens } = asRecord(usage);
+    return {
+      text: parts.map(({ text, refusal }) => String(text ?? refusal ?? "")).join(""),
+      content: output,
+      stop: isRefused ? "refused" : reason === undefined ? "answer" : "length",
+      usage: { inputTokens: tokens(input_tokens), outputTokens: tokens(output_tokens) },
+    };
+  },
+  collect() {
+    const items: unknown[] = [];
+    let last: Readonly<Record<string, unknown>> | undefined;
+    return {
+      push(event) {
+        const { type, delta, item, response } = asRecord(event);
+        if (type === "response.output_item.done") items.push(item);
+        if (type === "response.completed" || type === "response.incomplete") last = asRecord(response);
+        const isText = type === "response.output_text.delta" || type === "response.refusal.delta";
+        return isText && typeof delta === "string" ? delta : "";
+      },
+      get isComplete() {
+        return last !== undefined;
+      },
+      // Some servers leave the items out of the last event.
+      answer: () => (asRecords(last?.["output"]).length > 0 ? last : { ...last, output: items }),
+    };
+  },
+};
 
 function write(turn: SentTurn): ResponsesItem[] {
   switch (turn.kind) {
@@ -80,42 +107,8 @@ function write(turn: SentTurn): ResponsesItem[] {
         })),
       ];
     case "results":
-      return openaiResponsesDialect().writeResults(turn.results);
+      return DIALECT.writeResults(turn.results);
   }
-}
-
-function read(answer: unknown): ReadAnswer | undefined {
-  const { output, status, incomplete_details, usage } = asRecord(answer);
-  if (!Array.isArray(output)) return undefined;
-  const parts = asRecords(output).flatMap(({ type, content }) => (type === "message" ? asRecords(content) : []));
-  const reason = status === "incomplete" ? (asRecord(incomplete_details)["reason"] ?? "max_output_tokens") : undefined;
-  const isRefused = reason === "content_filter" || parts.some(({ type }) => type === "refusal");
-  const { input_tokens, output_tokens } = asRecord(usage);
-  return {
-    text: parts.map(({ text, refusal }) => String(text ?? refusal ?? "")).join(""),
-    content: output,
-    stop: isRefused ? "refused" : reason === undefined ? "answer" : "length",
-    usage: { inputTokens: tokens(input_tokens), outputTokens: tokens(output_tokens) },
-  };
-}
-
-function collect(): AnswerCollector {
-  const items: unknown[] = [];
-  let last: Readonly<Record<string, unknown>> | undefined;
-  return {
-    push(event) {
-      const { type, delta, item, response } = asRecord(event);
-      if (type === "response.output_item.done") items.push(item);
-      if (type === "response.completed" || type === "response.incomplete") last = asRecord(response);
-      const isText = type === "response.output_text.delta" || type === "response.refusal.delta";
-      return isText && typeof delta === "string" ? delta : "";
-    },
-    get isComplete() {
-      return last !== undefined;
-    },
-    // Some servers leave the items out of the last event.
-    answer: () => (asRecords(last?.["output"]).length > 0 ? last : { ...last, output: items }),
-  };
 }
 
 export { openaiResponsesLlm as create, needs };

@@ -3,17 +3,7 @@ import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { ReadCall } from "../../transcode/dialect.port.ts";
 import { openaiDialect, type OpenAiTool, type OpenAiToolMessage } from "../dialects/openai/openai.ts";
 import type { ModelApiSurroundings } from "../model-api.ts";
-import {
-  type AnswerCollector,
-  type Asked,
-  checkOf,
-  createRemoteLlm,
-  needs,
-  type ReadAnswer,
-  type RemoteLlmSettings,
-  textIn,
-  tokens,
-} from "./remote-llm.ts";
+import { checkOf, createRemoteLlm, type LlmApi, needs, type RemoteLlmSettings, textIn, tokens } from "./remote-llm.ts";
 import type { SentTurn } from "./sent-turns.ts";
 
 /** The body of a request to `/chat/completions`. @internal */
@@ -35,17 +25,86 @@ type ChatMessage =
 
 type ChatCall = { id: string; type: "function"; function: { name: string; arguments: string } };
 
+const DIALECT = openaiDialect();
+
 /** A model behind OpenAI's Chat Completions API, or behind any server that speaks it: Ollama, vLLM, LM Studio, Azure OpenAI. */
 export function openaiLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
-  const place = openaiPlace(settings);
-  const api = {
+  const { isOpenAi, ...place } = openaiPlace(settings);
+  const api: LlmApi<OpenAiTool> = {
     ...place,
     name: "openai",
     path: "/chat/completions",
-    dialect: openaiDialect(),
-    toBody: (asked: Asked<OpenAiTool>) => toBody(asked, place.isOpenAi),
-    read,
-    collect,
+    dialect: DIALECT,
+    toBody({ model, system, turns, tools, maxTokens, temperature, streamed }): ChatBody {
+      const limit = isOpenAi ? "max_completion_tokens" : "max_tokens";
+      return {
+        model,
+        messages: [
+          ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
+          ...turns.flatMap(write),
+        ],
+        ...(tools.length > 0 && { tools: [...tools] }),
+        ...(maxTokens !== undefined && { [limit]: maxTokens }),
+        ...(temperature !== undefined && { temperature }),
+        ...(streamed && { stream: true, stream_options: { include_usage: true } }),
+      };
+    },
+    read(answer) {
+      const { choices, usage } = asRecord(answer);
+      const [choice] = asRecords(choices);
+      if (!isPlainObject(choice?.["message"])) return undefined;
+      const { finish_reason, message } = choice;
+      const { content, refusal } = message;
+      const isRefused = finish_reason === "content_filter" || (typeof refusal === "string" && refusal !== "");
+      const { prompt_tokens, completion_tokens } = asRecord(usage);
+      return {
+        text: textIn(content) || textIn(refusal),
+        content: { ...withoutEmpty(message), role: "assistant", content: content ?? null },
+        stop: isRefused ? "refused" : finish_reason === "length" ? "length" : "answer",
+        usage: { inputTokens: tokens(prompt_tokens), outputTokens: tokens(completion_tokens) },
+      };
+    },
+    collect() {
+      const stream = DIALECT.readStream();
+      const calls: ReadCall[] = [];
+      /** What servers add to a call beyond the API, such as signatures, by its id. */
+      const extras = new Map<unknown, object>();
+      const message: Record<string, unknown> = { role: "assistant", content: null };
+      let finish: unknown;
+      let usage: unknown;
+
+      return {
+        push(event) {
+          calls.push(...stream.push(event));
+          const chunk = asRecord(event);
+          if (isPlainObject(chunk["usage"])) usage = chunk["usage"];
+          const [choice] = asRecords(chunk["choices"]);
+          const { role: _role, tool_calls, function_call: _call, ...delta } = asRecord(choice?.["delta"]);
+          for (const { index: _index, id, type: _type, function: _function, ...extra } of asRecords(tool_calls))
+            if (Object.keys(extra).length > 0) extras.set(id, extra);
+          for (const [name, value] of Object.entries(delta)) message[name] = joined(message[name], value);
+          finish = choice?.["finish_reason"] ?? finish;
+          const { content, refusal } = delta;
+          return textIn(content) || textIn(refusal);
+        },
+        get isComplete() {
+          return typeof finish === "string";
+        },
+        answer() {
+          calls.push(...stream.end());
+          const [first] = calls;
+          if (first?.idMadeUp === true) {
+            message["function_call"] = { name: first.call.toolName, arguments: first.rawArguments ?? "{}" };
+          } else if (calls.length > 0) {
+            message["tool_calls"] = calls.map(({ id, call, rawArguments = "{}" }) => ({
+              ...toChatCall(id, call.toolName, rawArguments),
+              ...extras.get(id),
+            }));
+          }
+          return { choices: [{ index: 0, message, finish_reason: finish }], usage };
+        },
+      };
+    },
   };
   return createRemoteLlm(api, settings, surroundings);
 }
@@ -66,22 +125,6 @@ export function openaiPlace({ apiBase }: RemoteLlmSettings) {
   };
 }
 
-function toBody(asked: Asked<OpenAiTool>, isOpenAi: boolean): ChatBody {
-  const { model, system, turns, tools, maxTokens, temperature, streamed } = asked;
-  const limit = isOpenAi ? "max_completion_tokens" : "max_tokens";
-  return {
-    model,
-    messages: [
-      ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
-      ...turns.flatMap(write),
-    ],
-    ...(tools.length === 0 ? {} : { tools: [...tools] }),
-    ...(maxTokens === undefined ? {} : { [limit]: maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(streamed ? { stream: true, stream_options: { include_usage: true } } : {}),
-  };
-}
-
 function write(turn: SentTurn): ChatMessage[] {
   switch (turn.kind) {
     case "user":
@@ -99,7 +142,7 @@ function write(turn: SentTurn): ChatMessage[] {
       return [{ role: "assistant", content, ...(tool_calls.length === 0 ? {} : { tool_calls }) }];
     }
     case "results":
-      return openaiDialect().writeResults(turn.results);
+      return DIALECT.writeResults(turn.results);
   }
 }
 
@@ -107,68 +150,10 @@ function toChatCall(id: string, name: string, args: string): ChatCall {
   return { id, type: "function", function: { name, arguments: args } };
 }
 
-function read(answer: unknown): ReadAnswer | undefined {
-  const { choices, usage } = asRecord(answer);
-  const [choice] = asRecords(choices);
-  if (!isPlainObject(choice?.["message"])) return undefined;
-  const { finish_reason, message } = choice;
-  const { content, refusal } = message;
-  const isRefused = finish_reason === "content_filter" || (typeof refusal === "string" && refusal !== "");
-  const { prompt_tokens, completion_tokens } = asRecord(usage);
-  return {
-    text: textIn(content) || textIn(refusal),
-    content: { ...withoutEmpty(message), role: "assistant", content: content ?? null },
-    stop: isRefused ? "refused" : finish_reason === "length" ? "length" : "answer",
-    usage: { inputTokens: tokens(prompt_tokens), outputTokens: tokens(completion_tokens) },
-  };
-}
-
 /** Members that say nothing (`refusal: null`, `annotations: []`) are not streamed, and some servers do not take them back. */
 function withoutEmpty(message: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(message).filter(([, value]) => !isEmpty(value)));
-}
-
-function collect(): AnswerCollector {
-  const stream = openaiDialect().readStream();
-  const calls: ReadCall[] = [];
-  /** What servers add to a call beyond the API, such as signatures, by its id. */
-  const extras = new Map<unknown, object>();
-  const message: Record<string, unknown> = { role: "assistant", content: null };
-  let finish: unknown;
-  let usage: unknown;
-
-  return {
-    push(event) {
-      calls.push(...stream.push(event));
-      const chunk = asRecord(event);
-      if (isPlainObject(chunk["usage"])) usage = chunk["usage"];
-      const [choice] = asRecords(chunk["choices"]);
-      const { role: _role, tool_calls, function_call: _call, ...delta } = asRecord(choice?.["delta"]);
-      for (const { index: _index, id, type: _type, function: _function, ...extra } of asRecords(tool_calls))
-        if (Object.keys(extra).length > 0) extras.set(id, extra);
-      for (const [name, value] of Object.entries(delta)) message[name] = joined(message[name], value);
-      finish = choice?.["finish_reason"] ?? finish;
-      const { content, refusal } = delta;
-      return textIn(content) || textIn(refusal);
-    },
-    get isComplete() {
-      return typeof finish === "string";
-    },
-    answer() {
-      calls.push(...stream.end());
-      const [first] = calls;
-      if (first?.idMadeUp === true) {
-        message["function_call"] = { name: first.call.toolName, arguments: first.rawArguments ?? "{}" };
-      } else if (calls.length > 0) {
-        message["tool_calls"] = calls.map(({ id, call, rawArguments = "{}" }) => ({
-          ...toChatCall(id, call.toolName, rawArguments),
-          ...extras.get(id),
-        }));
-      }
-      return { choices: [{ index: 0, message, finish_reason: finish }], usage };
-    },
-  };
 }
 
 /** Pieces of one member of a message. */

@@ -73,7 +73,7 @@ export interface ReadAnswer {
 }
 
 /** Puts one streamed answer together. */
-export interface AnswerCollector {
+interface AnswerCollector {
   /** Takes an event and returns the text that came with it. */
   push(event: unknown): string;
   readonly isComplete: boolean;
@@ -109,9 +109,12 @@ export function createRemoteLlm<Definition extends object>(
 
   function toBody(request: LlmRequest): object {
     const { system, messages, tools, maxTokens = settings.maxTokens, onText } = request;
-    const { limits } = dialect;
-    refuseTooMany(tools.length);
-    const converted = convertSet(tools, dialect, { strict, ...(limits ? { limits } : {}) });
+    const { limits = {} } = dialect;
+    const { maxTools = Infinity } = limits;
+    if (tools.length > maxTools) {
+      const problem = `${title} takes at most ${maxTools} tools in a request, and ${tools.length} were given.`;
+      throw fixable("INPUT_INVALID", problem, "Offer fewer tools at once.", { field: "tools", value: tools.length });
+    }
     const asked = {
       model: model ?? "",
       system,
@@ -119,16 +122,9 @@ export function createRemoteLlm<Definition extends object>(
       temperature: settings.temperature,
       streamed: onText !== undefined,
       turns: toTurns(messages, provider, dialect),
-      tools: converted.map(({ definition }) => definition),
+      tools: convertSet(tools, dialect, { strict, limits }).map(({ definition }) => definition),
     };
     return merged(api.toBody(asked), extraBody);
-  }
-
-  function refuseTooMany(count: number): void {
-    const most = dialect.limits?.maxTools ?? Infinity;
-    if (count <= most) return;
-    const problem = `${title} takes at most ${most} tools in a request, and ${count} were given.`;
-    throw fixable("INPUT_INVALID", problem, "Offer fewer tools at once.", { field: "tools", value: count });
   }
 
   async function stream(body: object, onText: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
