@@ -3,7 +3,7 @@ import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { type Sandbox, SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { findProgram } from "../../../system/find-program.ts";
 import { runProcess, untilGone, withLimits } from "../subprocess/run-process.ts";
-import { environment, programOf } from "../subprocess/subprocess.ts";
+import { environment, runJob } from "../subprocess/subprocess.ts";
 
 /** Where bubblewrap is, and what its jobs find. */
 export interface BubblewrapSettings {
@@ -21,35 +21,33 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
   const { program = "bwrap", systemFolders = SYSTEM_FOLDERS } = settings;
   let works: Promise<true | string> | undefined;
 
-  async function start(job: SandboxJob, argv: readonly [string, ...string[]], input: string): Promise<SandboxOutcome> {
+  async function start(job: SandboxJob): Promise<SandboxOutcome> {
     const { limits, signal } = job;
+    const node = realpathSync(process.execPath);
     const isNode = job.kind === "javascript";
-    const seen = isNode ? [...systemFolders, realpathSync(process.execPath)] : systemFolders;
-    const confined = withLimits(argv, { ...limits, isNode, processes: PROCESSES });
-    return runProcess({
-      sandbox: "bubblewrap",
-      argv: [findProgram(program) ?? program, "--info-fd", "3", ...bubblewrapArguments(job, seen), ...confined],
-      // Given to bwrap as its own and handed on by it, so that no value stands in the list of processes.
-      env: environment(job),
-      cwd: "/",
-      input,
-      limits,
-      ...(signal === undefined ? {} : { signal }),
-      afterEnd: allGone,
+    const seen = bubblewrapArguments(job, isNode ? [...systemFolders, node] : systemFolders);
+    const ended = await runJob(job, "bubblewrap", node, (argv, input) => {
+      const confined = withLimits(argv, { ...limits, isNode, processes: PROCESSES });
+      return runProcess({
+        sandbox: "bubblewrap",
+        argv: [findProgram(program) ?? program, "--info-fd", "3", ...seen, ...confined],
+        // Given to bwrap as its own and handed on by it, so that no value stands in the list of processes.
+        env: environment(job),
+        cwd: "/",
+        input,
+        limits,
+        signal,
+        afterEnd: allGone,
+      });
     });
-  }
-
-  async function runJavaScript(job: SandboxJob & { readonly kind: "javascript" }): Promise<SandboxOutcome> {
-    const node = programOf(job, "bubblewrap");
-    const argv = [realpathSync(process.execPath), ...node.arguments] as const;
-    return node.toOutcome(await start(job, argv, node.input));
+    return endedBySignal(ended);
   }
 
   /** Runs something, since a bwrap that is installed may still not be allowed to make namespaces. */
   async function probe(): Promise<true | string> {
     if (process.platform !== "linux") return "Bubblewrap runs on Linux alone. Use isolate or docker.";
     try {
-      const { status, stderr, reason } = await runJavaScript({ kind: "javascript", code: "", limits: SANDBOX_LIMITS });
+      const { status, stderr, reason } = await start({ kind: "javascript", code: "", limits: SANDBOX_LIMITS });
       if (status === "ok") return true;
       const why = stderr.trim().split("\n").at(-1) ?? "";
       return `${program} cannot confine a program here: ${why === "" ? reason : why}. Allow user namespaces, or use isolate or docker.`;
@@ -74,8 +72,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
     async run(job) {
       const answer = await available();
       if (answer !== true) throw new ArsenalError("SANDBOX_FAILED", answer, { field: "sandbox", beforeSend: true });
-      const ended = job.kind === "command" ? await start(job, job.argv, job.input ?? "") : await runJavaScript(job);
-      return endedBySignal(ended);
+      return start(job);
     },
   };
 }

@@ -3,7 +3,7 @@ import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { type Sandbox, SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { endedBySignal } from "../bubblewrap/bubblewrap.ts";
 import { runProcess } from "../subprocess/run-process.ts";
-import { programOf } from "../subprocess/subprocess.ts";
+import { runJob } from "../subprocess/subprocess.ts";
 
 /** Which engine, and which image. */
 export interface DockerSettings {
@@ -35,15 +35,14 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
 
   async function start(job: SandboxJob, argv: readonly string[], input: string): Promise<SandboxOutcome> {
     const name = `toolarsenal-${randomUUID()}`;
-    const { limits, signal } = job;
     const ended = await runProcess({
       sandbox: "docker",
       argv: [program, ...dockerArguments(job, { image, name, user: containerUser() }), ...argv],
       env: { ...engineEnvironment(), ...job.env },
       cwd: "/",
       input,
-      limits,
-      ...(signal === undefined ? {} : { signal }),
+      limits: job.limits,
+      signal: job.signal,
       // The container is the engine's child, not ours: ending the command line leaves it running.
       onKill: async () => void (await ask("rm", "--force", name)),
     });
@@ -64,11 +63,7 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
         return `${program} cannot be started. Install Docker, or use isolate.`;
       }
     },
-    async run(job) {
-      if (job.kind === "command") return start(job, job.argv, job.input ?? "");
-      const node = programOf(job, "docker");
-      return node.toOutcome(await start(job, ["node", ...node.arguments], node.input));
-    },
+    run: (job) => runJob(job, "docker", "node", (argv, input) => start(job, argv, input)),
   };
 }
 
@@ -81,8 +76,9 @@ function containerUser(): string {
 /** Where the engine is and who may use it. */
 function engineEnvironment(): Record<string, string> {
   const names = "PATH HOME DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT DOCKER_CERT_PATH XDG_RUNTIME_DIR".split(" ");
-  const entries = names.map((name) => [name, process.env[name]] as const);
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
 }
 
 function lastLine(text: string): string {

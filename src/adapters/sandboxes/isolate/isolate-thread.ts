@@ -3,7 +3,7 @@ import type { QuickJSContext, QuickJSDeferredPromise, QuickJSHandle } from "quic
 import { saidTooMuch } from "../subprocess/run-process.ts";
 import { GUEST } from "./guest.ts";
 import { loadInterpreter } from "./interpreter.ts";
-import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
+import type { FromThread, ThreadStart, ToThread } from "./isolate.ts";
 
 /** Calls of the host's functions at once. More are refused, so that code cannot flood the program. */
 const CALLS_AT_ONCE = 64;
@@ -64,7 +64,7 @@ function call(vm: QuickJSContext, name: string, argument: string | undefined): Q
   const deferred = vm.newPromise();
   const id = ++calls;
   waiting.set(id, deferred);
-  post({ kind: "call", id, name, ...(argument === undefined ? {} : { argument }) });
+  post({ kind: "call", id, name, ...(argument !== undefined && { argument }) });
   return deferred.handle;
 }
 
@@ -100,9 +100,8 @@ function look(): void {
 
 function finish(result: string): void {
   spend(result);
-  post(
-    halted === undefined ? { kind: "end", status: "ok", result } : { kind: "end", status: "killed", reason: halted },
-  );
+  if (halted === undefined) post({ kind: "end", status: "ok", result });
+  else post({ kind: "end", status: "killed", reason: halted });
 }
 
 function textOf(vm: QuickJSContext, handle: QuickJSHandle): string | undefined {

@@ -1,11 +1,44 @@
 import { Worker } from "node:worker_threads";
-import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
-import type { JavaScriptJob, Sandbox, SandboxJob, SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import type {
+  JavaScriptJob,
+  Sandbox,
+  SandboxJob,
+  SandboxLimits,
+  SandboxOutcome,
+} from "../../../execute/sandbox.port.ts";
 import { cancelled, type End, followThread, readEnd, readForeign } from "../subprocess/run-process.ts";
 import { cannotGive } from "../subprocess/subprocess.ts";
 import { compileInterpreter } from "./interpreter.ts";
-import type { FromThread, ThreadStart, ToThread } from "./messages.ts";
+
+/** What the thread of one job begins with. @internal */
+export interface ThreadStart {
+  /** The compiled interpreter, a WebAssembly.Module. */
+  readonly interpreter: object;
+  readonly code: string;
+  /** JSON text. */
+  readonly input: string;
+  /** Names of the functions that the code can call. */
+  readonly functions: readonly string[];
+  readonly limits: SandboxLimits;
+}
+
+/** What the thread says: the code wrote something, calls a function, or ended. Values are JSON text, absent where undefined. @internal */
+export type FromThread =
+  | { readonly kind: "wrote"; readonly stream: "stdout" | "stderr"; readonly text: string }
+  | { readonly kind: "call"; readonly id: number; readonly name: string; readonly argument?: string }
+  | {
+      readonly kind: "end";
+      readonly status: SandboxOutcome["status"];
+      readonly result?: string;
+      readonly reason?: string;
+    };
+
+/** How a call of a function ended. @internal */
+export type ToThread =
+  | { readonly id: number; readonly value?: string }
+  | { readonly id: number; readonly error: string };
 
 /** Runs JavaScript that a model wrote in QuickJS (WebAssembly), on its own thread: no files, network or processes, only the functions the job names. */
 export function isolateSandbox(): Sandbox {
@@ -23,7 +56,8 @@ export function isolateSandbox(): Sandbox {
     async run(job) {
       const script = accepted(job);
       const interpreter = await compileInterpreter().catch((cause: unknown) => {
-        throw notLoaded(cause);
+        const fix = "npm install quickjs-emscripten-core @jitl/quickjs-wasmfile-release-sync";
+        throw fixable("LIBRARY_MISSING", "The isolate needs its interpreter:", fix, { cause });
       });
       if (job.signal?.aborted) throw cancelled("isolate");
       return runThread(script, interpreter);
@@ -94,14 +128,8 @@ async function answer(
 }
 
 function toEnd({ status, result, reason }: FromThread & { readonly kind: "end" }): End {
-  return status === "ok" && result !== undefined
-    ? readEnd(result)
-    : { status, ...(reason !== undefined && { reason }) };
-}
-
-function notLoaded(cause: unknown): ArsenalError {
-  const fix = "npm install quickjs-emscripten-core @jitl/quickjs-wasmfile-release-sync";
-  return fixable("LIBRARY_MISSING", "The isolate needs its interpreter:", fix, { cause });
+  if (status === "ok" && result !== undefined) return readEnd(result);
+  return { status, ...(reason !== undefined && { reason }) };
 }
 
 export { isolateSandbox as create };

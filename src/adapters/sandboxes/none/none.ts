@@ -18,7 +18,7 @@ export function noSandbox(): Sandbox {
       }
       const { argv, input = "", limits, signal } = job;
       const cwd = job.write?.[0] ?? process.cwd();
-      return runProcess({ sandbox: "none", argv, input, limits, env, cwd, ...(signal ? { signal } : {}) });
+      return runProcess({ sandbox: "none", argv, input, limits, env, cwd, signal });
     },
   };
 }

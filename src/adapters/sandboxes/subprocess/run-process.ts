@@ -1,4 +1,5 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { Worker } from "node:worker_threads";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
@@ -16,7 +17,7 @@ export interface ProcessJob {
   readonly cwd: string;
   readonly input: string;
   readonly limits: Pick<SandboxLimits, "timeoutMs" | "outputBytes">;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Ends what the program started elsewhere. Called, and waited for, where the program is ended before it ended by itself. */
   readonly onKill?: () => Promise<void>;
   /** Waited for after the program's end. Gets what it wrote to descriptor 3, which is open only if this is given. */
@@ -81,30 +82,21 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
     const finish = async (exitCode: number | null, signalName: string | null): Promise<SandboxOutcome> => {
       await Promise.all([closed(child), swept, untilGone(() => child.pid !== undefined && isGroupAlive(child.pid))]);
       await job.afterEnd?.(told);
+      const written = { stdout: stdout(), stderr: stderr() };
       if (stopped === "cancelled") throw cancelled(sandbox);
-      return { stdout: stdout(), stderr: stderr(), ...toEnd({ stopped, exitCode, signalName, limits }) };
+      if (stopped === "timeout") return { ...written, status: "timeout", reason: tookTooLong(limits) };
+      if (stopped === "output") return { ...written, status: "killed", reason: saidTooMuch(limits) };
+      if (exitCode === null)
+        return { ...written, status: "killed", reason: `It was ended by ${signalName}, as happens at a limit.` };
+      if (exitCode === 0) return { ...written, status: "ok", exitCode };
+      return { ...written, status: "failed", exitCode, reason: `It ended with exit code ${exitCode}.` };
     };
   });
 }
 
 type Stop = "timeout" | "output" | "cancelled";
 
-function toEnd(end: {
-  readonly stopped: Stop | undefined;
-  readonly exitCode: number | null;
-  readonly signalName: string | null;
-  readonly limits: ProcessJob["limits"];
-}): Omit<SandboxOutcome, "stdout" | "stderr"> {
-  const { stopped, exitCode, signalName, limits } = end;
-  if (stopped === "timeout") return { status: "timeout", reason: tookTooLong(limits) };
-  if (stopped === "output") return { status: "killed", reason: saidTooMuch(limits) };
-  if (exitCode === null) return { status: "killed", reason: `It was ended by ${signalName}, as happens at a limit.` };
-  if (exitCode === 0) return { status: "ok", exitCode };
-  return { status: "failed", exitCode, reason: `It ended with exit code ${exitCode}.` };
-}
-
-/** Why a job that took too long was ended. */
-export function tookTooLong({ timeoutMs }: Pick<SandboxLimits, "timeoutMs">): string {
+function tookTooLong({ timeoutMs }: Pick<SandboxLimits, "timeoutMs">): string {
   return `It did not end within ${timeoutMs} ms.`;
 }
 
@@ -123,16 +115,10 @@ function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) signalGroup(pid, "SIGKILL");
 }
 
-function closed(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      for (const stream of child.stdio) stream?.destroy();
-    }, PIPES_CLOSE_MS);
-    child.once("close", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+async function closed(child: ChildProcess): Promise<void> {
+  const timer = setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), PIPES_CLOSE_MS);
+  await once(child, "close");
+  clearTimeout(timer);
 }
 
 function notStarted({ sandbox, argv }: ProcessJob, cause: Error): ArsenalError {
@@ -163,7 +149,7 @@ export function readEnd(text: string): End {
 /** Follows a thread until it ended: by `settle`, the time limit, a crash, by itself (`lost`), or because the call was cancelled. */
 export function followThread(
   worker: Worker,
-  job: Pick<ProcessJob, "sandbox" | "limits"> & { readonly signal: AbortSignal | undefined; readonly lost: End },
+  job: Pick<ProcessJob, "sandbox" | "limits" | "signal"> & { readonly lost: End },
   listen: (thread: {
     readonly settle: (end: End) => void;
     readonly written: { stdout: string; stderr: string };

@@ -16,24 +16,19 @@ export function subprocessSandbox(): Sandbox {
         ? "The limits of processes need a POSIX system. Use isolate or docker on Windows."
         : true;
     },
-    async run(job) {
-      const { limits, signal } = job;
-      const shared = {
-        sandbox: "subprocess",
-        env: environment(job),
-        // A job that may write begins where it may.
-        cwd: job.write?.[0] ?? "/",
-        limits,
-        ...(signal === undefined ? {} : { signal }),
-      };
-      if (job.kind === "command") {
-        const argv = withLimits(job.argv, { ...limits, isNode: false });
-        return runProcess({ ...shared, argv, input: job.input ?? "" });
-      }
-      const program = programOf(job, "subprocess");
-      const argv = withLimits([process.execPath, ...program.arguments], { ...limits, isNode: true });
-      return program.toOutcome(await runProcess({ ...shared, argv, input: program.input }));
-    },
+    run: (job) =>
+      runJob(job, "subprocess", process.execPath, (argv, input) =>
+        runProcess({
+          sandbox: "subprocess",
+          argv: withLimits(argv, { ...job.limits, isNode: job.kind === "javascript" }),
+          input,
+          env: environment(job),
+          // A job that may write begins where it may.
+          cwd: job.write?.[0] ?? "/",
+          limits: job.limits,
+          signal: job.signal,
+        }),
+      ),
   };
 }
 
@@ -42,10 +37,19 @@ export function environment({ env = {} }: SandboxJob): Record<string, string> {
   return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...env };
 }
 
-/** JavaScript as a Node program; refuses functions of this program, which no other process can call. @internal */
-export function programOf(job: JavaScriptJob, sandbox: string): ReturnType<typeof nodeProgram> {
+type Argv = readonly [program: string, ...rest: string[]];
+
+/** Runs a job as a command, by `start`; JavaScript as a program for `node`, which cannot call functions of this process. @internal */
+export async function runJob(
+  job: SandboxJob,
+  sandbox: string,
+  node: string,
+  start: (argv: Argv, input: string) => Promise<SandboxOutcome>,
+): Promise<SandboxOutcome> {
+  if (job.kind === "command") return start(job.argv, job.input ?? "");
   if (job.functions !== undefined) throw cannotGive(sandbox, "functions", "Use isolate for code that calls functions.");
-  return nodeProgram(job);
+  const program = nodeProgram(job);
+  return program.toOutcome(await start([node, ...program.arguments], program.input));
 }
 
 /** What `run` rejects with where a job asks for something that the sandbox does not have. @internal */
