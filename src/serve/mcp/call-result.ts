@@ -14,9 +14,9 @@ export function refusal(result: ToolResult, note = ""): JsonObject {
       "toolarsenal/error": {
         status,
         traceId,
-        ...(error === undefined ? {} : { code: error.code, message: error.message }),
-        ...(error?.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-        ...(confirmationId === undefined ? {} : { confirmationId }),
+        ...(error && { code: error.code, message: error.message }),
+        ...(error?.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+        ...(confirmationId !== undefined && { confirmationId }),
       },
     },
   };
@@ -28,15 +28,12 @@ const BLOCKS: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resourc
 export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undefined, era: Era): JsonObject {
   if (isCallResult(value)) return value;
   const text = typeof value === "string" ? value : toJson(value);
-  if (text === undefined) return withText(value === undefined ? "(nothing)" : String(value), {});
+  if (text === undefined)
+    return { content: [{ type: "text", text: value === undefined ? "(nothing)" : String(value) }] };
   // Older clients take structured content that is an object only. What JSON makes a string of, such as a date, is none.
   const isObject = typeof value === "object" && text.startsWith("{");
   const isStructured = isObject || (era === "modern" && tool?.returns !== undefined);
-  return withText(text, isStructured ? { structuredContent: value } : {});
-}
-
-function withText(text: string, others: JsonObject): JsonObject {
-  return { content: [{ type: "text", text }], ...others };
+  return { content: [{ type: "text", text }], ...(isStructured && { structuredContent: value }) };
 }
 
 function isCallResult(value: unknown): value is JsonObject {

@@ -56,15 +56,14 @@ export async function mayKnow(
   return (await arsenal.getTool(name, namespace, { principal })) !== undefined;
 }
 
-interface RequestCall {
-  readonly tool: RequestTool;
-  /** What policy decides on. The server is asked for nothing else. */
-  readonly arguments: JsonObject;
-  readonly extra: JsonObject;
-}
-
-/** The call that a request is. Being told of a resource's changes is reading it, and completing an argument is using what it belongs to. */
-function toCall(method: string, params: JsonObject): RequestCall {
+/**
+ * The call that a request is: policy decides on its arguments, and the server is asked for nothing else. To hear of a resource's changes is to
+ * read it, and to complete an argument is to use what it belongs to.
+ */
+function toCall(
+  method: string,
+  params: JsonObject,
+): { readonly tool: RequestTool; readonly arguments: JsonObject; readonly extra: JsonObject } {
   switch (method) {
     case "resources/read":
     case "resources/subscribe": {

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { type JsonObject, RPC, RpcError, type RpcErrorBody } from "../../mcp/protocol.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { createLookout } from "../../state/lookout.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
 import { errorBody } from "./plane.ts";
-import { createSeal, type Seal, type SealBinding } from "./modern/seal.ts";
+import { createSeal, type SealBinding } from "./modern/seal.ts";
 
 /** The part of the shared state that processes behind one address use to act as one. */
 export type ReplicaState = Pick<SharedState, "documents" | "changes" | "leases">;
@@ -18,28 +18,7 @@ export type ReplicaHandler = (
 ) => Promise<JsonObject>;
 
 /** This process among those that share one state. Each can hand a request to the one that holds what the request needs. */
-export interface Replica {
-  /** Names this process to the others. New with each start. */
-  readonly id: string;
-  readonly state: ReplicaState;
-  /** Seals with the key that all of them share: any of them opens what another sealed. */
-  readonly seal: Seal;
-  /** Makes this process reachable under its id. Await it before giving out the id. Undefined when it is reachable already. */
-  enter(): Promise<void> | undefined;
-  /** False if the process has ended, or has not renewed its lease in time. */
-  isPresent(id: string): Promise<boolean>;
-  /** Hands a request to another process. Rejects with `OUTCOME_UNKNOWN` if that process ends first, and with an `RpcError` if it refuses. */
-  call(
-    to: string,
-    kind: string,
-    body: JsonObject,
-    options: { readonly signal: AbortSignal; note?(note: JsonObject): void },
-  ): Promise<JsonObject>;
-  /** Answers requests of one kind. Returns what ends it. */
-  serve(kind: string, handler: ReplicaHandler): () => void;
-  /** Leaves the others, and gives up what is under way. */
-  close(): Promise<void>;
-}
+export type Replica = Awaited<ReturnType<typeof createReplica>>;
 
 /** A request that one process hands to another. */
 interface Request {
@@ -58,9 +37,7 @@ type Mail =
   | { readonly leg: string; readonly error: RpcErrorBody }
   | { readonly leg: string; readonly cancel: true };
 
-interface Waiting {
-  readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: unknown) => void;
+interface Waiting extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject"> {
   readonly note: ((note: JsonObject) => void) | undefined;
 }
 
@@ -80,12 +57,9 @@ const MAIL_MS = 60_000;
  * Joins the processes that share a state. The body of a message is a sealed document; only its key is published, so that neither the size of a
  * message nor its delivery twice matters.
  */
-export async function createReplica(
-  state: ReplicaState,
-  { clock = systemClock }: { readonly clock?: Clock } = {},
-): Promise<Replica> {
+export async function createReplica(state: ReplicaState, { clock = systemClock }: { readonly clock?: Clock } = {}) {
   const { documents, changes, leases } = state;
-  const id = randomUUID();
+  const id: string = randomUUID();
   const sealKey = await sharedKey(documents)
     // A store that was damaged works again at the second attempt. If it is away, what this process seals opens in this process only.
     .catch(() => sharedKey(documents))
@@ -125,7 +99,10 @@ export async function createReplica(
     const mail = seal.open(entry.value, bindingFor(id)) as Mail | undefined;
     if (mail === undefined) return;
     if ("kind" in mail) return begin(mail);
-    if ("cancel" in mail) return serving.get(mail.leg)?.controller.abort(cancelled());
+    if ("cancel" in mail) {
+      const reason = new ArsenalError("CANCELLED", "The client cancelled the request.");
+      return serving.get(mail.leg)?.controller.abort(reason);
+    }
     const leg = waiting.get(mail.leg);
     if ("note" in mail) leg?.note?.(mail.note);
     else if ("error" in mail) leg?.reject(new RpcError(mail.error));
@@ -159,31 +136,37 @@ export async function createReplica(
     lease.lost.addEventListener("abort", () => (entered = false), { once: true });
   }
 
+  /** Makes this process reachable under its id. Await it before giving out the id. Undefined when it is reachable already. */
   function enter(): Promise<void> | undefined {
     if (entered) return undefined;
     entering ??= join().finally(() => (entering = undefined));
     return entering;
   }
 
+  /** False if the process has ended, or has not renewed its lease in time. */
   async function isPresent(other: string): Promise<boolean> {
     const free = await leases.acquire(LEASE + other, { ttlMs: 1_000 });
     await free?.release();
     return free === undefined;
   }
 
-  async function reach(other: string): Promise<boolean> {
-    await enter();
-    return isPresent(other);
-  }
-
   return {
+    /** Names this process to the others. New with each start. */
     id,
     state,
+    /** Seals with the key that all of them share: any of them opens what another sealed. */
     seal,
     enter,
     isPresent,
-    async call(to, kind, body, { signal, note }) {
-      if (!(await orAway(reach(to)))) throw lost();
+    /** Hands a request to another process. Rejects with `OUTCOME_UNKNOWN` if that process ends first, and with an `RpcError` if it refuses. */
+    async call(
+      to: string,
+      kind: string,
+      body: JsonObject,
+      { signal, note }: { readonly signal: AbortSignal; note?(note: JsonObject): void },
+    ): Promise<JsonObject> {
+      await orAway(Promise.resolve(enter()));
+      if (!(await orAway(isPresent(to)))) throw lost();
       signal.throwIfAborted();
       const leg = randomUUID();
       const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
@@ -207,13 +190,15 @@ export async function createReplica(
         signal.removeEventListener("abort", cancel);
       }
     },
-    serve(kind, handler) {
+    /** Answers requests of one kind. Returns what ends it. */
+    serve(kind: string, handler: ReplicaHandler): () => void {
       handlers.set(kind, handler);
       return () => {
         if (handlers.get(kind) === handler) handlers.delete(kind);
       };
     },
-    async close() {
+    /** Leaves the others, and gives up what is under way. */
+    async close(): Promise<void> {
       const closing = new ArsenalError("CLOSED", "The gateway is shutting down.");
       for (const { controller } of serving.values()) controller.abort(closing);
       for (const { reject } of waiting.values()) reject(closing);
@@ -245,18 +230,12 @@ export async function orAway<Value>(using: Promise<Value>): Promise<Value> {
   try {
     return await using;
   } catch (cause) {
-    const fix = "Send the request again in a moment.";
-    const message = `The gateway cannot reach the state that it shares with its other processes. ${fix}`;
-    throw new ArsenalError("STORE_FAILED", message, { fix, cause });
+    const problem = "The gateway cannot reach the state that it shares with its other processes.";
+    throw fixable("STORE_FAILED", problem, "Send the request again in a moment.", { cause });
   }
 }
 
-function cancelled(): ArsenalError {
-  return new ArsenalError("CANCELLED", "The client cancelled the request.");
-}
-
 function lost(): ArsenalError {
-  const fix = "Check whether the call took effect before you repeat it.";
-  const message = `The gateway process that was running this call ended, so its outcome is unknown. ${fix}`;
-  return new ArsenalError("OUTCOME_UNKNOWN", message, { fix });
+  const problem = "The gateway process that was running this call ended, so its outcome is unknown.";
+  return fixable("OUTCOME_UNKNOWN", problem, "Check whether the call took effect before you repeat it.");
 }

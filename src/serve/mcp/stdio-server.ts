@@ -1,7 +1,8 @@
 import { RPC, type RequestId, type RpcMessage, type RpcRequest } from "../../mcp/protocol.ts";
 import { createLineReader } from "../../mcp/read-lines.ts";
-import { localOperator, type Principal } from "../../guard/principal.ts";
+import { localOperator } from "../../guard/principal.ts";
 import { systemClock } from "../../observe/clock.ts";
+import { within } from "../../observe/clock.ts";
 import type { InputStream, OutputStream } from "../../tool/streams.ts";
 import { claimedVersion } from "../../mcp/envelope.ts";
 import { createLegacySession } from "./legacy/legacy-session.ts";
@@ -10,14 +11,10 @@ import { createModernRequests, type OngoingRequest } from "./modern/modern-reque
 import type { ModernRequestsOptions } from "./modern/suspended-calls.ts";
 import type { Plane } from "./plane.ts";
 
-/** How a plane is served on a pair of streams; what is absent has a default. */
+/** How a plane is served on a pair of streams. */
 export interface StdioServerOptions extends ModernRequestsOptions {
   readonly input: InputStream;
   readonly output: OutputStream;
-  /** Who the client is: the local operator. */
-  readonly principal?: Principal;
-  /** Takes what is worth telling a person; never to go to `output`. */
-  readonly log?: (line: string) => void;
   /** The longest line that is read: 64 MiB. */
   readonly maxLineBytes?: number;
   /** How long requests may go on after the input has ended: 1 s. */
@@ -26,17 +23,10 @@ export interface StdioServerOptions extends ModernRequestsOptions {
   readonly onEnd?: () => void;
 }
 
-/** A plane served on a pair of streams. */
-export interface StdioServer {
-  /** Resolves when the client is gone, or after `close`. */
-  readonly closed: Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Serves a plane to the one client at the other end of two streams: a message a line, in either era. */
-export function serveStdio(plane: Plane, options: StdioServerOptions): StdioServer {
-  const { input, output, log, clock = systemClock, maxLineBytes = 64 * 1024 * 1024, drainMs = 1000 } = options;
-  const principal = options.principal ?? localOperator();
+/** Serves a plane to the local operator at the other end of two streams: a message a line, in either era. */
+export function serveStdio(plane: Plane, options: StdioServerOptions) {
+  const { input, output, clock = systemClock, maxLineBytes = 64 * 1024 * 1024, drainMs = 1000 } = options;
+  const principal = localOperator();
   const modern = createModernRequests(plane, options);
   const legacy = createLegacySession({ plane, principal, send });
   const ongoing = new Map<RequestId, OngoingRequest & { readonly method: string }>();
@@ -66,7 +56,6 @@ export function serveStdio(plane: Plane, options: StdioServerOptions): StdioServ
   }
 
   function reject(message: string): void {
-    log?.(`MCP client: ${message}`);
     send(failure(null, { code: RPC.parseError, message }));
   }
 
@@ -112,10 +101,7 @@ export function serveStdio(plane: Plane, options: StdioServerOptions): StdioServ
     const answers = [...ongoing.values()].map((one) =>
       one.method === "subscriptions/listen" ? undefined : one.response,
     );
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const stopTimer = clock.after(drainMs, resolve);
-    await Promise.race([Promise.all([legacy.idle(), ...answers]), late]);
-    stopTimer();
+    await within(drainMs, Promise.all([legacy.idle(), ...answers]), clock);
     await close();
   }
 
@@ -130,5 +116,6 @@ export function serveStdio(plane: Plane, options: StdioServerOptions): StdioServ
     if (!input.readableEnded) lost();
   });
   output.on("drain", goOn).on("error", lost).once("close", lost);
+  /** `closed` resolves when the client is gone, or after `close`. */
   return { closed, close };
 }

@@ -6,6 +6,7 @@ import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { mayKnow } from "../guarded-request.ts";
 import type { ServedArsenal } from "../../served-arsenal.ts";
+import { remember } from "../../../tool/remember.ts";
 
 /** One thing that an upstream lists. */
 export interface Listed {
@@ -28,29 +29,24 @@ export type ListedKind = keyof typeof NAMED_BY;
 const LIST_DEADLINE_MS = 3_000;
 
 /** Reads the upstreams' lists side by side. `late` is told when a list came after it was last shown without it. */
-export function createListings({
-  arsenal,
-  upstreams,
-  clock,
-  late,
-}: {
+export function createListings(parts: {
   readonly arsenal: Pick<ServedArsenal, "getTool">;
   readonly upstreams: () => readonly McpUpstream[];
   readonly clock: Clock;
   readonly late: (listing: Listing) => void;
 }): Listings {
-  const last = new WeakMap<McpUpstream, Map<Listing, readonly JsonObject[]>>();
+  const { arsenal, upstreams, clock, late } = parts;
+  /** What each upstream last listed. */
+  const lastOf = remember<McpUpstream, Map<Listing, readonly JsonObject[]>>(() => new Map());
 
   async function read(upstream: McpUpstream, listing: Listing): Promise<readonly JsonObject[]> {
     const items = await upstream.list(listing);
-    let known = last.get(upstream);
-    if (known === undefined) last.set(upstream, (known = new Map<Listing, readonly JsonObject[]>()));
-    known.set(listing, items);
+    lastOf(upstream).set(listing, items);
     return items;
   }
 
   async function inTime(upstream: McpUpstream, listing: Listing): Promise<readonly JsonObject[]> {
-    const shown = (): readonly JsonObject[] => last.get(upstream)?.get(listing) ?? [];
+    const shown = (): readonly JsonObject[] => lastOf(upstream).get(listing) ?? [];
     if (upstream.state.kind === "closed") return [];
     if (upstream.state.kind !== "connected") return shown();
     const { promise: deadline, resolve: endWait } = Promise.withResolvers<undefined>();
