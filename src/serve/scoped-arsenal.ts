@@ -12,7 +12,10 @@ export function servedToolset<Context extends Serving>(serving: Context, toolset
 }
 
 /** Whether a caller may use what is served: everybody may, unless it is a toolset that does not admit them. */
-export function mayUse({ arsenal, toolset }: Pick<Serving, "arsenal" | "toolset">, principal: Principal): boolean {
+export function mayUse(
+  { arsenal, toolset }: Pick<Serving, "toolset"> & { readonly arsenal: Pick<ServableArsenal, "toolsets"> },
+  principal: Principal,
+): boolean {
   return toolset === undefined || arsenal.toolsets.find(toolset, principal) !== undefined;
 }
 

@@ -66,7 +66,6 @@ async function coldPlane(mode: "static" | "dynamic" | "hybrid"): Promise<{
     mode,
     common: ["slow.*"],
     seal: createSeal(),
-    info: {},
     clock,
     startup,
   });

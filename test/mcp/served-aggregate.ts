@@ -8,7 +8,6 @@ import { createSeal } from "../../src/serve/mcp/modern/seal.ts";
 
 /** An arsenal that says nothing. */
 export const quiet: ToolArsenalConfig = { telemetry: { enabled: false } };
-const info = { name: "toolarsenal", version: "1.0.0" };
 
 /** An arsenal and the plane that serves it. */
 export function serve(
@@ -16,7 +15,7 @@ export function serve(
   parts: Partial<AggregateParts> = {},
 ): { arsenal: ToolArsenal; plane: Plane } {
   const arsenal = new ToolArsenal({ ...quiet, ...config });
-  const plane = aggregatePlane({ arsenal, upstreams: () => [], mode: "static", seal: createSeal(), info, ...parts });
+  const plane = aggregatePlane({ arsenal, upstreams: () => [], mode: "static", seal: createSeal(), ...parts });
   return { arsenal, plane };
 }
 

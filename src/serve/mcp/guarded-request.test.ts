@@ -72,7 +72,7 @@ const PLANES = [
     name: "aggregate",
     uri: toServedUri("box", "note:1"),
     open: (arsenal: ToolArsenal, { upstream }: Box): Plane =>
-      aggregatePlane({ arsenal, upstreams: () => [upstream], mode: "static", seal: createSeal(), info: {} }),
+      aggregatePlane({ arsenal, upstreams: () => [upstream], mode: "static", seal: createSeal() }),
   },
   {
     name: "transparent",

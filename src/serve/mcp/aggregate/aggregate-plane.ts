@@ -1,7 +1,7 @@
 import type { ServerDescription } from "../../../mcp/connection.ts";
+import { ownIdentity } from "../../../mcp/client-identity.ts";
 import type { JsonObject } from "../../../mcp/protocol.ts";
 import type { McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
-import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
 import { guardedRequest } from "../guarded-request.ts";
@@ -10,44 +10,28 @@ import type { Seal } from "../modern/seal.ts";
 import { type Startup, STARTED } from "../../startup.ts";
 import { answerRequest, type SessionState } from "./answer-request.ts";
 import { listOf, readFilter, toFilter } from "../subscription.ts";
-import { createChanges } from "./changes.ts";
+import { BESIDES_TOOLS, createChanges } from "./changes.ts";
 import { type CommonTools, configuredTools, learnedTools } from "../../meta-tools/hybrid-tools.ts";
-import { instructionsFor, offerOf, type ServeMode } from "../../meta-tools/definitions.ts";
+import { instructionsFor, offerOf } from "../../meta-tools/definitions.ts";
 import { createMetaTools } from "../../meta-tools/meta-tools.ts";
 import { createListings } from "./listings.ts";
-import { CHANGES_TOOLS, type ServedArsenal } from "../../served-arsenal.ts";
+import { CHANGES_TOOLS, type ServableArsenal, type ServedArsenal } from "../../served-arsenal.ts";
+import { descriptionOf, mayUse } from "../../scoped-arsenal.ts";
+import type { Serving } from "../../surface.ts";
 import { createSubscriptions, findResource, type Subscribe, unknownResource } from "./resources/subscriptions.ts";
 import { toServedUri } from "./resources/resource-uri.ts";
 import type { AnswerParts } from "./upstream-request.ts";
 
 /** What the aggregate is made of. */
-export interface AggregateParts {
-  readonly arsenal: ServedArsenal;
-  /** The MCP servers behind it now. */
+export interface AggregateParts extends Pick<Serving, "mode" | "common" | "toolset"> {
+  readonly arsenal: ServedArsenal & Pick<ServableArsenal, "toolsets">;
+  /** The MCP servers behind it now. A toolset is served without their resources and prompts. */
   readonly upstreams: () => readonly McpUpstream[];
-  /** Calls back when servers were added or removed. Returns what ends it. */
-  readonly watchUpstreams?: (changed: () => void) => () => void;
-  /** The toolset that `arsenal` is narrowed to: its tools are served, and no resources or prompts. Defaults to everything. */
-  readonly toolset?: ServedToolset;
-  readonly mode: ServeMode;
-  /** What hybrid mode lists: ids, names as clients see them, or patterns. Defaults to the tools used most. */
-  readonly common?: readonly string[];
   /** Seals what upstreams want back. */
   readonly seal: Seal;
-  /** Name and version of this server. */
-  readonly info: JsonObject;
   readonly clock?: Clock;
   /** Which servers are still connecting, and the wait for them. Defaults to: none are. */
   readonly startup?: Startup;
-}
-
-/** A toolset as a plane serves it. */
-export interface ServedToolset {
-  readonly name: string;
-  /** Empty if nobody described it. */
-  description(): string;
-  /** Whether a caller may use it now. */
-  admits(principal: Principal): boolean;
 }
 
 /** Upstreams come and go, and clients read this once: so it says all that any of them may have. */
@@ -66,20 +50,20 @@ const TOOLSET_CAPABILITIES: JsonObject = { tools: { listChanged: true }, logging
 export function aggregatePlane(parts: AggregateParts): Plane {
   const { arsenal, mode, toolset, upstreams, clock = systemClock, startup = STARTED } = parts;
   // What a client carries or names is good at one plane only: no session or sealed state of one toolset opens at another.
-  const name = toolset === undefined ? "aggregate" : `toolset/${toolset.name}`;
+  const name = toolset === undefined ? "aggregate" : `toolset/${toolset}`;
   /** The servers whose resources and prompts are served. */
   const listed = toolset === undefined ? upstreams : () => [];
-  const changes = createChanges({ ...parts, upstreams: listed, clock });
+  const changes = createChanges(listed, clock);
   const metaTools = createMetaTools({ arsenal, startup });
   const common = commonTools();
   const heard = (event: ArsenalEvent): void => {
+    if (event.name === "ensemble-connected" || event.name === "ensemble-disconnected") changes.follow();
+    else if (event.name === "ensemble-accepted") changes.changed(...(toolset === undefined ? BESIDES_TOOLS : []));
     // What dynamic mode lists never changes.
-    if (event.name !== "ensemble-accepted") return void (mode !== "dynamic" && changes.changed("tools"));
-    if (toolset !== undefined) return;
-    changes.changed("resources");
-    changes.changed("prompts");
+    else if (mode !== "dynamic") changes.changed("tools");
   };
-  const endWatch = arsenal.subscribe(heard, { names: [...CHANGES_TOOLS, "ensemble-accepted"] });
+  const names = [...CHANGES_TOOLS, "ensemble-accepted", "ensemble-connected", "ensemble-disconnected"] as const;
+  const endWatch = arsenal.subscribe(heard, { names });
   const request: Omit<AnswerParts, "sessionLevel"> = {
     arsenal,
     metaTools,
@@ -100,7 +84,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
 
   function commonTools(): CommonTools {
     if (mode !== "hybrid") return configuredTools([]);
-    if (parts.common !== undefined && parts.common.length > 0) return configuredTools(parts.common);
+    if (parts.common?.length) return configuredTools(parts.common);
     return learnedTools({ arsenal, clock, changed: () => changes.changed("tools") });
   }
 
@@ -108,7 +92,7 @@ export function aggregatePlane(parts: AggregateParts): Plane {
   const toAdmitted =
     ({ principal }: Peer, push: Push): Push =>
     (notification) => {
-      if (toolset === undefined || toolset.admits(principal)) push(notification);
+      if (mayUse(parts, principal)) push(notification);
     };
 
   const subscribing =
@@ -120,10 +104,13 @@ export function aggregatePlane(parts: AggregateParts): Plane {
     };
 
   async function describe(): Promise<ServerDescription> {
-    const capabilities = toolset === undefined ? CAPABILITIES : TOOLSET_CAPABILITIES;
-    const offer =
-      toolset === undefined ? offerOf(upstreams().map((upstream) => upstream.name)) : offerOfToolset(toolset);
-    return { info: parts.info, capabilities, instructions: instructionsFor(mode, offer) };
+    const { info } = ownIdentity();
+    if (toolset === undefined) {
+      const offer = offerOf(upstreams().map((upstream) => upstream.name));
+      return { info, capabilities: CAPABILITIES, instructions: instructionsFor(mode, offer) };
+    }
+    const offer = `This server offers the tools of the toolset ${toolset}. ${descriptionOf(arsenal, toolset)}`.trim();
+    return { info, capabilities: TOOLSET_CAPABILITIES, instructions: instructionsFor(mode, offer) };
   }
 
   const shared: PlaneSession = {
@@ -184,10 +171,4 @@ export function aggregatePlane(parts: AggregateParts): Plane {
       changes.close();
     },
   };
-}
-
-function offerOfToolset({ name, description }: ServedToolset): string {
-  return [`This server offers the tools of the toolset ${name}.`, description()]
-    .filter((text) => text !== "")
-    .join(" ");
 }

@@ -13,8 +13,7 @@ import { localOperator } from "../../../guard/principal.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import type { Plane } from "../plane.ts";
 import { createSeal } from "../modern/seal.ts";
-import { aggregatePlane } from "./aggregate-plane.ts";
-import type { ServedArsenal } from "../../served-arsenal.ts";
+import { type AggregateParts, aggregatePlane } from "./aggregate-plane.ts";
 
 type Answer = (params: JsonObject, options: UpstreamRequestOptions) => JsonObject;
 
@@ -36,9 +35,8 @@ function fake(tools: readonly JsonObject[], answer: Answer = () => ({})): McpUps
   };
 }
 
-function planeOf(arsenal: ServedArsenal, box: McpUpstream): Plane {
-  const info = { name: "toolarsenal" };
-  const plane = aggregatePlane({ arsenal, upstreams: () => [box], mode: "static", seal: createSeal(), info });
+function planeOf(arsenal: AggregateParts["arsenal"], box: McpUpstream): Plane {
+  const plane = aggregatePlane({ arsenal, upstreams: () => [box], mode: "static", seal: createSeal() });
   onTestFinished(() => plane.close());
   return plane;
 }
@@ -211,13 +209,14 @@ describe("an MCP server's tool", () => {
       times.push(call.timeoutMs);
       return arsenal.execute(call);
     };
-    const watched: ServedArsenal = {
+    const watched: AggregateParts["arsenal"] = {
       listTools: (filter) => arsenal.listTools(filter),
       getTool: (...asked) => arsenal.getTool(...asked),
       retrieve: (query) => arsenal.retrieve(query),
       subscribe: (listener) => arsenal.subscribe(listener),
       execute,
       approvals: arsenal.approvals,
+      toolsets: arsenal.toolsets,
     };
     const peer = { ...modern, capabilities: { elicitation: {} } };
     for (const timeoutMs of [undefined, 5_000]) {

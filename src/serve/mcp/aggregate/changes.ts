@@ -16,33 +16,29 @@ export interface Listener {
 /** Changes come in bursts: a server that connects brings its tools one by one. */
 const GATHER_MS = 100;
 
-/** Tells clients what changed. Follows the upstreams, those that come later included. */
-export function createChanges(parts: {
-  readonly upstreams: () => readonly McpUpstream[];
-  readonly watchUpstreams?: (changed: () => void) => () => void;
-  readonly clock: Clock;
-}) {
-  const { clock } = parts;
+/** What servers have besides tools. */
+export const BESIDES_TOOLS = ["resources", "prompts"] as const satisfies readonly ServedList[];
+
+/** Tells clients what changed. Follows the upstreams. */
+export function createChanges(upstreams: () => readonly McpUpstream[], clock: Clock) {
   const listeners = new Set<Listener>();
   const gathering = new Map<ServedList, () => void>();
   const watched = new Map<McpUpstream, () => void>();
 
-  /** Says that a list may be another. Clients are told once for all that happens within a moment. */
-  function changed(list: ServedList): void {
-    if (gathering.has(list)) return;
-    const tell = (): void => {
-      gathering.delete(list);
-      for (const listener of listeners) if (listener.wants(list)) listener.push(listChanged(list));
-    };
-    gathering.set(list, clock.after(GATHER_MS, tell, { background: true }));
+  /** Says that lists may be others. Clients are told once for all that happens within a moment. */
+  function changed(...lists: readonly ServedList[]): void {
+    for (const list of lists) {
+      const tell = (): void => {
+        gathering.delete(list);
+        for (const listener of listeners) if (listener.wants(list)) listener.push(listChanged(list));
+      };
+      if (!gathering.has(list)) gathering.set(list, clock.after(GATHER_MS, tell, { background: true }));
+    }
   }
 
   function take(upstream: McpUpstream, change: UpstreamChange): void {
     if (change.kind === "listed" && change.listing !== "tools") changed(listOf(change.listing));
-    if (change.kind === "state" && change.state.kind === "connected") {
-      changed("resources");
-      changed("prompts");
-    }
+    if (change.kind === "state" && change.state.kind === "connected") changed(...BESIDES_TOOLS);
     if (change.kind === "notification") tellUpdate(upstream, change.notification);
   }
 
@@ -54,9 +50,9 @@ export function createChanges(parts: {
       if (listener.watches(name, uri)) listener.push({ jsonrpc: "2.0", method, params: served });
   }
 
-  /** Watches upstreams that came, and lets go of those that went. */
-  function follow(): boolean {
-    const current = new Set(parts.upstreams());
+  /** Watches upstreams that came, and lets go of those that went. True if there were any. */
+  function watchCurrent(): boolean {
+    const current = new Set(upstreams());
     const gone = [...watched].filter(([upstream]) => !current.has(upstream));
     for (const [upstream, end] of gone) {
       end();
@@ -71,13 +67,7 @@ export function createChanges(parts: {
     return gone.length + came.length > 0;
   }
 
-  follow();
-  const endWatch = parts.watchUpstreams?.(() => {
-    if (!follow()) return;
-    changed("resources");
-    changed("prompts");
-  });
-
+  watchCurrent();
   return {
     /** Returns what ends it. */
     add(listener: Listener): () => void {
@@ -85,8 +75,11 @@ export function createChanges(parts: {
       return () => void listeners.delete(listener);
     },
     changed,
+    /** Servers were added or removed. */
+    follow(): void {
+      if (watchCurrent()) changed(...BESIDES_TOOLS);
+    },
     close(): void {
-      endWatch?.();
       for (const end of watched.values()) end();
       for (const cancel of gathering.values()) cancel();
       listeners.clear();

@@ -1,6 +1,5 @@
-import { ownIdentity } from "../../../mcp/client-identity.ts";
 import { refuse } from "../../http/answer.ts";
-import { descriptionOf, mayUse } from "../../scoped-arsenal.ts";
+import { mayUse } from "../../scoped-arsenal.ts";
 import type { Route, Serving, Surface } from "../../surface.ts";
 import { createMcpEndpoint } from "../http-endpoint.ts";
 import { createSseEndpoint } from "../legacy/sse-endpoint.ts";
@@ -44,24 +43,6 @@ function forAdmitted(route: Route, serving: Serving): Route {
 
 /** The aggregate plane as any transport serves it. */
 export function aggregateOf(serving: Serving): Plane {
-  const { arsenal, mode, common, startup, replica, toolset } = serving;
-  const plane = aggregatePlane({
-    arsenal,
-    upstreams: () => arsenal.upstreams,
-    watchUpstreams: (changed) =>
-      arsenal.subscribe(() => changed(), { names: ["ensemble-connected", "ensemble-disconnected"] }),
-    mode,
-    seal: replica.seal,
-    info: ownIdentity().info,
-    startup,
-    ...(toolset !== undefined && {
-      toolset: {
-        name: toolset,
-        description: () => descriptionOf(arsenal, toolset),
-        admits: (principal) => mayUse(serving, principal),
-      },
-    }),
-    ...(common === undefined ? {} : { common }),
-  });
-  return servedPlane(plane, serving);
+  const { arsenal, replica } = serving;
+  return servedPlane(aggregatePlane({ ...serving, upstreams: () => arsenal.upstreams, seal: replica.seal }), serving);
 }
