@@ -1,4 +1,4 @@
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { BatchResult, ResultError, ToolResult } from "../execute/result.ts";
 import type { Progress } from "../tool/handler.ts";
 import type { RemoteBatch, RemoteCall } from "./arsenal.ts";
@@ -44,9 +44,9 @@ export async function executeBatch(http: Http, given: RemoteBatch): Promise<Batc
 export function refusePrincipal(given: object): void {
   const { principal } = given as { readonly principal?: unknown };
   if (principal === undefined) return;
+  const problem = `"principal" cannot be sent: the gateway knows its caller by the client's credentials.`;
   const fix = "Leave it out, and create a client with the credentials of that caller.";
-  const message = `"principal" cannot be sent: the gateway knows its caller by the client's credentials. ${fix}`;
-  throw new ArsenalError("INPUT_INVALID", message, { field: "principal", fix });
+  throw fixable("INPUT_INVALID", problem, fix, { field: "principal" });
 }
 
 async function readResult(

@@ -1,6 +1,5 @@
 import type { DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
-import type { ErrorCode } from "../errors/codes.ts";
+import { fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ResultError } from "../execute/result.ts";
 import type { PendingApproval } from "../guard/aegis.ts";
 import type { Pin } from "../guard/pins/pins.ts";
@@ -47,6 +46,8 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     http.json<Value>({ method: "POST", path, body, ...asked });
   const info = <Key extends "toolCount" | "scoreThreshold">(key: Key): Promise<number> =>
     get<Readonly<Record<Key, number>>>("/info").then((told) => told[key]);
+  const listApprovals = async (): Promise<readonly PendingApproval[]> =>
+    (await get<{ readonly approvals: readonly PendingApproval[] }>("/approvals")).approvals;
   const settle = (id: string, answer: "approve" | "deny"): Promise<unknown> =>
     post(`/approvals/${encodeURIComponent(id)}/${answer}`, {});
   const addEnsemble = async (kind: string, settings: object, { signal }: AddOptions = {}): Promise<number> => {
@@ -164,39 +165,29 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     [Symbol.asyncDispose]: () => client.close(),
   };
 
-  async function listApprovals(): Promise<readonly PendingApproval[]> {
-    return (await get<{ readonly approvals: readonly PendingApproval[] }>("/approvals")).approvals;
-  }
-
   for (const [name, instead] of Object.entries(EMBEDDED_ONLY))
     Object.defineProperty(client, name, { value: refused(name, instead) });
   return client;
 }
 
 function refused(name: string, fix: string): () => never {
+  const problem = `${name} needs an embedded ToolArsenal; this one is behind a gateway.`;
   return () => {
-    throw new ArsenalError(
-      "INPUT_INVALID",
-      `${name} needs an embedded ToolArsenal; this one is behind a gateway. ${fix}`,
-      {
-        field: name,
-        fix,
-      },
-    );
+    throw fixable("INPUT_INVALID", problem, fix, { field: name });
   };
 }
 
 function refuseHandler(handler: unknown): void {
   if (handler === undefined) return;
   const fix = EMBEDDED_ONLY["register"] ?? "";
-  throw new ArsenalError("INPUT_INVALID", `A handler cannot be sent to a gateway. ${fix}`, { field: "handler", fix });
+  throw fixable("INPUT_INVALID", "A handler cannot be sent to a gateway.", fix, { field: "handler" });
 }
 
 function refuseFilter(given: object): void {
   refusePrincipal(given);
   if ((given as { readonly filter?: unknown }).filter === undefined) return;
   const fix = "Use namespace, source or toolset, or filter the tools that come.";
-  throw new ArsenalError("INPUT_INVALID", `A gateway takes no "filter". ${fix}`, { field: "filter", fix });
+  throw fixable("INPUT_INVALID", 'A gateway takes no "filter".', fix, { field: "filter" });
 }
 
 /** True for a dialect that only writes definitions, which the client can do itself. */
@@ -209,17 +200,11 @@ function toolPath(namespace: string, name: string): string {
   return `/tools/${encodeURIComponent(`${namespace}.${name}`)}`;
 }
 
-const NOT_FOUND: ReadonlySet<ErrorCode | string> = new Set([
-  "TOOL_NOT_FOUND",
-  "TOOLSET_NOT_FOUND",
-  "ENSEMBLE_NOT_FOUND",
-]);
-
 async function ifFound<Value>(asked: Promise<Value>): Promise<Value | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (isArsenalError(error) && NOT_FOUND.has(error.code)) return undefined;
+    if (isArsenalError(error) && error.code.endsWith("_NOT_FOUND")) return undefined;
     throw error;
   }
 }

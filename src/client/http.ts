@@ -1,6 +1,7 @@
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
+import { pause as wait } from "../adapters/retry-after.ts";
 import { readJson, readProblem } from "./problem.ts";
 
 /** Where the gateway is, and how it is called. */
@@ -187,20 +188,8 @@ export function createHttp(options: ClientOptions): Http {
   async function pause(failures: number, given: AbortSignal | undefined, atLeastMs = 0): Promise<void> {
     const backoff = Math.min(MAX_WAIT_MS, 200 * 2 ** failures);
     const waitMs = atLeastMs + (0.5 + Math.random() / 2) * (atLeastMs > 0 ? 100 : backoff);
-    const signals = [options.signal, given].filter((signal) => signal !== undefined);
-    const signal = AbortSignal.any(signals);
-    if (signal.aborted) throw cancelled(signal);
-    await new Promise<void>((resolve, reject) => {
-      const end = (): void => {
-        stop();
-        reject(cancelled(signal));
-      };
-      const stop = clock.after(waitMs, () => {
-        signal.removeEventListener("abort", end);
-        resolve();
-      });
-      signal.addEventListener("abort", end, { once: true });
-    });
+    const signal = AbortSignal.any([options.signal, given].filter((each) => each !== undefined));
+    await wait(waitMs, clock, { signal }).catch(() => Promise.reject(cancelled(signal)));
   }
 
   return {
@@ -236,7 +225,7 @@ function baseOf(url: string | undefined): string {
   const fix = 'Give the address of the gateway: createClient({ url: "https://tools.example.com" }).';
   if (given === undefined || !/^https?:\/\//.test(given) || !URL.canParse(given)) {
     const problem = given === undefined ? "url is missing" : `url is ${JSON.stringify(given)}, not an http(s) address`;
-    throw new ArsenalError("CONFIG_INVALID", `${problem}. ${fix}`, { field: "url", value: given, fix });
+    throw fixable("CONFIG_INVALID", `${problem}.`, fix, { field: "url", value: given });
   }
   return `${given.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
 }
@@ -260,10 +249,7 @@ function toSearch(query: Asked["query"] = {}): string {
 function toJson(body: unknown): string {
   const fix = "Leave it out, or do this in the process of the gateway, with its own ToolArsenal.";
   const refused = (field: string, what: string): ArsenalError =>
-    new ArsenalError("INPUT_INVALID", `"${field}" is ${what}, which cannot be sent to a gateway. ${fix}`, {
-      field,
-      fix,
-    });
+    fixable("INPUT_INVALID", `"${field}" is ${what}, which cannot be sent to a gateway.`, fix, { field });
   return JSON.stringify(body, (key, value: unknown) => {
     if (typeof value === "function") throw refused(key, "a function");
     if (typeof value === "bigint") throw refused(key, "a bigint");

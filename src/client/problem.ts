@@ -1,4 +1,4 @@
-import { ArsenalError, type ErrorDetails } from "../errors/arsenal-error.ts";
+import { ArsenalError, type ErrorDetails, fixable } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FetchedResponse } from "./http.ts";
 
@@ -52,7 +52,7 @@ export async function readJson(response: FetchedResponse): Promise<unknown> {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     const fix = "Check that url is the address of a ToolArsenal gateway.";
-    throw new ArsenalError("PROTOCOL_ERROR", `The answer is not JSON. ${fix}`, { fix, cause });
+    throw fixable("PROTOCOL_ERROR", "The answer is not JSON.", fix, { cause });
   }
 }
 

@@ -3,6 +3,7 @@ import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
 import type { ToolArsenal } from "../arsenal.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
+import { messageOf } from "../errors/show-value.ts";
 import type { JsonObject } from "../mcp/protocol.ts";
 import { MCPConnectionError } from "./errors.ts";
 import type { EventBus } from "./event-bus.ts";
@@ -13,9 +14,6 @@ type McpMethods = Pick<
   ToolService["Service"],
   "connectMCPServer" | "connectMCPServerScoped" | "disconnectMCPServer" | "listMCPServers"
 >;
-
-/** Connecting and listing may take this long, each. */
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The MCP servers of a service. Those it connected are disconnected when the scope closes, or with their arsenal if the service owns it. */
 export function makeMcpServers({
@@ -55,10 +53,8 @@ export function makeMcpServers({
           yield* keep(upstream);
           disconnected.delete(config.name);
           const server = yield* describe(upstream);
-          yield* events.publish({
-            type: "tools.mcp-connected",
-            payload: { serverName: server.name, tools: server.tools },
-          });
+          const payload = { serverName: server.name, tools: server.tools };
+          yield* events.publish({ type: "tools.mcp-connected", payload });
           return server;
         }),
       );
@@ -126,16 +122,7 @@ function addServer(
 }
 
 function toSettings(config: MCPServerConfig): Effect.Effect<McpServerSettings, MCPConnectionError> {
-  const {
-    name,
-    transport: kind,
-    endpoint,
-    command,
-    args,
-    env,
-    headers,
-    connectTimeoutMs = CONNECT_TIMEOUT_MS,
-  } = config;
+  const { name, transport: kind, endpoint, command, args, env, headers, connectTimeoutMs = 10_000 } = config;
   const missing = kind === "stdio" ? command === undefined && "command" : endpoint === undefined && "endpoint";
   if (missing !== false)
     return Effect.fail(failure(config, new Error(`${missing} is missing. Give the ${missing} for ${kind}.`)));
@@ -167,9 +154,8 @@ function failure(
   cause: unknown,
   doing = "connect to",
 ): MCPConnectionError {
-  const why = cause instanceof Error ? cause.message : String(cause);
   return new MCPConnectionError({
-    message: `Cannot ${doing} MCP server "${name}": ${why}`,
+    message: `Cannot ${doing} MCP server "${name}": ${messageOf(cause)}`,
     serverName: name,
     transport,
     ...(isArsenalError(cause) && { code: cause.code }),

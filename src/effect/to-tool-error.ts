@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ResultError, ToolResult } from "../execute/result.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { follow } from "../tool/schema/keywords.ts";
 import type { Tool } from "../tool/tool.ts";
 import {
   ToolAuthorizationError,
@@ -21,8 +22,8 @@ export type CallError =
 
 type Kind = "missing" | "invalid" | "refused" | "late" | "failed";
 
-/** What each code of a failed call is to an Effect program. */
-const KINDS: Readonly<Record<ErrorCode, Kind>> = {
+/** What the codes of failed calls are to an Effect program. All others mean that the tool failed. */
+const KINDS: Readonly<Partial<Record<ErrorCode, Kind>>> = {
   TOOL_NOT_FOUND: "missing",
   TOOLSET_NOT_FOUND: "missing",
   ENSEMBLE_NOT_FOUND: "missing",
@@ -33,29 +34,8 @@ const KINDS: Readonly<Record<ErrorCode, Kind>> = {
   PERMISSION_DENIED: "refused",
   CONFIRMATION_REQUIRED: "refused",
   APPROVAL_INVALID: "refused",
-  TIMEOUT: "late",
-  OUTCOME_UNKNOWN: "failed",
-  RATE_LIMITED: "failed",
-  CIRCUIT_OPEN: "failed",
-  CANCELLED: "failed",
-  EXECUTION_FAILED: "failed",
-  RESULT_TOO_LARGE: "failed",
-  CONTEXT_TOO_LONG: "failed",
-  TRANSPORT_FAILED: "failed",
-  PROTOCOL_ERROR: "failed",
-  SOURCE_UNAVAILABLE: "failed",
-  SANDBOX_FAILED: "failed",
-  HANDLER_MISSING: "failed",
-  TOOL_INVALID: "failed",
-  CONFIG_INVALID: "failed",
-  STORE_FAILED: "failed",
-  AUDIT_FAILED: "failed",
-  LIBRARY_MISSING: "failed",
-  INPUT_INVALID: "failed",
-  AGENT_STOPPED: "failed",
   UNAUTHENTICATED: "refused",
-  INTERNAL_ERROR: "failed",
-  CLOSED: "failed",
+  TIMEOUT: "late",
 };
 
 /** What an error is made of, besides the result. */
@@ -95,7 +75,7 @@ export function toToolError(
         ...original,
         timeoutMs: typeof error.value === "number" ? error.value : timeoutMs,
       });
-    case "failed":
+    default:
       return new ToolExecutionError({ ...original, input: input.arguments });
   }
 }
@@ -112,7 +92,7 @@ function firstProblem(
   const properties = tool?.parameters["properties"];
   const schema = isPlainObject(properties) ? properties[first.field] : undefined;
   const { enum: values, type } = isPlainObject(schema) ? schema : {};
-  const given = first.field.split(".").reduce<unknown>(at, input.arguments);
+  const given = follow(input.arguments, first.field.split("."));
   const isOneOf = Array.isArray(values);
   const stated = isOneOf ? values.join(" | ") : type;
   return {
@@ -120,12 +100,6 @@ function firstProblem(
     expected: typeof stated === "string" ? stated : (first.fix ?? "").replace(/^Give |\.$/g, ""),
     received: isOneOf && typeof given === "string" ? given : typeName(given),
   };
-}
-
-function at(value: unknown, step: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, step)
-    ? (value as Record<string, unknown>)[step]
-    : undefined;
 }
 
 function typeName(value: unknown): string {

@@ -5,6 +5,7 @@ import { definitionWriter } from "../adapters/dialects/write-definitions.ts";
 import type { AskedBy } from "../arsenal-options.ts";
 import type { ToolArsenalParts } from "../config/parts/arsenal-parts.ts";
 import { isArsenalError } from "../errors/arsenal-error.ts";
+import { messageOf } from "../errors/show-value.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
 import type { RiskLevel, Tool } from "../tool/tool.ts";
 import { EVERY_TOOL } from "../tool/tool-filter.ts";
@@ -132,7 +133,7 @@ function attempt<A>(run: () => Promise<A>): Effect.Effect<A, ToolServiceError> {
     try: run,
     catch: (cause) =>
       new ToolServiceError({
-        message: cause instanceof Error ? cause.message : String(cause),
+        message: messageOf(cause),
         ...(isArsenalError(cause) && { code: cause.code }),
         cause,
       }),

@@ -1,6 +1,6 @@
 import { type Invocable, type InvocableContext, toHandler } from "../adapters/sources/descriptor/invocable.ts";
 import type { ToolArsenal } from "../arsenal.ts";
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { type FunctionDefinition, fromFunction } from "../register/from-function.ts";
 import type { Registration } from "../register/registry.ts";
@@ -136,8 +136,7 @@ function invokersOf({ name, invokers }: Pick<EnsembleDefinition, "name" | "invok
   const list: readonly CreatedInvoker[] = Array.isArray(invokers) ? invokers : Object.values(invokers);
   const keys = Array.isArray(invokers) ? list.map((invoker) => invoker.name) : Object.keys(invokers);
   const refuse = (value: string, problem: string, fix: string): never => {
-    const message = `The ensemble ${showValue(name)} ${problem}. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field: "invokers", value, fix });
+    throw fixable("CONFIG_INVALID", `The ensemble ${showValue(name)} ${problem}.`, fix, { field: "invokers", value });
   };
   for (const [index, key] of keys.entries()) {
     const own = list[index]?.name ?? key;
@@ -160,10 +159,10 @@ function checkConfiguration(name: string, configuration: EnsembleConfiguration):
     const value: unknown = configuration[key];
     const isNumber = typeof value === "number" && (key === "timeout" || Number.isInteger(value));
     if (value === undefined || (isNumber && value >= from && value <= to)) continue;
-    const [field, fix] = [`configuration.${key}`, `Change ${key}.`];
-    const problem = `must be ${what} from ${from} to ${to}, not ${showValue(value)}`;
-    const message = `The ensemble ${showValue(name)}: ${field} ${problem}. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field, value, fix });
+    const field = `configuration.${key}`;
+    const problem = `${field} must be ${what} from ${from} to ${to}, not ${showValue(value)}.`;
+    const message = `The ensemble ${showValue(name)}: ${problem}`;
+    throw fixable("CONFIG_INVALID", message, `Change ${key}.`, { field, value });
   }
 }
 

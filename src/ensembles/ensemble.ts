@@ -1,6 +1,6 @@
 import type { DescribedInvoker } from "../adapters/sources/descriptor/invocable.ts";
 import type { ToolArsenal } from "../arsenal.ts";
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
@@ -68,7 +68,7 @@ export interface EnsembleKind {
 /** Makes an ensemble that lives in an arsenal. */
 export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble {
   const { name } = kind;
-  let state: "connected" | "disconnected" = "disconnected";
+  let isConnected = false;
   /** One step at a time: connecting and disconnecting never overlap. */
   let last: Promise<void> = Promise.resolve();
   const inTurn = (step: () => Promise<void>): Promise<void> => {
@@ -88,28 +88,28 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
   const ensemble: Ensemble = {
     name,
     get invokers() {
-      const tools = state === "connected" ? shared.current().ensembleTools(name) : [];
+      const tools = isConnected ? shared.current().ensembleTools(name) : [];
       return new Map(tools.map((tool) => [tool.sourceName, toInvoker(tool)]));
     },
     get configuration() {
       return kind.configuration();
     },
     get isConnected() {
-      return state === "connected";
+      return isConnected;
     },
     get connection() {
-      return state === "connected" ? kind.connection?.(shared.current()) : undefined;
+      return isConnected ? kind.connection?.(shared.current()) : undefined;
     },
     get arsenal() {
       return shared.current();
     },
     connect: (options = {}) =>
       inTurn(async () => {
-        if (state === "connected") return;
+        if (isConnected) return;
         const arsenal = shared.take();
         try {
           await kind.add(arsenal, ensemble, options);
-          state = "connected";
+          isConnected = true;
         } catch (error) {
           await shared.release();
           throw error;
@@ -117,8 +117,8 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
       }),
     disconnect: () =>
       inTurn(async () => {
-        if (state === "disconnected") return;
-        state = "disconnected";
+        if (!isConnected) return;
+        isConnected = false;
         try {
           await shared.current().removeEnsemble(name);
         } catch (error) {
@@ -132,7 +132,7 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
       const { invokers } = ensemble;
       const invoker = invokers.get(asked);
       if (invoker !== undefined) return invoker;
-      throw notFound(name, asked, [...invokers.keys()], state === "connected");
+      throw notFound(name, asked, [...invokers.keys()], isConnected);
     },
   };
   return ensemble;
@@ -142,6 +142,6 @@ function notFound(ensemble: string, asked: string, names: readonly string[], isC
   const near = nearest(asked, names);
   const known = names.length === 0 ? "It has none." : `Use one of ${names.slice(0, 20).join(", ")}.`;
   const fix = !isConnected ? "Connect it first." : near === undefined ? known : `Did you mean ${showValue(near)}?`;
-  const message = `The ensemble ${showValue(ensemble)} has no invoker named ${showValue(asked)}. ${fix}`;
-  return new ArsenalError("TOOL_NOT_FOUND", message, { field: "name", value: asked, fix });
+  const problem = `The ensemble ${showValue(ensemble)} has no invoker named ${showValue(asked)}.`;
+  return fixable("TOOL_NOT_FOUND", problem, fix, { field: "name", value: asked });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type DialectMessages, type DialectTools, toDialect } from "../adapters/dialects/built-in.ts";
 import type { AskedBy } from "../arsenal-options.ts";
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
@@ -185,9 +185,9 @@ function notFound(
 }
 
 function sameAlias(alias: string): ArsenalError {
+  const problem = `Two tools of these ensembles are named ${showValue(alias)}.`;
   const fix = "Give each ensemble once, and ensembles of different arsenals different names.";
-  const message = `Two tools of these ensembles are named ${showValue(alias)}. ${fix}`;
-  return new ArsenalError("INPUT_INVALID", message, { field: "ensembles", value: alias, fix });
+  return fixable("INPUT_INVALID", problem, fix, { field: "ensembles", value: alias });
 }
 
 /** The result, also from an arsenal that is configured to throw failed ones. */
@@ -232,7 +232,6 @@ function toAnswered({ invocationId, idMadeUp, name, content, error, timestamp }:
 }
 
 function notConnected(ensemble: string): ArsenalError {
-  const fix = "Call its connect() first.";
-  const message = `The ensemble ${showValue(ensemble)} is not connected. ${fix}`;
-  return new ArsenalError("SOURCE_UNAVAILABLE", message, { field: "ensembles", value: ensemble, fix });
+  const problem = `The ensemble ${showValue(ensemble)} is not connected.`;
+  return fixable("SOURCE_UNAVAILABLE", problem, "Call its connect() first.", { field: "ensembles", value: ensemble });
 }

@@ -3,7 +3,7 @@ import { descriptorFiles } from "../adapters/sources/descriptor/descriptor-files
 import { descriptorSource } from "../adapters/sources/descriptor/descriptor.ts";
 import type { Invocables } from "../adapters/sources/descriptor/invocable.ts";
 import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { type EnsembleDefinition, ensembleIn, type EnsembleOptions } from "./create-ensemble.ts";
 import { type ConnectOptions, type Ensemble, toEnsemble } from "./ensemble.ts";
@@ -70,11 +70,8 @@ export async function prepareEnsembles(
   };
   if (!Array.isArray(configuration?.ensembles)) {
     const value: unknown = configuration?.ensembles;
-    throw refused(
-      value,
-      `ensembles must be a list, not ${showValue(value)}.`,
-      "Call prepareEnsembles({ ensembles: […] }).",
-    );
+    const fix = "Call prepareEnsembles({ ensembles: […] }).";
+    throw refused(value, `ensembles must be a list, not ${showValue(value)}.`, fix);
   }
   for (const entry of configuration.ensembles)
     await orReport(entry, async () => {
@@ -118,15 +115,12 @@ async function toOpeners(
     throw refused(entry.name, `${showValue(entry.name)} is a finished ensemble.`, fix);
   }
   if ("invokers" in entry) return [async () => ensembleIn(entry, shared)];
-  throw refused(
-    entry,
-    `${showValue(entry)} is not an ensemble.`,
-    "Write a path, { file }, { server }, or { name, invokers }.",
-  );
+  const fix = "Write a path, { file }, { server }, or { name, invokers }.";
+  throw refused(entry, `${showValue(entry)} is not an ensemble.`, fix);
 }
 
 function refused(value: unknown, problem: string, fix: string): ArsenalError {
-  return new ArsenalError("CONFIG_INVALID", `${problem} ${fix}`, { field: "ensembles", value, fix });
+  return fixable("CONFIG_INVALID", problem, fix, { field: "ensembles", value });
 }
 
 /** Undefined if the file says that it is not enabled. */

@@ -159,9 +159,7 @@ async function missingIds(catalog: ToolsetCatalog, ids: readonly string[]): Prom
 }
 
 async function suggestion(catalog: ToolsetCatalog, id: string): Promise<string> {
-  const near = nearest(
-    id,
-    (await catalog.listTools({})).map((tool) => tool.id),
-  );
+  const known = (await catalog.listTools({})).map((tool) => tool.id);
+  const near = nearest(id, known);
   return near === undefined ? "Check its id: toolarsenal list shows them." : `Did you mean ${showValue(near)}?`;
 }

@@ -1,4 +1,4 @@
-import type { Obligations, Policy, PolicyDecision, RateObligation } from "../guard/policy.port.ts";
+import type { Policy, PolicyDecision } from "../guard/policy.port.ts";
 import type { Toolset } from "./toolset.ts";
 import type { Toolsets } from "./toolsets.ts";
 
@@ -38,15 +38,8 @@ function ruleOf(name: string): string {
 /** The decision with the toolset's own rate added to what the call must fit into. */
 function withRate(decision: PolicyDecision, { name, policy: { rateLimit } }: Toolset): PolicyDecision {
   if (decision.effect === "deny" || rateLimit === undefined) return decision;
-  const rate: RateObligation = {
-    key: ruleOf(name),
-    calls: rateLimit.requestsPerMinute,
-    windowMs: 60_000,
-    rule: ruleOf(name),
-  };
-  const obligations: Obligations = {
-    ...decision.obligations,
-    rates: [...(decision.obligations?.rates ?? []), rate],
-  };
-  return { ...decision, obligations };
+  const rule = ruleOf(name);
+  const rate = { key: rule, calls: rateLimit.requestsPerMinute, windowMs: 60_000, rule };
+  const rates = [...(decision.obligations?.rates ?? []), rate];
+  return { ...decision, obligations: { ...decision.obligations, rates } };
 }

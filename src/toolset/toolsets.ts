@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Clock } from "../observe/clock.ts";
@@ -97,11 +97,8 @@ export function createToolsets(options: {
           : names.length === 0
             ? "None is defined for you: define it under toolsets in the configuration."
             : `Known toolsets: ${names.join(", ")}.`;
-      throw new ArsenalError("TOOLSET_NOT_FOUND", `There is no toolset ${showValue(name)}. ${fix}`, {
-        field: "toolset",
-        value: name,
-        fix,
-      });
+      const details = { field: "toolset", value: name };
+      throw fixable("TOOLSET_NOT_FOUND", `There is no toolset ${showValue(name)}.`, fix, details);
     },
     list,
     has: (name, tool) => !isUnlisted(tool.id) && (known.get(name)?.matches(tool) ?? false),
@@ -129,13 +126,13 @@ export function isToolsetName(name: unknown): name is string {
 
 export function refuseName(name: unknown): void {
   if (isToolsetName(name)) return;
-  const message = `The toolset name ${showValue(name)} is invalid. ${NAME_FIX}`;
-  throw new ArsenalError("CONFIG_INVALID", message, { field: "name", value: name, fix: NAME_FIX });
+  const problem = `The toolset name ${showValue(name)} is invalid.`;
+  throw fixable("CONFIG_INVALID", problem, NAME_FIX, { field: "name", value: name });
 }
 
 export function refuseToolset(name: string, { field, value, message, fix }: ToolsetProblem): never {
-  const text = `Toolset ${showValue(name)}: ${field} ${message}. ${fix}`;
-  throw new ArsenalError("CONFIG_INVALID", text, { field, ...(value === undefined ? {} : { value }), fix });
+  const details = { field, ...(value === undefined ? {} : { value }) };
+  throw fixable("CONFIG_INVALID", `Toolset ${showValue(name)}: ${field} ${message}.`, fix, details);
 }
 
 /** What is wrong with a toolset besides its name; undefined if nothing is. */
