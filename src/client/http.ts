@@ -1,7 +1,6 @@
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
-import { pause as wait } from "../adapters/retry-after.ts";
 import { readJson, readProblem } from "./problem.ts";
 
 /** Where the gateway is, and how it is called. */
@@ -189,7 +188,12 @@ export function createHttp(options: ClientOptions): Http {
     const backoff = Math.min(MAX_WAIT_MS, 200 * 2 ** failures);
     const waitMs = atLeastMs + (0.5 + Math.random() / 2) * (atLeastMs > 0 ? 100 : backoff);
     const signal = AbortSignal.any([options.signal, given].filter((each) => each !== undefined));
-    await wait(waitMs, clock, { signal }).catch(() => Promise.reject(cancelled(signal)));
+    if (signal.aborted) throw cancelled(signal);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const end = (): void => reject(cancelled(signal));
+    signal.addEventListener("abort", end, { once: true });
+    const stop = clock.after(waitMs, resolve);
+    await promise.finally(() => (stop(), signal.removeEventListener("abort", end)));
   }
 
   return {

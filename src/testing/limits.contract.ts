@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import type { ContractCase } from "./contract.ts";
+import { type ContractCase, createRandom } from "./contract.ts";
 import { admit, admitted, BREAKER, refused, run } from "./state/ask-limits.ts";
-import { createRandom } from "./random.ts";
 import { type Claims, type StateBackend, stateCases } from "./state/backend.ts";
 import { breakerClaims } from "./state/breaker-claims.ts";
 import { placeClaims } from "./state/place-claims.ts";

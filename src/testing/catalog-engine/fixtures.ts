@@ -9,7 +9,7 @@ import { assembleTool, CAPABILITIES, RISK_LEVELS, type Tool, TOOL_SOURCES } from
 import { defineTool } from "../../tool/define-tool.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
-import { createRandom } from "../random.ts";
+import { createRandom } from "../contract.ts";
 
 /** Claims about an engine, by name. */
 export type EngineClaims = Readonly<Record<string, (engine: CatalogEngine) => Promise<void>>>;

@@ -1,8 +1,7 @@
 import type { Clock } from "../../observe/clock.ts";
 import type { SharedState } from "../../state/shared-state.ts";
-import { contract, type ContractCase } from "../contract.ts";
+import { contract, type ContractCase, createRandom } from "../contract.ts";
 import { createManualClock, type ManualClock } from "../manual-clock.ts";
-import { createRandom } from "../random.ts";
 
 /** One store that several processes would share. */
 export interface StateBackend {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { admit, admitted, FAR, refused } from "./ask-limits.ts";
-import { createRandom } from "../random.ts";
+import { createRandom } from "../contract.ts";
 import type { Claims, TwoHandles } from "./backend.ts";
 
 /** What places for calls that run at once must do. */
