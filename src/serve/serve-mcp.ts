@@ -6,7 +6,7 @@ import type { MetricRegistry } from "../observe/metrics/registry.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { Administration } from "./administration.ts";
-import { type A2aOutside, type A2aSettings, toA2aServing } from "./a2a/settings.ts";
+import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
@@ -122,7 +122,7 @@ export async function serveMcp(
     metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
     dependencies,
     dialects,
-    ...(config.a2a && outside && { a2a: toA2aServing(config.a2a, outside) }),
+    ...(config.a2a && outside && { a2a: { ...config.a2a, ...outside } }),
   };
   const serving = toolset === undefined ? { ...everything, administration } : servedToolset(everything, toolset);
   const { identity: who, ...others } = given;

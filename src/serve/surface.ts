@@ -4,7 +4,7 @@ import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { Emit } from "../observe/events.ts";
 import type { TraceContext } from "../observe/trace-context.ts";
-import type { A2aServing } from "./a2a/settings.ts";
+import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
 import type { Administration } from "./administration.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -79,7 +79,7 @@ export interface Serving {
   /** This process among those that share its state. */
   readonly replica: Replica;
   /** How the arsenal is served as an A2A agent. Undefined: with the defaults, and without push notifications. */
-  readonly a2a?: A2aServing;
+  readonly a2a?: A2aSettings & A2aOutside;
   /** Dialects that were added to the built-in ones, by name. */
   readonly dialects?: ReadonlyMap<string, unknown>;
   /** What operators may do. Undefined if only one toolset is served. */

@@ -7,8 +7,6 @@ import { createSecrets } from "../../src/guard/secrets/secrets.ts";
 import { stateOf } from "../../src/serve/a2a/call-context.ts";
 import { createA2aEndpoint } from "../../src/serve/a2a/endpoint.ts";
 import { createPushes } from "../../src/serve/a2a/tasks/push.ts";
-import { replicateTasks } from "../../src/serve/a2a/tasks/replicated-tasks.ts";
-import { createSharedTasks } from "../../src/serve/a2a/tasks/task-store.ts";
 import { openHost } from "../../src/serve/host.ts";
 import { createReplica } from "../../src/serve/mcp/replica.ts";
 import { STARTED } from "../../src/serve/startup.ts";
@@ -71,18 +69,16 @@ const cardAt = (base: string): AgentCard => ({
 
 const work = createWork();
 const replica = await createReplica(memoryState());
-const ttlMs = 3_600_000;
-const tasks = createSharedTasks(replica, { ttlMs });
 // The kit is notified at a port of this machine that it picks itself.
 const pushOrigins = Array.from({ length: 65_535 }, (_, place) => `http://localhost:${place + 1}`);
-const push = createPushes(replica, { egress: createEgress(), pushOrigins, taskTtlMs: ttlMs, emit: () => undefined });
+const push = createPushes(replica, { egress: createEgress(), pushOrigins, taskTtlS: 3_600, emit: () => undefined });
 const endpoint = createA2aEndpoint({
   executor: tckExecutor(),
   card: cardAt,
   abilities: cardAt(""),
   ...(hasExtendedCard && { extendedCard: async (call) => cardAt(stateOf(call).base ?? "") }),
-  taskStore: tasks,
-  wrap: (handler) => replicateTasks(handler, { replica, tasks }),
+  replica,
+  ttlMs: 3_600_000,
   ...(isFull && { push }),
   work,
   unversionedCard: values.version === "0.3" ? "0.3" : "1.0",

@@ -74,7 +74,10 @@ export function createCards(context: SurfaceContext): Cards {
       provider: { ...provider },
       skills: [...skills, ...listed.map(({ skill: each }) => each)],
     };
-    return (await a2a?.sign?.(card)) ?? card;
+    if (a2a?.signingKey === undefined) return card;
+    const { signCard } = await import("./card-signature.ts");
+    const key = await a2a.secrets.fill(a2a.signingKey, { scope: "a2a", field: "a2a.signing_key" });
+    return signCard(card, key);
   }
 
   return {

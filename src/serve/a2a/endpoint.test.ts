@@ -4,7 +4,9 @@ import { AgentEvent, type AgentExecutor, type ExecutionEventBus, type RequestCon
 import { describe, expect, it, onTestFinished } from "vitest";
 import { A2A_WAYS, asking, contentOf, eventText, outcomeOf, readEvents } from "../../../test/serve/a2a-clients.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
+import { memoryState } from "../../adapters/state/memory.ts";
 import { createHttpServer } from "../http/http-server.ts";
+import { createReplica } from "../mcp/replica.ts";
 import { type A2aEndpointParts, createA2aEndpoint } from "./endpoint.ts";
 
 const card = (url = ""): AgentCard => ({
@@ -70,7 +72,9 @@ function echo(): AgentExecutor & { readonly waiting: Promise<void> } {
 
 async function serve(parts: Partial<A2aEndpointParts> = {}): Promise<string> {
   let url = "";
-  const endpoint = createA2aEndpoint({ executor: echo(), abilities: card(), card: () => card(url), ...parts });
+  const replica = await createReplica(memoryState());
+  const agent = { executor: echo(), abilities: card(), card: () => card(url) };
+  const endpoint = createA2aEndpoint({ ...agent, replica, ttlMs: 60_000, ...parts });
   const server = await createHttpServer({ port: 0, routes: endpoint.routes });
   ({ url } = server);
   onTestFinished(async () => {

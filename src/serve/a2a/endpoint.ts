@@ -1,17 +1,20 @@
 import { AgentCard } from "@a2a-js/sdk";
-import { type AgentExecutor, InMemoryTaskStore, type ServerCallContext, type TaskStore } from "@a2a-js/sdk/server";
+import type { AgentExecutor } from "@a2a-js/sdk/server";
 import type { OutgoingHttpHeaders } from "node:http";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { sha256 } from "../../tool/crypto.ts";
 import { answerText, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange, Route } from "../surface.ts";
+import type { Replica } from "../mcp/replica.ts";
 import { createWork, type Work } from "../work.ts";
 import { baseOf } from "./call-context.ts";
 import { card03, cardOfBoth } from "./bindings/card-03.ts";
 import { createHttpJson } from "./bindings/http-json.ts";
 import { createJsonRpc, versionOf } from "./bindings/json-rpc.ts";
 import { createStreams } from "./bindings/stream.ts";
+import { replicateTasks } from "./tasks/replicated-tasks.ts";
 import { createTaskHandler, type TaskHandler, type TaskParts } from "./tasks/task-handler.ts";
+import { createSharedTasks } from "./tasks/task-store.ts";
 
 /** Where the card of an agent is. */
 export const CARD_PATH = "/.well-known/agent-card.json";
@@ -25,16 +28,14 @@ export interface A2aEndpointParts {
   /** What the agent can do, and its interfaces: the part of the card that does not change. */
   readonly abilities: AgentCard;
   /** The card for callers that are known. */
-  extendedCard?(context: ServerCallContext): Promise<AgentCard>;
-  /** Defaults to the memory of this process. */
-  readonly taskStore?: TaskStore;
+  readonly extendedCard?: TaskParts["extendedCard"];
+  /** Where tasks are kept, and the processes that share them. */
+  readonly replica: Replica;
+  /** How long a task is kept after its last change. */
+  readonly ttlMs: number;
   readonly push?: TaskParts["push"];
   /** Shutting down waits for what runs in it. */
   readonly work?: Work;
-  /** Wraps the handler of all bindings. */
-  wrap?(handler: TaskHandler): TaskHandler;
-  /** Defaults to `/a2a`. HTTP+JSON is below `PATH/v1`. */
-  readonly path?: string;
   /** The form of the card for readers who send no `A2A-Version`. Default `both`: 1.0 with what 0.3 needs added. */
   readonly unversionedCard?: "1.0" | "0.3" | "both";
   readonly clock?: Clock;
@@ -47,27 +48,20 @@ export interface A2aEndpoint {
   close(): void;
 }
 
-/** Serves any SDK `AgentExecutor` on the host. */
+/** Serves any SDK `AgentExecutor` on the host, at `/a2a`, with HTTP+JSON below `/a2a/v1`. */
 export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
-  const { path = "/a2a", executor, abilities, taskStore: store = new InMemoryTaskStore(), push, extendedCard } = parts;
-  const { work = createWork(), unversionedCard = "both", wrap = (handler) => handler, clock = systemClock } = parts;
-  const handler = wrap(
-    createTaskHandler({
-      card: abilities,
-      executor,
-      store,
-      work,
-      ...(push && { push }),
-      ...(extendedCard && { extendedCard }),
-    }),
-  );
+  const { executor, abilities: card, replica, ttlMs, push, extendedCard } = parts;
+  const { work = createWork(), unversionedCard = "both", clock = systemClock } = parts;
+  const store = createSharedTasks(replica, { ttlMs, isRunning: (...given) => own.isRunning(...given) });
+  const own: TaskHandler = createTaskHandler({ card, executor, store, work, push, extendedCard });
+  const handler = replicateTasks(own, { replica, tasks: store });
   const streams = createStreams({ clock });
   const common = { handler, streams, work };
 
   async function cardFor(version: "1.0" | "0.3" | "both", base: string): Promise<unknown> {
-    const card = await parts.card(base);
-    if (version === "1.0") return AgentCard.toJSON(card);
-    return version === "0.3" ? card03(card) : cardOfBoth(card);
+    const shown = await parts.card(base);
+    if (version === "1.0") return AgentCard.toJSON(shown);
+    return version === "0.3" ? card03(shown) : cardOfBoth(shown);
   }
 
   /** When this process first saw each form of the card as it is now. */
@@ -99,11 +93,14 @@ export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
     routes: [
       cardAt(CARD_PATH, unversionedCard),
       cardAt(OLD_CARD_PATH, "0.3"),
-      { path, drainsItself: true, handle: jsonRpc },
-      { path: `${path}/`, exact: true, drainsItself: true, handle: jsonRpc },
-      { path: `${path}/v1/`, drainsItself: true, handle: createHttpJson({ ...common, base: `${path}/v1` }) },
+      { path: "/a2a", drainsItself: true, handle: jsonRpc },
+      { path: "/a2a/", exact: true, drainsItself: true, handle: jsonRpc },
+      { path: "/a2a/v1/", drainsItself: true, handle: createHttpJson({ ...common, base: "/a2a/v1" }) },
     ],
-    close: streams.close,
+    close() {
+      streams.close();
+      handler.close();
+    },
   };
 }
 

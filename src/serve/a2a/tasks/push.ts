@@ -16,7 +16,7 @@ import { sha256 } from "../../../tool/crypto.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Replica } from "../../mcp/replica.ts";
 import { ownerIn } from "../call-context.ts";
-import type { A2aServing } from "../settings.ts";
+import type { A2aOutside, A2aSettings } from "../settings.ts";
 
 /** What the gateway tells others about tasks. */
 export interface Pushes {
@@ -47,10 +47,11 @@ const SERIALIZERS = { "1.0": new V1PushNotificationSerializer(), "0.3": new V03P
  */
 export function createPushes(
   replica: Replica,
-  settings: Pick<A2aServing, "egress" | "pushOrigins" | "taskTtlMs" | "emit">,
+  settings: Pick<A2aSettings & A2aOutside, "egress" | "pushOrigins" | "taskTtlS" | "emit">,
   clock: Clock = systemClock,
 ): Pushes {
-  const { egress, taskTtlMs: ttlMs, emit } = settings;
+  const { egress, taskTtlS, emit } = settings;
+  const ttlMs = taskTtlS * 1000;
   const { state, seal } = replica;
   const { documents } = state;
   const origins = new Set(settings.pushOrigins.map((origin) => URL.parse(origin)?.origin));

@@ -39,9 +39,9 @@ export interface TaskParts {
   readonly executor: AgentExecutor;
   readonly store: TaskStore;
   readonly work: Work;
-  readonly push?: { readonly store: PushNotificationStore; readonly sender: PushNotificationSender };
+  readonly push?: { readonly store: PushNotificationStore; readonly sender: PushNotificationSender } | undefined;
   /** The card for callers that are known. */
-  extendedCard?(context: ServerCallContext): Promise<AgentCard>;
+  readonly extendedCard?: ((context: ServerCallContext) => Promise<AgentCard>) | undefined;
 }
 
 /** Handles requests to one agent. */
