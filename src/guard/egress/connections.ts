@@ -1,7 +1,7 @@
-import type { Agent, ClientRequest, RequestOptions } from "node:http";
+import type { ClientRequest, RequestOptions } from "node:http";
 import type { LookupFunction, Socket } from "node:net";
 import type { ConnectionOptions, PeerCertificate } from "node:tls";
-import { type ClientCertificate, type HostAddress, hostOf, type Resolve } from "./check-url.ts";
+import { type ClientCertificate, hostOf, type Resolve } from "./check-url.ts";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 import { domainToASCII } from "node:url";
@@ -30,20 +30,17 @@ export function createConnections(parts: {
   const { resolve, isPublic, pins, certificate } = parts;
   const others = new Set<Socket>();
   // A kept connection was checked when it was made; those to private addresses are kept apart from the others.
-  let outside: Ways | undefined;
-  let inside: Ways | undefined;
-  const waysTo = (allowPrivate: boolean): Ways =>
+  let outside: ReturnType<typeof createWays> | undefined;
+  let inside: typeof outside;
+  const waysTo = (allowPrivate: boolean) =>
     allowPrivate ? (inside ??= createWays(() => true)) : (outside ??= createWays(isPublic));
 
-  function createWays(mayReach: (address: string) => boolean): Ways {
+  /** How connections are made that may lead to the same addresses. */
+  function createWays(mayReach: (address: string) => boolean) {
     const { http, https } = network();
     const plain = { lookup: checkedLookup(resolve, mayReach) };
-    const secure = {
-      ...plain,
-      ...certificate,
-      rejectUnauthorized: true,
-      checkServerIdentity: pins.checkServerIdentity,
-    };
+    const { checkServerIdentity } = pins;
+    const secure = { ...plain, ...certificate, rejectUnauthorized: true, checkServerIdentity };
     const kept = { keepAlive: true, timeout: IDLE_MS };
     return {
       plain,
@@ -72,7 +69,7 @@ export function createConnections(parts: {
         protocol: url.protocol,
         path: url.pathname + url.search,
         headers: { ...headers },
-        agent: waysTo(allowPrivate)[url.protocol as Scheme],
+        agent: waysTo(allowPrivate)[url.protocol as "http:" | "https:"],
       };
       return network().http.request(options);
     },
@@ -99,14 +96,6 @@ export function createConnections(parts: {
   };
 }
 
-type Scheme = "http:" | "https:";
-
-/** How connections are made that may lead to the same addresses. */
-interface Ways extends Readonly<Record<Scheme, Agent>> {
-  readonly plain: { readonly lookup: LookupFunction };
-  readonly secure: ConnectionOptions;
-}
-
 /** Where a connection leads, and whose certificate is looked for there: that of the address, also where a header names another host. */
 function targetOf(url: URL): { readonly host: string; readonly port: number; readonly servername: string } {
   const host = url.hostname.replace(/[[\]]/g, "");
@@ -119,15 +108,8 @@ export const resolveAll: Resolve = (host, callback) => {
   process.getBuiltinModule("node:dns").lookup(host, { all: true }, (error, addresses) => callback(error, addresses));
 };
 
-/** What `net.connect` takes as its `lookup`. */
-type Lookup = (
-  host: string,
-  options: { readonly all?: boolean | undefined },
-  callback: (error: Error | null, address: string | HostAddress[], family?: number) => void,
-) => void;
-
 /** Resolves a name and refuses it where any of its addresses may not be reached; the addresses it returns are those connected to. */
-export function checkedLookup(resolve: Resolve, mayReach: (address: string) => boolean): Lookup {
+export function checkedLookup(resolve: Resolve, mayReach: (address: string) => boolean): LookupFunction {
   return (host, options, callback) => {
     resolve(host, (error, addresses) => {
       if (error) return callback(error, "", 0);

@@ -53,7 +53,7 @@ export interface Egress {
   /** Rejects with PERMISSION_DENIED before a socket is opened where the address, or one that its name resolves to, may not be reached. */
   request(url: string | URL, request?: EgressRequest): Promise<EgressResponse>;
   /** Opens a connection to this address for another protocol, such as WebSocket. Throws where `request` rejects before lookup; later errors are the socket's. */
-  connect(url: string | URL, rules?: Pick<EgressRequest, "trusted" | keyof EgressRules>): DuplexStream;
+  connect(url: string | URL, rules?: ConnectRules): DuplexStream;
   /** The same way out with its own connections, so that closing it ends only those. They show the given certificate to servers that ask. */
   fork(certificate?: ClientCertificate): Egress;
   /** Closes its connections. */
@@ -84,16 +84,17 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
   const programBound = boundOfSetting(rules.allowedDomains);
 
   /** The rules of the program and of the request both hold; those of the program not for what the operator wrote. */
-  function checked(given: string | URL, asked: EgressRules, may: Permission): URL {
-    const bounds = [may.unlisted ? "anywhere" : programBound, boundOfSetting(asked.allowedDomains)];
+  function checked(given: string | URL, asked: EgressRules, may: ReturnType<typeof permissionOf>): URL {
+    const bounds = [may.trusted ? "anywhere" : programBound, boundOfSetting(asked.allowedDomains)];
     const url = checkAddress(given, { bounds, allowPrivate: may.allowPrivate, isPublic });
     if (url.protocol === "http:" && pins.isPinned(hostOf(url)))
       throw refused(url, "its certificate is pinned, and plain http shows none", "Use its https address.");
     return url;
   }
 
-  function permissionOf({ trusted = false, allowPrivate = rules.allowPrivate ?? false }: AskedRules): Permission {
-    return { allowPrivate: allowPrivate || trusted, unlisted: trusted };
+  /** What one address of a request may be. */
+  function permissionOf({ trusted = false, allowPrivate = rules.allowPrivate ?? false }: ConnectRules) {
+    return { trusted, allowPrivate: allowPrivate || trusted };
   }
 
   function create(certificate?: ClientCertificate): Egress {
@@ -107,7 +108,10 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
         const answer = await send(url, { method, headers, body, signal: asked.signal, allowPrivate: may.allowPrivate });
         const target = REDIRECTS.has(answer.statusCode ?? 0) ? answer.headers.location : undefined;
         const { maxRedirects = MAX_REDIRECTS } = asked;
-        if (target === undefined || maxRedirects === 0) return toResponse(answer, url, asked.maxBytes ?? MAX_BYTES);
+        if (target === undefined || maxRedirects === 0) {
+          const content = decoded(answer, asked.maxBytes ?? MAX_BYTES);
+          return { status: answer.statusCode ?? 0, headers: toHeaders(answer), url: url.href, body: content };
+        }
         answer.destroy();
         if (followed >= maxRedirects) throw requestFailed(url, `it redirected more than ${maxRedirects} times`);
         const to = URL.parse(target, url.href);
@@ -115,12 +119,17 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
         const leaves = to.origin !== url.origin;
         if (leaves && (asked.trusted === true || asked.publicRedirects === true)) may = permissionOf({});
         const next = checked(to, asked, may);
-        if (leaves) headers = withoutSecrets(headers, asked.secretHeaders);
+        if (leaves) {
+          const secret = [...SECRET_HEADERS, ...(asked.secretHeaders ?? []).map((name) => name.toLowerCase())];
+          headers = without(headers, (name) => secret.includes(name));
+        }
         const becomesGet =
           answer.statusCode === 303 || (answer.statusCode !== 307 && answer.statusCode !== 308 && method === "POST");
-        if (becomesGet)
-          ({ method, headers, body } = { method: "GET", headers: withoutBodyHeaders(headers), body: undefined });
-        else if (typeof body === "object" && !(body instanceof Uint8Array))
+        if (becomesGet) {
+          method = "GET";
+          headers = without(headers, (name) => name.startsWith("content-"));
+          body = undefined;
+        } else if (typeof body === "object" && !(body instanceof Uint8Array))
           throw requestFailed(url, "it redirected a request whose body cannot be sent twice");
         url = next;
       }
@@ -156,10 +165,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
       });
     }
 
-    function connect(
-      given: string | URL,
-      asked: Pick<EgressRequest, "trusted" | keyof EgressRules> = {},
-    ): DuplexStream {
+    function connect(given: string | URL, asked: ConnectRules = {}): DuplexStream {
       const may = permissionOf(asked);
       return connections.connect(checked(given, asked, may), may.allowPrivate);
     }
@@ -170,24 +176,8 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
   return create();
 }
 
-/** What a request asks for itself. */
-type AskedRules = Pick<EgressRequest, "trusted" | "allowPrivate">;
-
-/** What one address of a request may be. */
-interface Permission {
-  readonly allowPrivate: boolean;
-  /** It need not be among the program's allowed domains. */
-  readonly unlisted: boolean;
-}
-
-function toResponse(answer: IncomingMessage, url: URL, maxBytes: number): EgressResponse {
-  return {
-    status: answer.statusCode ?? 0,
-    headers: toHeaders(answer),
-    url: url.href,
-    body: decoded(answer, maxBytes),
-  };
-}
+/** What a connection asks for itself. */
+type ConnectRules = Pick<EgressRequest, "trusted" | keyof EgressRules>;
 
 /** Of no other header than `set-cookie` does Node keep several values apart. */
 function toHeaders({ headers }: IncomingMessage): Record<string, string> {
@@ -238,16 +228,6 @@ function limited(maxBytes: number): Transform {
 /** Headers that carry secrets wherever they are sent. */
 const SECRET_HEADERS: readonly string[] = ["authorization", "cookie", "proxy-authorization"];
 
-/** The headers that may follow a redirect to another origin. `more` names others that carry secrets. */
-function withoutSecrets(
-  headers: Readonly<Record<string, string>>,
-  more: readonly string[] = [],
-): Record<string, string> {
-  const secret = new Set([...SECRET_HEADERS, ...more.map((name) => name.toLowerCase())]);
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !secret.has(name.toLowerCase())));
-}
-
-/** The headers of a request that has lost its body. */
-function withoutBodyHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^content-/i.test(name)));
+function without(headers: Readonly<Record<string, string>>, isDropped: (name: string) => boolean) {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !isDropped(name.toLowerCase())));
 }

@@ -1,4 +1,4 @@
-import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Principal } from "../principal.ts";
 import { currentOf, type PinMode, type PinRecord, stateOf } from "./pin-record.ts";
@@ -17,10 +17,18 @@ export function afterAccepting(
   how: AcceptOptions & { readonly mode: PinMode; readonly by: Principal; readonly at: number },
 ): PinRecord {
   const { confirmAnnotations = false, hash, mode, by, at } = how;
-  if (before === undefined || (stateOf(before, mode) === "accepted" && !confirmAnnotations)) throw nothingWaits(id);
+  if (before === undefined || (stateOf(before, mode) === "accepted" && !confirmAnnotations)) {
+    const fix = "Take an id from: toolarsenal pins list";
+    const problem = `Nothing waits to be accepted as ${showValue(id)}.`;
+    throw fixable("INPUT_INVALID", problem, fix, { field: "ID", value: id });
+  }
   const content = currentOf(before);
-  if (hash !== undefined && (hash.length < MIN_DIGITS || !content.hash.startsWith(hash)))
-    throw isAnother(id, hash, content.hash);
+  if (hash !== undefined && (hash.length < MIN_DIGITS || !content.hash.startsWith(hash))) {
+    const fix = "Look at it again with: toolarsenal pins list --diff";
+    const now = content.hash.slice(0, MIN_DIGITS);
+    const problem = `${id} is no longer what ${showValue(hash)} stands for: it is ${now} now.`;
+    throw fixable("INPUT_INVALID", problem, fix, { field: "hash", value: hash });
+  }
   const { ensemble, accepted } = before;
   // Vouched for is one definition, not whatever comes under its name.
   const vouched = confirmAnnotations || (accepted?.confirmed === true && accepted.content.hash === content.hash);
@@ -33,17 +41,6 @@ export function refuseOthers(id: string, by: Principal): void {
   const fix = 'Give the role "approver" to the person who accepts, or let an approver do it.';
   const problem = `"${by.id}" lacks the role "approver" and cannot accept ${id}.`;
   throw fixable("PERMISSION_DENIED", problem, fix, { field: "id", value: id });
-}
-
-function nothingWaits(id: string): ArsenalError {
-  const fix = "Take an id from: toolarsenal pins list";
-  return fixable("INPUT_INVALID", `Nothing waits to be accepted as ${showValue(id)}.`, fix, { field: "ID", value: id });
-}
-
-function isAnother(id: string, hash: string, now: string): ArsenalError {
-  const fix = "Look at it again with: toolarsenal pins list --diff";
-  const problem = `${id} is no longer what ${showValue(hash)} stands for: it is ${now.slice(0, MIN_DIGITS)} now.`;
-  return fixable("INPUT_INVALID", problem, fix, { field: "hash", value: hash });
 }
 
 /** Notices what other processes accept, through the state they share. */

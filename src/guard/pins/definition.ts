@@ -37,16 +37,8 @@ export function definitionOf(tool: Tool): Definition {
 function entryDefinition(entry: Readonly<Record<string, unknown>>, server: string): Definition {
   const { _meta, icons: _icons, execution: _execution, ...said } = entry;
   const { name, title, description, inputSchema, outputSchema, annotations, ...other } = said;
-  return canonical({
-    name,
-    title,
-    description,
-    inputSchema,
-    outputSchema,
-    annotations,
-    server,
-    ...(isEmpty(other) ? {} : { other }),
-  });
+  const known = { name, title, description, inputSchema, outputSchema, annotations, server };
+  return canonical(Object.keys(other).length === 0 ? known : { ...known, other });
 }
 
 /** What was registered but is not in the entry: a tool that is too large is cut off at its end, where the entry is. Models read what was registered. */
@@ -73,15 +65,6 @@ function hintsOf({ confirmed: _confirmed, ...hints }: Tool["annotations"]): obje
   return hints;
 }
 
-function isEmpty(members: object): boolean {
-  return Object.keys(members).length === 0;
-}
-
-/** What a server says of itself. */
-export function instructionsDefinition(instructions: string): Definition {
-  return { instructions };
-}
-
 /** The fields that hold a JSON Schema. */
 const SCHEMA_FIELDS = ["inputSchema", "outputSchema", "parameters", "returns"];
 
@@ -102,14 +85,10 @@ export function saysNothingElse(entry: Readonly<Record<string, unknown>>, tool: 
 }
 
 function isWithin(part: unknown, whole: unknown): boolean {
-  const there = membersOf(whole);
-  return [...membersOf(part)].every(
-    ([name, value]) => there.has(name) && canonicalJson(value) === canonicalJson(there.get(name)),
+  const there = isPlainObject(whole) ? whole : {};
+  return Object.entries(isPlainObject(part) ? part : {}).every(
+    ([name, value]) => Object.hasOwn(there, name) && canonicalJson(value) === canonicalJson(there[name]),
   );
-}
-
-function membersOf(value: unknown): ReadonlyMap<string, unknown> {
-  return new Map(isPlainObject(value) ? Object.entries(value) : []);
 }
 
 /** SHA-256 in hexadecimal digits of a definition. */
@@ -158,16 +137,12 @@ function unordered(schema: unknown): unknown {
 function withinKeyword(keyword: string, value: unknown): unknown {
   if (HOLDS_SCHEMA.has(keyword) || HOLDS_LIST.has(keyword)) return unordered(value);
   if (!isPlainObject(value)) return value;
-  if (DEPENDENCIES.has(keyword)) return mapped(value, namesOrSchema);
+  if (DEPENDENCIES.has(keyword)) return mapped(value, (each) => (Array.isArray(each) ? sorted(each) : unordered(each)));
   return HOLDS_NAMED.has(keyword) ? mapped(value, unordered) : value;
 }
 
 function mapped(members: Readonly<Record<string, unknown>>, to: (value: unknown) => unknown): object {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, to(value)]));
-}
-
-function namesOrSchema(value: unknown): unknown {
-  return Array.isArray(value) ? sorted(value) : unordered(value);
 }
 
 function sorted(values: readonly unknown[]): readonly unknown[] {

@@ -1,7 +1,7 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { type Definition, definitionOf, hashOf, hashOfTool, instructionsDefinition } from "./definition.ts";
+import { type Definition, definitionOf, hashOf, hashOfTool } from "./definition.ts";
 import { diffLines } from "./diff.ts";
 import type { Pin } from "./pins.ts";
 
@@ -35,7 +35,7 @@ export function contentOfTool(tool: Tool): PinContent {
 }
 
 export function contentOfInstructions(instructions: string): PinContent {
-  return { hash: hashOf(instructionsDefinition(instructions)), instructions };
+  return { hash: hashOf({ instructions }), instructions };
 }
 
 /** The id that the instructions of a server are listed and accepted under. */
@@ -88,13 +88,13 @@ export function toPin(id: string, record: PinRecord, mode: PinMode): Pin {
   const { ensemble, since, accepted } = record;
   const state = stateOf(record, mode);
   const { hash } = currentOf(record);
-  if (state !== "accepted") return { id, ensemble, state, hash, diff: differences(record, state), seenAt: since };
-  const by = accepted?.by !== undefined && { acceptedBy: accepted.by };
-  return { id, ensemble, state, hash, diff: [], seenAt: since, ...by };
+  const by = state === "accepted" && accepted?.by !== undefined && { acceptedBy: accepted.by };
+  return { id, ensemble, state, hash, diff: differences(record, state), seenAt: since, ...by };
 }
 
 /** Of what is new everything, and of what changed what stands out from what was accepted. */
-function differences(record: PinRecord, state: "new" | "changed"): readonly string[] {
+function differences(record: PinRecord, state: Pin["state"]): readonly string[] {
+  if (state === "accepted") return [];
   if (state === "new") return diffLines({}, toDefinition(currentOf(record)));
   const lines = diffLines(...comparedOf(record));
   return record.between === undefined ? lines : [...lines, "(it changed back: now it is again as it was accepted)"];
@@ -107,7 +107,7 @@ export function comparedOf(record: PinRecord): readonly [before: Definition, aft
 }
 
 function toDefinition(content: PinContent): Definition {
-  return content.tool === undefined ? instructionsDefinition(content.instructions) : definitionOf(content.tool);
+  return content.tool === undefined ? { instructions: content.instructions } : definitionOf(content.tool);
 }
 
 /** A record as the state gave it back. What is no record is not taken for one: nothing could be compared with it. */

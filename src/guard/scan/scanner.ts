@@ -102,6 +102,20 @@ export function createScanner(options: ScannerOptions): Scanner {
     return { text: WITHHELD, first };
   }
 
+  function neutraliseValue<Value>(value: Value, place: Place): Neutralised<Value> {
+    const findings: Finding[] = [];
+    try {
+      const cleaned = mapTexts(value, (text, path) => {
+        const { text: plain, first } = clean(text, place);
+        for (const { finding } of first.findings) findings.push({ ...finding, path });
+        return plain;
+      });
+      return { value: cleaned as Value, report: report(findings) };
+    } catch (error) {
+      return { value: WITHHELD as Value, report: failed(error) };
+    }
+  }
+
   return {
     mode,
 
@@ -114,15 +128,7 @@ export function createScanner(options: ScannerOptions): Scanner {
 
     scanText: (text, place) => attempt(() => searchText(text, scanners, place).findings.map(({ finding }) => finding)),
 
-    scanValue: (value, place) =>
-      attempt(() => {
-        const findings: Finding[] = [];
-        mapTexts(value, (text, path) => {
-          for (const { finding } of searchText(text, scanners, place).findings) findings.push({ ...finding, path });
-          return text;
-        });
-        return findings;
-      }),
+    scanValue: (value, place) => neutraliseValue(value, place).report,
 
     neutraliseText(text, place) {
       try {
@@ -133,19 +139,7 @@ export function createScanner(options: ScannerOptions): Scanner {
       }
     },
 
-    neutraliseValue(value, place) {
-      const findings: Finding[] = [];
-      try {
-        const cleaned = mapTexts(value, (text, path) => {
-          const { text: plain, first } = clean(text, place);
-          for (const { finding } of first.findings) findings.push({ ...finding, path });
-          return plain;
-        });
-        return { value: cleaned as typeof value, report: report(findings) };
-      } catch (error) {
-        return { value: WITHHELD as typeof value, report: failed(error) };
-      }
-    },
+    neutraliseValue,
   };
 }
 

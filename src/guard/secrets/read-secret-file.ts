@@ -36,12 +36,6 @@ export async function readSecretFile(path: string): Promise<string> {
   }
 }
 
-/** Where a secret lies in the system's keychain. */
-interface KeychainEntry {
-  readonly service: string;
-  readonly account: string;
-}
-
 /** What asking a keychain needs. */
 interface KeychainParts {
   readonly platform: string;
@@ -54,8 +48,8 @@ interface KeychainParts {
 const TIMEOUT_MS = 60_000;
 
 /** Asks the system's keychain: `security` on macOS, `secret-tool` on Linux. Its arguments name the secret and never hold it. Rejects with `Missing`. */
-export async function readKeychain(entry: KeychainEntry, parts: KeychainParts): Promise<string> {
-  const program = programFor(entry, parts.platform);
+export async function readKeychain(service: string, account: string, parts: KeychainParts): Promise<string> {
+  const program = programFor(service, account, parts.platform);
   if (program === undefined)
     throw new Missing(`there is no keychain that can be asked on ${parts.platform}`, "Use env: or file: instead.");
   const found = await run(program, parts);
@@ -63,7 +57,7 @@ export async function readKeychain(entry: KeychainEntry, parts: KeychainParts): 
   return found;
 }
 
-function programFor({ service, account }: KeychainEntry, platform: string) {
+function programFor(service: string, account: string, platform: string) {
   switch (platform) {
     case "darwin":
       return {

@@ -266,7 +266,7 @@ describe("a text with secrets", () => {
     expect(secrets.redactor.text("fetched-secret")).toBe("[redacted]");
     const nothing = [() => "", () => 7 as unknown as string].map((fetch) => failure(secrets.fill(fetch, USE)));
     const message =
-      'headers.Authorization of "github": the function returned no secret. Let it return a nonempty text.';
+      'headers.Authorization of "github" is a function that returned no secret. Let it return a nonempty text.';
     expect(await Promise.all(nothing)).toEqual([message, message]);
   });
 

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
@@ -75,9 +75,8 @@ export function createSecrets(
         const key = JSON.stringify([service, account]);
         const earlier = kept.get(key);
         if (earlier !== undefined && earlier.until > clock.now()) return earlier.value;
-        const value = await (
-          await readers()
-        ).readKeychain({ service, account }, { platform, environment, signal: use.signal });
+        const { readKeychain } = await readers();
+        const value = await readKeychain(service, account, { platform, environment, signal: use.signal });
         kept.set(key, { value, until: clock.now() + KEYCHAIN_MS });
         return value;
       }
@@ -130,21 +129,20 @@ export function createSecrets(
 
 function fetched(value: unknown, use: SecretUse): string {
   if (typeof value === "string" && value !== "") return value;
-  const fix = "Let it return a nonempty text.";
-  throw invalid(`${use.field} of ${showValue(use.scope)}: the function returned no secret. ${fix}`, use, fix);
+  throw invalid("is a function that returned no secret", use, "Let it return a nonempty text.");
 }
 
 function noReference(use: SecretUse): ArsenalError {
   const fix = `Write ${use.field}: "env:NAME", "file:/WHOLE/PATH" or "keychain:SERVICE/ACCOUNT".`;
-  return invalid(`${use.field} of ${showValue(use.scope)} is no reference to a secret. ${fix}`, use, fix);
+  return invalid("is no reference to a secret", use, fix);
 }
 
 function unusable(reference: string, use: SecretUse, { message, fix }: Missing): ArsenalError {
   const whose = use.principal !== undefined && reference.includes("{") ? ` for ${showValue(use.principal.id)}` : "";
-  const what = `${use.field} of ${showValue(use.scope)} refers to ${reference}${whose}: ${message}. ${fix}`;
-  return invalid(what, use, fix);
+  return invalid(`refers to ${reference}${whose}: ${message}`, use, fix);
 }
 
-function invalid(message: string, { field }: SecretUse, fix: string): ArsenalError {
-  return new ArsenalError("CONFIG_INVALID", message, { field, fix, beforeSend: true });
+function invalid(problem: string, { scope, field }: SecretUse, fix: string): ArsenalError {
+  const details = { field, beforeSend: true };
+  return fixable("CONFIG_INVALID", `${field} of ${showValue(scope)} ${problem}.`, fix, details);
 }

@@ -50,7 +50,7 @@ type Answer =
  */
 export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   const { library = loadCedar(), name = "policies", mode = "standard" } = parts;
-  const { setId, names, approvals, rules } = readPolicies(text, name, library);
+  const { setId, approvals, rules } = readPolicies(text, name, library);
   const entityOf = remember(toolEntity);
   const views = new Map<string, (tool: Tool) => boolean>();
 
@@ -70,7 +70,7 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
     // Cedar passes over a policy that fails. One that forbids must not be passed over.
     const [failed] = diagnostics.errors;
     if (failed !== undefined) return { said: "failed", rule: failed.policyId, problem: failed.error.message };
-    const by = names.filter((each) => diagnostics.reason.includes(each));
+    const by = rules.map(({ rule }) => rule).filter((each) => diagnostics.reason.includes(each));
     return { said: decision === "allow" ? "permitted" : "refused", by };
   }
 
@@ -205,19 +205,8 @@ function toNumber(value: number): CedarValue {
   return /^-?\d{1,14}\.\d{1,4}$/.test(text) ? { __extn: { fn: "decimal", arg: text } } : text;
 }
 
-/** Policies that were read once, and are asked by the id they are kept under. */
-interface ReadPolicies {
-  readonly setId: string;
-  /** Their names in the order of the text: `@id("…")`, or `policy N`, counted from 1. */
-  readonly names: readonly string[];
-  /** Permissions that a person must approve, by name, each with what `@require_approval("…")` says. */
-  readonly approvals: ReadonlyMap<string, string>;
-  /** Each with its text. */
-  readonly rules: readonly PolicyRule[];
-}
-
-/** Reads the text of policies. Throws CONFIG_INVALID with line and fix. `name` stands in messages. */
-function readPolicies(text: string, name: string, library: CedarLibrary): ReadPolicies {
+/** Reads the text of policies, which are then asked by `setId`. Throws CONFIG_INVALID with line and fix. `name` stands in messages. */
+function readPolicies(text: string, name: string, library: CedarLibrary) {
   const lineOf = (policy: string): number => text.slice(0, text.indexOf(policy)).split("\n").length;
   const { policies, policy_templates: templates } = found(library.policySetTextToParts(text), text, name);
   const [template] = templates;
@@ -225,7 +214,9 @@ function readPolicies(text: string, name: string, library: CedarLibrary): ReadPo
     throw invalid(`${name}:${lineOf(template)}`, "is a template", "Write the principal and the resource out.");
 
   const read = new Map<string, string>();
+  /** Permissions that a person must approve, by name, each with what `@require_approval("…")` says. */
   const approvals = new Map<string, string>();
+  /** In the order of the text, named `@id("…")`, or `policy N`, counted from 1. */
   const rules: PolicyRule[] = [];
   // The library orders them by numbers as texts: 10 before 2. The same text twice is one policy.
   const ordered = [...new Set(policies)].sort((one, other) => text.indexOf(one) - text.indexOf(other));
@@ -245,7 +236,7 @@ function readPolicies(text: string, name: string, library: CedarLibrary): ReadPo
   // By content, so that reading a file again takes no more memory.
   const setId = `toolarsenal-${createHash("sha256").update(text).digest("hex")}`;
   found(library.preparsePolicySet(setId, { staticPolicies: Object.fromEntries(read) }), text, name);
-  return { setId, names: [...read.keys()], approvals, rules };
+  return { setId, approvals, rules };
 }
 
 function found<Found extends object>(answer: CedarAnswer<Found>, text: string, name: string): Found {
