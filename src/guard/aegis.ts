@@ -162,10 +162,8 @@ export function createAegis(options: {
     try {
       const asked = await approvals.request(request, reason);
       if (asked.state === "approved") return { ...allowed(decision), confirmationId: asked.id };
-      return {
-        ...waiting(asked.id, asked.reason, request),
-        ...(decision.rule !== undefined && { rule: decision.rule }),
-      };
+      const { rule } = decision;
+      return { ...waiting(asked.id, asked.reason, request), ...(rule !== undefined && { rule }) };
     } catch (error) {
       return denied(cannotBeApproved(request, error));
     }
@@ -175,8 +173,12 @@ export function createAegis(options: {
     const { approveCommand } = settings;
     // A caller from elsewhere cannot run it, and need not know the paths of this machine.
     const mayRunIt = approveCommand !== undefined && principal.local;
-    const command = mayRunIt ? { command: `${approveCommand} ${confirmationId}` } : {};
-    return { effect: "confirm", confirmationId, reason, ...command };
+    return {
+      effect: "confirm",
+      confirmationId,
+      reason,
+      ...(mayRunIt && { command: `${approveCommand} ${confirmationId}` }),
+    };
   }
 
   /** What an approval that is checked, or used up, means for the call that names it. */
@@ -246,8 +248,7 @@ export function createAegis(options: {
     limitsOf,
 
     redeem(request) {
-      if (pins === undefined) return useUp(request);
-      const refusal = refusalOf(request.tool, pins);
+      const refusal = pins && refusalOf(request.tool, pins);
       if (refusal === undefined) return useUp(request);
       return refusal.then((changed) => (changed === undefined ? useUp(request) : denied(changed, "pin")));
     },

@@ -59,15 +59,8 @@ export async function askPolicy(policy: Policy, request: PolicyRequest): Promise
 
 /** What makes an answer of the policy none. */
 function problemOf(decision: PolicyDecision): string | undefined {
-  switch (decision?.effect) {
-    case "deny":
-      return undefined;
-    case "allow":
-    case "confirm":
-      return unkeepable(decision.obligations);
-    default:
-      return `it answered ${showValue(decision)}`;
-  }
+  if (!["allow", "confirm", "deny"].includes(decision?.effect)) return `it answered ${showValue(decision)}`;
+  return decision.effect === "deny" ? undefined : unkeepable(decision.obligations);
 }
 
 /** Whether each obligation is one that can be kept. */
@@ -84,14 +77,10 @@ function unkeepable(obligations: unknown): string | undefined {
   if (!isPlainObject(obligations)) return `its obligations are ${showValue(obligations)}`;
   for (const [name, demanded] of Object.entries(obligations)) {
     if (demanded === undefined) continue;
-    if (!isKnown(name)) return `it demands ${showValue(name)}, which nothing here can keep`;
-    if (!CAN_BE_KEPT[name](demanded)) return `its obligation ${name} is ${showValue(demanded)}`;
+    if (!Object.hasOwn(CAN_BE_KEPT, name)) return `it demands ${showValue(name)}, which nothing here can keep`;
+    if (!CAN_BE_KEPT[name as keyof Obligations](demanded)) return `its obligation ${name} is ${showValue(demanded)}`;
   }
   return undefined;
-}
-
-function isKnown(name: string): name is keyof Obligations {
-  return Object.hasOwn(CAN_BE_KEPT, name);
 }
 
 function isListOf(value: unknown, isMember: (member: unknown) => boolean): boolean {

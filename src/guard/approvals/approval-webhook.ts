@@ -90,7 +90,9 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
   async function send(id: string, signal: AbortSignal): Promise<Failure | undefined> {
     const approval = await find(id);
     if (approval?.state !== "pending") return undefined;
-    const body = bodyOf(approval, describe);
+    const { toolId, requestedBy, reason, requestedAt, expiresAt } = approval;
+    const told = { id, toolId, arguments: describe(approval.arguments), requestedBy, reason, requestedAt, expiresAt };
+    const body = visibleText(JSON.stringify(told));
     const headers = await headersOf(body);
     const sent = { method: "POST", headers, body, signal, trusted: true, maxRedirects: 0 };
     const response = await egress.request(url, sent);
@@ -140,10 +142,4 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
       egress.close();
     },
   };
-}
-
-function bodyOf(approval: PendingApproval, describe: ApprovalWebhookOptions["describe"]): string {
-  const { id, toolId, requestedBy, reason, requestedAt, expiresAt } = approval;
-  const args = describe(approval.arguments);
-  return visibleText(JSON.stringify({ id, toolId, arguments: args, requestedBy, reason, requestedAt, expiresAt }));
 }

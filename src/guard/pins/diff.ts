@@ -62,18 +62,16 @@ function compare(path: readonly string[], before: unknown, after: unknown, place
   }
 }
 
+const PLAIN_NAME = /^[\p{L}\p{N}_$-]+$/u;
+
 function linesOf(place: Place): readonly string[] {
   const [before, after] = excerpts(place);
   return [
-    shown(place.path.map(nameOf).join("."), unmistakableText),
+    // A name that could be read as more than a name is written as JSON writes it.
+    shown(place.path.map((name) => (PLAIN_NAME.test(name) ? name : JSON.stringify(name))).join("."), unmistakableText),
     ...(before === undefined ? [] : [`- ${before}`]),
     ...(after === undefined ? [] : [`+ ${after}`]),
   ];
-}
-
-/** A name that could be read as more than a name is written as JSON writes it. */
-function nameOf(name: string): string {
-  return /^[\p{L}\p{N}_$-]+$/u.test(name) ? name : JSON.stringify(name);
 }
 
 /** Both sides as they are shown: of long texts the part that differs, and of texts that look the same the numbers of their characters. */
@@ -95,17 +93,13 @@ function alone(value: unknown): string | undefined {
 /** Whether two texts could be taken for the same: wherever they differ, one has a plain letter and the other one beyond ASCII. */
 function lookAlike(one: string, other: string): boolean {
   const letters = lettersOf(other);
-  const isAlike = (letter: string, at = ""): boolean => letter === at || isPlain(letter) !== isPlain(at);
+  const isAlike = (letter: string, at = ""): boolean => letter === at || letter <= "\x7F" !== at <= "\x7F";
   const ours = lettersOf(one);
   return ours.length === letters.length && ours.every((letter, index) => isAlike(letter, letters[index]));
 }
 
 function lettersOf(text: string): readonly string[] {
   return Array.from(shown(text, unmistakableText).normalize("NFKC"));
-}
-
-function isPlain(letter: string): boolean {
-  return letter <= "\x7F";
 }
 
 /** How many characters two texts share at their beginning and, after that, at their end. */

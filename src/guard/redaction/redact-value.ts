@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { REDACTED } from "./secret-patterns.ts";
 
 /** Deeper values are cut off: a server may send anything, and whatever shows it must not run out of stack. */
@@ -88,12 +89,9 @@ function isClean(value: object, redact: (text: string) => string): boolean {
   }
 }
 
-let isNativeError: ((value: unknown) => value is Error) | undefined;
-
 /** Errors of other contexts are of other classes. */
 function isAnyError(value: unknown): value is Error {
-  isNativeError ??= process.getBuiltinModule("node:util").types.isNativeError;
-  return value instanceof Error || isNativeError(value);
+  return value instanceof Error || types.isNativeError(value);
 }
 
 /** Lists and objects without a class of their own. What is behind a class may be a socket, and whole programs hang from those. */
@@ -107,20 +105,23 @@ function isPlain(value: unknown): value is object {
 function visitError(error: Error, inner: Visit): Error {
   // Some are not listed (`stack`, `cause`, `errors`), and of some classes name and message are not the error's own.
   const names = [...new Set(["name", "message", ...Object.getOwnPropertyNames(error)])];
-  const isFree = names.every((name) => isChangeable(error, name));
+  const isFree = names.every(
+    (name) => Object.getOwnPropertyDescriptor(error, name)?.configurable ?? Object.isExtensible(error),
+  );
   // Where something of it cannot be changed, another error of its class can take its place, also in what it holds.
   const standIn = isFree ? error : (Object.create(Object.getPrototypeOf(error) as object) as Error);
   inner.seen.set(error, standIn);
   const values = names.map((name) => read(error, name));
   const shown = values.map((value) => visit(value, inner));
   if (shown.every((value, index) => value === values[index])) return error;
-  for (const [index, name] of names.entries())
-    if (!isFree || shown[index] !== values[index]) show(standIn, error, name, shown[index]);
+  for (const [index, name] of names.entries()) {
+    if (isFree && shown[index] === values[index]) continue;
+    // Listed or not as it was.
+    const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
+    const descriptor = { value: shown[index], enumerable, configurable: true, writable: true };
+    Reflect.defineProperty(standIn, name, descriptor);
+  }
   return standIn;
-}
-
-function isChangeable(error: Error, name: string): boolean {
-  return Object.getOwnPropertyDescriptor(error, name)?.configurable ?? Object.isExtensible(error);
 }
 
 /** What cannot be read cannot be looked through either. */
@@ -130,12 +131,6 @@ function read(error: Error, name: string): unknown {
   } catch {
     return REDACTED;
   }
-}
-
-/** Sets a member as it is shown, listed or not as it was. */
-function show(on: Error, error: Error, name: string, value: unknown): void {
-  const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
-  Reflect.defineProperty(on, name, { value, enumerable, configurable: true, writable: true });
 }
 
 function visitList(list: readonly unknown[], inner: Visit): unknown {

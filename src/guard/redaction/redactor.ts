@@ -36,10 +36,13 @@ export function createRedactor(): Redactor {
   const forms = createFormIndex();
 
   /** Searches the text, then the text with its escapes undone, and so on. */
-  function find(text: string, { unfinished = false, patterns = true }: Search, layers = layersFor(text)): Found {
+  function find(
+    text: string,
+    { unfinished = false, patterns = true }: Search,
+    layers = text.length > LONG_TEXT ? 1 : MAX_LAYERS,
+  ): Found {
     const { spans: told, open } = forms.find(text, unfinished);
-    const alike = patterns ? findPatterns(text) : NO_SPANS;
-    const spans = alike.length === 0 ? told : [...told, ...alike];
+    const spans = patterns ? [...told, ...findPatterns(text)] : told;
     const plainer = layers === 0 ? undefined : unescapeOnce(text, unfinished);
     if (plainer === undefined) return { spans, open };
     const within = find(plainer.text, { unfinished, patterns }, layers - 1);
@@ -94,11 +97,6 @@ interface Search {
 
 const ANYTHING: Search = {};
 const KNOWN_ONLY: Search = { patterns: false };
-const NO_SPANS: readonly number[] = [];
-
-function layersFor(text: string): number {
-  return text.length > LONG_TEXT ? 1 : MAX_LAYERS;
-}
 
 /** The text from a place on, with the spans masked, those that overlap as one. One that began before that place is masked as far as it goes on. */
 function masked(text: string, spans: readonly number[], from: number): string {

@@ -45,8 +45,6 @@ export function hasHint(text: string): boolean {
 
 /** Where the text has what looks like a credential: start and end of each in turn. */
 export function findPatterns(text: string): readonly number[] {
-  if (!hasHint(text)) return NONE;
+  if (!hasHint(text)) return [];
   return Array.from(text.matchAll(ANY), ({ index, 0: found }) => [index, index + found.length]).flat();
 }
-
-const NONE: readonly number[] = Object.freeze([]);

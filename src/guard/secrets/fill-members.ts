@@ -19,13 +19,10 @@ export async function fillMembers(members: Members, secrets: Secrets, use: Secre
   for (const [name, text] of Object.entries(members)) {
     const value = await secrets.fill(text, { ...use, field: `${use.field}.${name}` });
     filled[name] = value;
-    if (isSecret(name, text)) for (const part of secretParts(value)) secrets.redactor.add(part);
+    if (typeof text !== "string" || hasSecret(text) || isWrittenOutSecret(name, text))
+      for (const part of secretParts(value)) secrets.redactor.add(part);
   }
   return filled;
-}
-
-function isSecret(name: string, text: SecretReference | string): boolean {
-  return typeof text !== "string" || hasSecret(text) || isWrittenOutSecret(name, text);
 }
 
 /** True for a value that its name or its form says is a secret, and that is long enough not to be an ordinary word. */

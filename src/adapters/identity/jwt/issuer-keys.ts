@@ -4,15 +4,10 @@ import { type Issuer, unusable } from "./issuer.ts";
 
 /** Creates what fetches the keys that an issuer publishes: at `jwksUri`, or where its metadata says. */
 export function createIssuerKeys(issuer: Issuer, jwksUri?: string): () => Promise<JSONWebKeySet> {
-  async function find(): Promise<string> {
-    const uri = issuer.address(await issuer.metadata(), "jwks_uri");
-    if (uri === undefined) throw unusable(issuer.name, "its metadata has no usable jwks_uri");
-    return uri;
-  }
-
   return async () => {
     try {
-      const uri = jwksUri ?? (await find());
+      const uri = jwksUri ?? issuer.address(await issuer.metadata(), "jwks_uri");
+      if (uri === undefined) throw unusable(issuer.name, "its metadata has no usable jwks_uri");
       const { status, body } = await issuer.ask(uri);
       if (status !== 200 || !Array.isArray(body?.["keys"])) throw unusable(issuer.name, `${uri} has no key set`);
       return body as unknown as JSONWebKeySet;
@@ -21,16 +16,6 @@ export function createIssuerKeys(issuer: Issuer, jwksUri?: string): () => Promis
       throw error;
     }
   };
-}
-
-/** What a key set needs. */
-interface KeySetParts {
-  readonly clock: Clock;
-  fetch(): Promise<JSONWebKeySet>;
-  /** Returns what finds the key for a token's header. Throws if a key is invalid. */
-  toLookUp(keys: JSONWebKeySet): JWTVerifyGetKey;
-  /** True for the error of a look-up that found no key. */
-  isUnknownKey(error: unknown): boolean;
 }
 
 /** The least time between two fetches: 1,000 tokens with invented key ids lead to one. */
@@ -43,7 +28,15 @@ export const FRESH_MS = 600_000;
 export const USABLE_MS = 3_600_000;
 
 /** Finds the key of a token among those of its issuer, which are kept and follow the issuer's rotation. Rejects if they cannot be fetched. */
-export function createKeySet({ clock, fetch, toLookUp, isUnknownKey }: KeySetParts): JWTVerifyGetKey {
+export function createKeySet(parts: {
+  readonly clock: Clock;
+  fetch(): Promise<JSONWebKeySet>;
+  /** Returns what finds the key for a token's header. Throws if a key is invalid. */
+  toLookUp(keys: JSONWebKeySet): JWTVerifyGetKey;
+  /** True for the error of a look-up that found no key. */
+  isUnknownKey(error: unknown): boolean;
+}): JWTVerifyGetKey {
+  const { clock, fetch, toLookUp, isUnknownKey } = parts;
   let held: { readonly lookUp: JWTVerifyGetKey; readonly at: number } | undefined;
   let triedAt = -Infinity;
   let fetching: Promise<JWTVerifyGetKey> | undefined;

@@ -119,7 +119,8 @@ function visibleTo(caller: Caller, rules: readonly Rule[], denyByDefault: boolea
   const hiding = rules.filter(({ hides, aboutCaller }) => hides && aboutCaller.every(holds));
   const reaching = rules.filter(({ grants, aboutCaller }) => grants && aboutCaller.filter(isAboutReach).every(holds));
   const hidden: readonly (ToolFilter | undefined)[] = hiding.map(({ aboutTool, when }) =>
-    when === undefined ? hiddenBy(aboutTool) : undefined,
+    // Those named exactly. What a source calls its tool is left to `sees`.
+    when === undefined ? allOf(aboutTool, (ids) => ({ any: [{ ids }, { names: ids }] })) : undefined,
   );
   const reached: readonly (ToolFilter | undefined)[] = denyByDefault
     ? reaching.map(({ aboutTool }) => reachedBy(aboutTool.filter(isAboutReach)))
@@ -131,11 +132,6 @@ function visibleTo(caller: Caller, rules: readonly Rule[], denyByDefault: boolea
 
 function isStated(filters: readonly (ToolFilter | undefined)[]): filters is readonly ToolFilter[] {
   return filters.every((filter) => filter !== undefined);
-}
-
-/** The tools that a rule hides: those named exactly. What a source calls its tool is left to `sees`. */
-function hiddenBy(conditions: readonly Condition<Tool>[]): ToolFilter | undefined {
-  return allOf(conditions, (ids) => ({ any: [{ ids }, { names: ids }] }));
 }
 
 /** The tools that a permission reaches. A bare name also means what a source calls its tool, so only ids can be stated. */

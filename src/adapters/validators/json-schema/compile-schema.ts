@@ -1,5 +1,5 @@
 import { nativePattern } from "../../../tool/schema/keywords.ts";
-import type { Checked, CompileOptions, Problem } from "../../../execute/validator.port.ts";
+import type { Checked, CompileOptions } from "../../../execute/validator.port.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { measureSchema } from "../../../tool/schema/schema-limits.ts";
 import { type CheckLimits, createEvaluator, type Run, TooCostly } from "./evaluate.ts";
@@ -55,14 +55,11 @@ export function withinLimits(check: SchemaCheck, limits: CheckLimits): (value: u
     try {
       return check(value, limits);
     } catch (error) {
-      if (error instanceof TooCostly) return { valid: false, problems: [tooCostly(limits.maxSteps)] };
-      throw error;
+      if (!(error instanceof TooCostly)) throw error;
+      const expected = "arguments that can be checked in time";
+      const received = `some that take more than ${limits.maxSteps.toLocaleString("en")} steps to check`;
+      const message = `The value must be ${expected}, but is ${received}.`;
+      return { valid: false, problems: [{ field: "", message, expected, received }] };
     }
   };
-}
-
-function tooCostly(maxSteps: number): Problem {
-  const expected = "arguments that can be checked in time";
-  const received = `some that take more than ${maxSteps.toLocaleString("en")} steps to check`;
-  return { field: "", message: `The value must be ${expected}, but is ${received}.`, expected, received };
 }

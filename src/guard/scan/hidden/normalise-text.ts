@@ -119,26 +119,19 @@ function unveil(text: string, lenient: boolean, report: (found: HiddenText) => v
   return plain + text.slice(last);
 }
 
-interface Context {
-  readonly text: string;
-  readonly lenient: boolean;
-  readonly rightToLeft: () => boolean;
-  readonly denseHyphens: () => boolean;
-  /** The whole character that ends or begins there; empty at the ends of the text. */
-  readonly before: (position: number) => string;
-  readonly after: (position: number) => string;
-}
+type Context = ReturnType<typeof createContext>;
 
-function createContext(text: string, lenient: boolean): Context {
+function createContext(text: string, lenient: boolean) {
   let rightToLeft: boolean | undefined;
   let dense: boolean | undefined;
   return {
     text,
     lenient,
-    rightToLeft: () => (rightToLeft ??= RIGHT_TO_LEFT.test(text)),
-    denseHyphens: () => (dense ??= /\u00AD[^\u00AD]{0,3}\u00AD[^\u00AD]{0,3}\u00AD/u.test(text)),
-    before: (position) => Array.from(text.slice(Math.max(0, position - 2), position)).at(-1) ?? "",
-    after: (position) => Array.from(text.slice(position, position + 2))[0] ?? "",
+    rightToLeft: (): boolean => (rightToLeft ??= RIGHT_TO_LEFT.test(text)),
+    denseHyphens: (): boolean => (dense ??= /\u00AD[^\u00AD]{0,3}\u00AD[^\u00AD]{0,3}\u00AD/u.test(text)),
+    /** The whole character that ends or begins there; empty at the ends of the text. */
+    before: (position: number): string => Array.from(text.slice(Math.max(0, position - 2), position)).at(-1) ?? "",
+    after: (position: number): string => Array.from(text.slice(position, position + 2))[0] ?? "",
   };
 }
 
@@ -225,7 +218,8 @@ function judgeBidi(control: string, start: number, { text, lenient, rightToLeft 
   if (lenient && !overrides && code < 0x206a && rightToLeft()) return undefined;
   if (code === 0x061c || code === 0x200e || code === 0x200f) return { kind: "bidi", severity: "low" };
   const inside = /^[^\u202A-\u202E\u2066-\u2069\n]{0,2000}/.exec(text.slice(start + 1, start + 2001))?.[0] ?? "";
-  if (overrides) return { kind: "bidi", severity: "high", ...shown(code === 0x202e ? reversed(inside) : inside) };
+  const reversed = code === 0x202e ? Array.from(inside).toReversed().join("") : inside;
+  if (overrides) return { kind: "bidi", severity: "high", ...shown(reversed) };
   const opens = code === 0x202a || code === 0x202b || (code >= 0x2066 && code <= 0x2068);
   return { kind: "bidi", severity: "medium", ...shown(opens ? inside : "") };
 }
@@ -284,8 +278,4 @@ function add(findings: HiddenText[], found: HiddenText): void {
 
 function shown(hidden: string): { readonly hidden?: string } {
   return hidden === "" ? {} : { hidden };
-}
-
-function reversed(text: string): string {
-  return Array.from(text).toReversed().join("");
 }

@@ -10,8 +10,8 @@ export interface Rule {
   readonly places?: readonly Place[];
   /** What a finding means, for a person. */
   readonly message: string;
-  /** Returns where the text has it. Takes time in proportion to the text. */
-  readonly find: Search;
+  /** Returns where the text has it; undefined if it does not. Takes time in proportion to the text. */
+  find(text: RuleText): Span | undefined;
 }
 
 /** A stretch of a text. */
@@ -19,9 +19,6 @@ export interface Span {
   readonly start: number;
   readonly end: number;
 }
-
-/** Looks for something; undefined if it is not there. */
-export type Search = (text: RuleText) => Span | undefined;
 
 /** A text that rules read: without hidden characters, full-width and typographic forms folded. Lookups are shared between rules. */
 export interface RuleText {

@@ -28,12 +28,9 @@ export function toolTexts(tool: object): readonly ToolText[] {
   const further: string[] = [];
   const names = new Set<string>();
   const seen = new Set<string>();
-  const pending: { readonly path: string; readonly value: unknown }[] = [];
-  for (const part of READ_PARTS.split(" ")) {
-    const value = (tool as Readonly<Record<string, unknown>>)[part];
-    if (value !== undefined) pending.push({ path: part, value });
-  }
-  pending.reverse();
+  const given = tool as Readonly<Record<string, unknown>>;
+  const present = READ_PARTS.split(" ").filter((part) => given[part] !== undefined);
+  const pending = present.map((path) => ({ path, value: given[path] })).toReversed();
   let parts = 0;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { path, value } = next;
