@@ -23,8 +23,7 @@ export const RANKED = 50;
 
 /** Where a tool stands, counted from 1; undefined if it is not ranked. */
 export function rankOf(answer: Pick<Answer, "ranking">, id: string): number | undefined {
-  const index = answer.ranking.findIndex((ranked) => ranked.id === id);
-  return index < 0 ? undefined : index + 1;
+  return firstRank({ ranking: answer.ranking, relevant: [id] });
 }
 
 /** Where the first tool that serves the query stands, counted from 1; undefined if none is ranked. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { SourceDraft } from "../tool/draft.ts";
@@ -72,7 +72,7 @@ type Refuse = (field: string, value: unknown, expected: string) => never;
 
 async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) => Row): Promise<readonly Row[]> {
   const content = await readFile(path, "utf8").catch((cause: unknown) => {
-    throw invalid(path, path, `Cannot read ${path}. Check the path.`, "Check the path.", cause);
+    throw fixable("INPUT_INVALID", `Cannot read ${path}.`, "Check the path.", { field: path, value: path, cause });
   });
   const rows: Row[] = [];
   // Some editors start a file with a byte order mark, which is not JSON.
@@ -84,23 +84,21 @@ async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) =
     try {
       value = JSON.parse(line);
     } catch (cause) {
-      throw invalid(at, line, `${at}: not JSON: ${showValue(line)}. ${ONE_PER_LINE}`, ONE_PER_LINE, cause);
+      const problem = `${at}: not JSON: ${showValue(line)}.`;
+      throw fixable("INPUT_INVALID", problem, ONE_PER_LINE, { field: at, value: line, cause });
     }
     const refuse: Refuse = (field, held, expected) => {
       const message = `${at}: ${field} must be ${expected}, not ${showValue(held)}.`;
-      throw invalid(`${at} ${field}`, held, message, `Make ${field} ${expected}.`);
+      const details = { field: `${at} ${field}`, value: held, fix: `Make ${field} ${expected}.` };
+      throw new ArsenalError("INPUT_INVALID", message, details);
     };
     rows.push(read(isPlainObject(value) ? value : refuse("the line", value, "a JSON object"), refuse));
   }
-  if (rows.length === 0) throw invalid(path, "", `${path} is empty. ${ONE_PER_LINE}`, ONE_PER_LINE);
+  if (rows.length === 0) throw fixable("INPUT_INVALID", `${path} is empty.`, ONE_PER_LINE, { field: path, value: "" });
   return rows;
 }
 
 const ONE_PER_LINE = "Write one JSON object per line.";
-
-function invalid(field: string, value: unknown, message: string, fix: string, cause?: unknown): ArsenalError {
-  return new ArsenalError("INPUT_INVALID", message, { field, value, fix, cause });
-}
 
 function text(line: Line, field: string): string | undefined {
   const value = line[field];

@@ -21,24 +21,24 @@ export interface Bar {
   readonly count: number;
 }
 
-const RANK_BARS: readonly (readonly [string, number])[] = [
-  ["1", 1],
-  ["2", 2],
-  ["3", 3],
-  ["4", 4],
-  ["5", 5],
-  ["6–10", 10],
-  ["11–20", 20],
-  [`21–${RANKED}`, RANKED],
-  ["none", Infinity],
-];
+/** How many values lie up to each edge and above the one before. */
+function histogram(
+  values: readonly number[],
+  edges: readonly number[],
+  label: (edge: number, before: number) => string,
+) {
+  return edges.map((edge, index): Bar => {
+    const before = edges[index - 1] ?? -Infinity;
+    return { label: label(edge, before), count: values.filter((value) => value > before && value <= edge).length };
+  });
+}
 
 /** How many queries have their first relevant tool at which rank. */
 export function rankHistogram(answers: readonly Answer[]): readonly Bar[] {
   const ranks = answers.filter(({ relevant }) => relevant.length > 0).map((answer) => firstRank(answer) ?? Infinity);
-  return RANK_BARS.map(([label, last], index) => {
-    const before = RANK_BARS[index - 1]?.[1] ?? 0;
-    return { label, count: ranks.filter((rank) => rank > before && rank <= last).length };
+  return histogram(ranks, [1, 2, 3, 4, 5, 10, 20, RANKED, Infinity], (edge, before) => {
+    if (edge === Infinity) return "none";
+    return edge <= 5 ? String(edge) : `${before + 1}–${edge}`;
   });
 }
 
@@ -53,11 +53,5 @@ export function timeEdges(lists: readonly (readonly number[])[]): readonly numbe
 
 /** How many times lie up to each edge and above the one before. */
 export function timeHistogram(times: readonly number[], edges: readonly number[]): readonly Bar[] {
-  return edges.map((edge, index) => {
-    const before = edges[index - 1] ?? -Infinity;
-    return {
-      label: edge === Infinity ? `> ${before}` : String(edge),
-      count: times.filter((time) => time > before && time <= edge).length,
-    };
-  });
+  return histogram(times, edges, (edge, before) => (edge === Infinity ? `> ${before}` : String(edge)));
 }

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { ExplainedTool } from "../../retrieve/result.ts";
 import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import { knownTools } from "../known-tools.ts";
-import { type Contender, missReason } from "./miss-reason.ts";
+import { type Contender, missReason } from "./misses.ts";
 
 const KNOWN = knownTools(
   [

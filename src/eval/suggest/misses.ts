@@ -1,36 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Answering, toToolQuery, type Work } from "../answer-queries.ts";
 import { type Answer, rankOf } from "../answer.ts";
-import type { KnownTool } from "../known-tools.ts";
+import type { ExplainedTool } from "../../retrieve/result.ts";
+import { type KnownTool, quoted, wordsOf } from "../known-tools.ts";
+import { present } from "../../tool/present.ts";
 import { round } from "../metrics.ts";
-import { type Contender, missReason } from "./miss-reason.ts";
 
 /** A relevant tool ranks `low`; none is in the first fifty (`lost`); the query was `refused` although a tool fits, or `answered` although none does. */
 export type MissKind = "low" | "lost" | "refused" | "answered";
 
 /** A query that was not answered as it should, under the names the JSON lines have. */
-export interface Miss {
-  readonly id: string;
-  readonly query: string;
-  readonly style?: string;
-  readonly kind: MissKind;
-  /** What serves the query, and where it stands; null if it is not among the first fifty. */
-  readonly relevant: readonly (NamedTool & { readonly rank: number | null; readonly score: number | null })[];
-  /** The first five tools. */
-  readonly returned: readonly (NamedTool & {
-    readonly score: number;
-    readonly semantic_score: number;
-    readonly relevant: boolean;
-  })[];
-  readonly reason: string;
-}
-
-/** A tool as the tools file has it. */
-export interface NamedTool {
-  readonly id: string;
-  /** Omitted if the file has no such tool. */
-  readonly name?: string;
-}
+export type Miss = ReturnType<typeof toMiss>;
 
 /** Tools a model is given where nobody says how many. */
 export const SHOWN = 5;
@@ -51,22 +31,20 @@ export function toMiss(
   kind: MissKind,
   reason: string,
   known: ReadonlyMap<string, Pick<KnownTool, "name">> = new Map(),
-): Miss {
-  const named = (toolId: string): NamedTool => {
-    const name = known.get(toolId)?.name;
-    return { id: toolId, ...(name === undefined ? {} : { name }) };
-  };
+) {
+  /** A tool as the tools file has it; without a name if the file has no such tool. */
+  const named = (toolId: string) => present({ id: toolId, name: known.get(toolId)?.name });
   const { id, query, style, relevant, ranking } = answer;
   return {
-    id,
-    query,
-    ...(style === undefined ? {} : { style }),
+    ...present({ id, query, style }),
     kind,
+    /** What serves the query, and where it stands; null if it is not among the first fifty. */
     relevant: relevant.map((wanted) => {
       const rank = rankOf(answer, wanted);
       const score = rank === undefined ? undefined : ranking[rank - 1]?.score;
       return { ...named(wanted), rank: rank ?? null, score: score === undefined ? null : round(score) };
     }),
+    /** The first five tools. */
     returned: ranking.slice(0, SHOWN).map((tool) => ({
       ...named(tool.id),
       score: round(tool.score),
@@ -110,4 +88,71 @@ export async function explainMisses(
     misses.push(toMiss(answer, kind, reason, known));
   }
   return misses;
+}
+
+/** A tool and what the arsenal says of its score; nothing where it was not even looked at. */
+export interface Contender {
+  readonly known: KnownTool;
+  readonly explained?: ExplainedTool | undefined;
+}
+
+/** Signals that differ by less say nothing. */
+const LEAST_DIFFERENCE = 0.005;
+const MOST_SIGNALS = 2;
+const MOST_WORDS = 4;
+
+/** Why a query was missed, in a line: the words each side has of the request, and the signals that made the difference. */
+export function missReason(
+  answer: Pick<Answer, "query" | "ranking">,
+  kind: MissKind,
+  { wanted, best }: { readonly wanted: Contender | undefined; readonly best: Contender | undefined },
+): string {
+  if (best === undefined) return "No tool shares a word with the request.";
+  const bestWords = `${best.known.label} has ${shownWords(matched(answer.query, best))} of the request`;
+  if (kind === "answered") return sentence(`Nothing fits, but ${bestWords}`, `its fit is ${fit(best)}`);
+  if (kind === "refused") return sentence(`The best, ${best.known.label}, fits by ${fit(best)} only`);
+  if (wanted === undefined) return sentence(bestWords);
+  const wantedWords = `${wanted.known.label} has ${shownWords(matched(answer.query, wanted))} of the request`;
+  if (isHeldBack(answer, wanted))
+    return sentence(`${wanted.known.label} scores higher than some above it, and is held back as a near-copy of one`);
+  return sentence(wantedWords, bestWords, ...leads(wanted, best));
+}
+
+function sentence(...parts: readonly string[]): string {
+  return `${parts.join("; ")}.`;
+}
+
+function matched(query: string, { known, explained }: Contender): readonly string[] {
+  if (explained) return explained.matchedTerms.map(({ term }) => term);
+  return [...wordsOf(query)].filter(([term]) => known.terms.has(term)).map(([, word]) => word);
+}
+
+function shownWords(words: readonly string[]): string {
+  if (words.length === 0) return "no word";
+  const more = words.length > MOST_WORDS ? ` and ${words.length - MOST_WORDS} more` : "";
+  return `${quoted(words.slice(0, MOST_WORDS))}${more}`;
+}
+
+function fit({ explained }: Contender): string {
+  return (explained?.signals.find(({ name }) => name === "semantic")?.value ?? 0).toFixed(2);
+}
+
+/** Diversity moves a near-copy down below tools with lower scores. */
+function isHeldBack({ ranking }: Pick<Answer, "ranking">, { known }: Contender): boolean {
+  const index = ranking.findIndex(({ id }) => id === known.id);
+  const score = ranking[index]?.score ?? -Infinity;
+  return ranking.slice(0, Math.max(0, index)).some((above) => above.score < score);
+}
+
+/** The signals by which the best tool leads most. */
+function leads(wanted: Contender, best: Contender): readonly string[] {
+  if (!wanted.explained || !best.explained) return [];
+  const own = new Map(wanted.explained.signals.map((signal) => [signal.name, signal]));
+  return best.explained.signals
+    .map((signal) => ({ ...signal, own: own.get(signal.name) }))
+    .map((signal) => ({ ...signal, lead: signal.contribution - (signal.own?.contribution ?? 0) }))
+    .filter(({ lead }) => lead >= LEAST_DIFFERENCE)
+    .toSorted((a, b) => b.lead - a.lead)
+    .slice(0, MOST_SIGNALS)
+    .map(({ name, value, own: other }) => `${name} ${(other?.value ?? 0).toFixed(2)} against ${value.toFixed(2)}`);
 }

@@ -8,21 +8,7 @@ import { SHOWN } from "./misses.ts";
 import { type MissingWords, missingWords, termShares } from "./missing-words.ts";
 import { compareText } from "./near-duplicates.ts";
 
-/** A tool that its description hides, under the names the JSON has. */
-export interface DescriptionSuggestion {
-  readonly kind: "description";
-  readonly tool: string;
-  /** `missing` and `short` speak of the description, `low` of where its own queries rank it. */
-  readonly problems: readonly ("missing" | "short" | "low")[];
-  /** Queries it serves, and those that rank it below the first five. */
-  readonly queries: number;
-  readonly low: number;
-  /** Its median rank for its own queries; null if it is below the fiftieth, or has none. */
-  readonly median_rank: number | null;
-  /** What people ask with and no field of it has. */
-  readonly words: readonly MissingWords[];
-  readonly suggestion: string;
-}
+type DescriptionSuggestion = NonNullable<ReturnType<typeof suggestionFor>>;
 
 /** A description of fewer words says no more than the name. */
 const FEWEST_WORDS = 4;
@@ -52,12 +38,13 @@ export function suggestDescriptions(
     .toSorted((a, b) => b.low - a.low || problemOrder(a) - problemOrder(b) || compareText(a.tool, b.tool));
 }
 
+/** A tool that its description hides, under the names the JSON has. */
 function suggestionFor(
   tool: KnownTool,
   asked: readonly Answer[],
   known: ReadonlyMap<string, KnownTool>,
   elsewhere: (term: string) => number,
-): DescriptionSuggestion | undefined {
+) {
   const places = asked.map((answer) => ({ answer, rank: rankOf(answer, tool.id) ?? Infinity }));
   const low = places.filter(({ answer, rank }) => rank > Math.max(SHOWN, answer.relevant.length));
   const thin = thinness(tool);
@@ -74,12 +61,16 @@ function suggestionFor(
   const ranks = places.map(({ rank }) => rank);
   const median = percentile(ranks, 0.5);
   return {
-    kind: "description",
+    kind: "description" as const,
     tool: tool.id,
+    /** `missing` and `short` speak of the description, `low` of where its own queries rank it. */
     problems: [...(thin ? [thin] : []), ...(isLow ? (["low"] as const) : [])],
+    /** Queries it serves, and those that rank it below the first five. */
     queries: asked.length,
     low: low.length,
+    /** Its median rank for its own queries; null if it is below the fiftieth, or has none. */
     median_rank: asked.length > 0 && median <= RANKED ? median : null,
+    /** What people ask with and no field of it has. */
     words,
     suggestion: advice(tool, thin, words, low.length, asked.length),
   };

@@ -4,20 +4,6 @@ import { type KnownTool, quoted } from "../known-tools.ts";
 import { termShares } from "./missing-words.ts";
 import { type AlikePair, compareText, type Likeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
 
-/** Two tools that stand in each other's light, under the names the JSON has. */
-export interface ShadowSuggestion {
-  readonly kind: "shadow";
-  /** The tool that takes, and the tool it takes from. */
-  readonly tools: readonly [string, string];
-  readonly similarity: number;
-  /** Queries of the second that the first took, and the other way round. */
-  readonly taken: number;
-  readonly taken_back: number;
-  /** Ids of the queries taken, at most ten. */
-  readonly queries: readonly string[];
-  readonly suggestion: string;
-}
-
 /** One query taken may be an accident; two are a pattern, and one is where the tools are much alike. */
 const LEAST_TAKEN = 2;
 const ALIKE = 0.5;
@@ -31,20 +17,6 @@ const OWN_WORD = /^\p{L}{3,}$/u;
 const MOST_OWN_WORDS = 4;
 const MOST_QUERIES = 10;
 
-/** A tool that takes the queries of many that it does not resemble, under the names the JSON has. */
-export interface MagnetSuggestion {
-  readonly kind: "magnet";
-  readonly tool: string;
-  readonly taken: number;
-  /** The tools it takes from, most taken first. */
-  readonly from: readonly string[];
-  /** Ids of the queries taken, at most ten. */
-  readonly queries: readonly string[];
-  /** The words by which it takes them, most frequent first. */
-  readonly words: readonly string[];
-  readonly suggestion: string;
-}
-
 /** Queries of one tool that another took. */
 interface Taking {
   readonly taker: string;
@@ -57,7 +29,7 @@ export function shadowsByQueries(
   answers: readonly Answer[],
   known: ReadonlyMap<string, KnownTool>,
   likeness: Pick<Likeness, "of">,
-): readonly (ShadowSuggestion | MagnetSuggestion)[] {
+) {
   const takings = takingsOf(answers);
   const asked = new Map<string, number>();
   for (const { relevant } of answers) for (const id of new Set(relevant)) asked.set(id, (asked.get(id) ?? 0) + 1);
@@ -68,7 +40,7 @@ export function shadowsByQueries(
     .filter(([, group]) => group.length >= MANY && new Set(group.flatMap(({ queries }) => queries)).size >= many)
     .flatMap(([taker, group]) => toMagnet(known.get(taker), group) ?? []);
   const told = new Set(magnets.map(({ tool }) => tool));
-  const shadows: ShadowSuggestion[] = [];
+  const shadows: ReturnType<typeof toShadow>[number][] = [];
   for (const { taker, loser, queries } of takings.values()) {
     const back = takings.get(JSON.stringify([loser, taker]))?.queries.length ?? 0;
     // Both ways round it is one pair, told from the side that takes more.
@@ -96,7 +68,8 @@ function takingsOf(answers: readonly Answer[]): ReadonlyMap<string, Taking> {
   return takings;
 }
 
-function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]): MagnetSuggestion | undefined {
+/** A tool that takes the queries of many that it does not resemble, under the names the JSON has. */
+function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]) {
   if (!tool) return undefined;
   const queries = [...new Set(group.flatMap((taking) => taking.queries))];
   const shares = termShares(queries.map(({ query }) => query));
@@ -107,21 +80,20 @@ function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]): Magnet
     .map(([, word]) => word);
   const by = words.length > 0 ? ` by words like ${quoted(words)}` : "";
   return {
-    kind: "magnet",
+    kind: "magnet" as const,
     tool: tool.id,
     taken: queries.length,
+    /** The tools it takes from, most taken first. */
     from: group.toSorted((a, b) => b.queries.length - a.queries.length).map(({ loser }) => loser),
     queries: queries.slice(0, MOST_QUERIES).map(({ id }) => id),
+    /** The words by which it takes them, most frequent first. */
     words,
     suggestion: `${tool.label} takes ${queries.length} queries of ${group.length} tools that it does not resemble${by}. Say less in its description and parameters: what it does, and no common words around it.`,
   };
 }
 
 /** Pairs that read alike, where no query tells them apart. */
-export function shadowsByLikeness(
-  pairs: readonly AlikePair[],
-  known: ReadonlyMap<string, KnownTool>,
-): readonly ShadowSuggestion[] {
+export function shadowsByLikeness(pairs: readonly AlikePair[], known: ReadonlyMap<string, KnownTool>) {
   return pairs.flatMap((pair) => toShadow(pair, known, [], 0));
 }
 
@@ -135,12 +107,13 @@ function takenIn(answer: Answer): readonly { readonly taker: string; readonly lo
     .map((loser) => ({ taker, loser }));
 }
 
+/** Two tools that stand in each other's light, under the names the JSON has: the one that takes, and the one it takes from. */
 function toShadow(
   { a, b, similarity: exact }: AlikePair,
   known: ReadonlyMap<string, KnownTool>,
   queries: readonly string[],
   back: number,
-): readonly ShadowSuggestion[] {
+) {
   const [first, second] = [known.get(a), known.get(b)];
   if (!first || !second) return [];
   const similarity = Math.round(exact * 100) / 100;
@@ -154,9 +127,10 @@ function toShadow(
       : `${line}${similarity >= NEAR_DUPLICATE ? ` They ${alike}` : ""}`;
   return [
     {
-      kind: "shadow",
-      tools: [a, b],
+      kind: "shadow" as const,
+      tools: [a, b] as const,
       similarity,
+      /** Queries of the second that the first took, and the other way round. */
       taken,
       taken_back: back,
       queries: queries.slice(0, MOST_QUERIES),
