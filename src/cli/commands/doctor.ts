@@ -18,6 +18,8 @@ import { isPerCaller, readReference } from "../../guard/secrets/reference.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { toolsetTools } from "./toolsets.ts";
 import { localOperator } from "../../guard/principal.ts";
+import type { TlsFiles } from "../../serve/http/listen-options.ts";
+import { readCertificate } from "../../serve/http/tls.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import {
   type ConfigFiles,
@@ -27,7 +29,6 @@ import {
   loadConfigured,
   MCP_CONFIG,
 } from "../arsenal/open-arsenal.ts";
-import { checkCertificate } from "../serve/check-certificate.ts";
 import { eventText } from "../../observe/event-text.ts";
 import { MINIMUM_NODE, nodeProblem } from "../node-version.ts";
 import { styles } from "../terminal/style.ts";
@@ -50,12 +51,10 @@ export const command: Command = {
   options: MCP_CONFIG,
   examples: ["doctor", "doctor --config config.prod.yaml", "doctor --mcp-config ~/.cursor/mcp.json"],
   async run(input, terminal) {
-    const findings: Finding[] = [checkNode()];
     const files = configFiles(input, terminal);
-    if (files.paths.length === 0) {
-      const fix = "Write one, let `toolarsenal setup` write one, or pass --config FILE.";
-      findings.push(warning("configuration", "no arsenal.yaml here; every default applies", fix));
-    } else findings.push(...(await checkConfiguration(files, terminal)));
+    const fix = "Write one, let `toolarsenal setup` write one, or pass --config FILE.";
+    const none = warning("configuration", "no arsenal.yaml here; every default applies", fix);
+    const findings = [checkNode(), ...(files.paths.length === 0 ? [none] : await checkConfiguration(files, terminal))];
     print(findings, input, terminal);
     return findings.some(({ state }) => state === "failed") ? 1 : 0;
   },
@@ -78,13 +77,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
       findings.push(...(error === undefined ? [ok(part, message)] : failures(part, error)));
     surroundings.egress.close();
     const { tls } = configured.config.server;
-    if (tls)
-      findings.push(
-        ...(await checkCertificate(tls, Date.now()).then(
-          (found) => [found],
-          (error: unknown) => failures("tls", error),
-        )),
-      );
+    if (tls) findings.push(await checkCertificate(tls, Date.now()).catch((error: unknown) => failure("tls", error)));
     for (const { server, field, message, fix } of configured.problems)
       findings.push(failed(server, `${field} ${message}`, fix));
   } catch (error) {
@@ -122,7 +115,32 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   }
   const isTold = (text: string): boolean => findings.some(({ reported }) => reported && text.includes(reported));
   const said = findings.map(({ reported: _reported, ...finding }) => finding);
-  return [...said, ...[...warnings].filter((text) => !isTold(text)).map(toWarning)];
+  const untold = [...warnings].filter((text) => !isTold(text));
+  return [
+    ...said,
+    ...untold.map((text) => {
+      const [, check = "tools", message = text] = /^(\S+): (.*)$/s.exec(text) ?? [];
+      return warning(check, message);
+    }),
+  ];
+}
+
+const DAY_MS = 86_400_000;
+
+/** A certificate that ends within so many days should be renewed by now. */
+const RENEW_DAYS = 21;
+
+/** Checks that the files can be used and belong together, and when the certificate ends. Throws `CONFIG_INVALID` if they cannot be used. */
+export async function checkCertificate({ cert, key }: TlsFiles, now: number): Promise<Finding> {
+  const { validFromDate, validToDate } = (await readCertificate({ cert, key })).certificate;
+  const day = (date: Date): string => date.toISOString().slice(0, 10);
+  const days = Math.floor((validToDate.getTime() - now) / DAY_MS);
+  const fix = `Renew ${cert}. A running gateway notices the new file.`;
+  if (now > validToDate.getTime()) return failed("tls", `${cert} expired on ${day(validToDate)}`, fix);
+  const clock = "Check the clock of this machine, or use another certificate.";
+  if (now < validFromDate.getTime()) return failed("tls", `${cert} is not valid before ${day(validFromDate)}`, clock);
+  const until = `${cert} is valid until ${day(validToDate)}`;
+  return days >= RENEW_DAYS ? ok("tls", until) : warning("tls", `${until}, for ${count(days, "day")}`, fix);
 }
 
 /** What a strict policy relies on and a restart would lose. */
@@ -170,21 +188,16 @@ function warningSink(texts: Set<string>): Sink {
   };
 }
 
-function toWarning(text: string): Finding {
-  const [, check = "tools", message = text] = /^(\S+): (.*)$/s.exec(text) ?? [];
-  return warning(check, message);
-}
-
 /** The server was tried once, within its own deadline. */
 async function checkServer(upstream: McpUpstream): Promise<Finding> {
   const { name: check, state } = upstream;
-  if (state.kind === "failed") return failures(check, state.error)[0] ?? failed(check, "failed");
+  if (state.kind === "failed") return failure(check, state.error);
   if (state.kind !== "connected") return failed(check, `is ${state.kind}`);
   try {
     const { length } = await upstream.list("tools");
     return ok(check, `connected, ${count(length, "tool")} (${state.protocolVersion})`);
   } catch (error) {
-    return failures(check, error)[0] ?? failed(check, "cannot be listed");
+    return failure(check, error);
   }
 }
 
@@ -192,11 +205,9 @@ function checkDocument({ kind, name: check, document, tools = 0, error }: Docume
   if (error !== undefined) return failures(check, error);
   if (tools > 0) return [ok(check, `${count(tools, "tool")} from ${document}`)];
   if (kind === "files") return [warning(check, `no tool in ${document}`, "Check its paths.")];
-  const [what, fix] =
-    kind === "A2A"
-      ? ["skill", "Look at what waits with: toolarsenal pins list"]
-      : ["operation", "Check its include and exclude lists."];
-  return [warning(check, `no ${what} of ${document} is used`, fix)];
+  const pins = "Look at what waits with: toolarsenal pins list";
+  if (kind === "A2A") return [warning(check, `no skill of ${document} is used`, pins)];
+  return [warning(check, `no operation of ${document} is used`, "Check its include and exclude lists.")];
 }
 
 /** An ensemble, what is wrong with its invokers, and the tools that nothing runs. */
@@ -222,47 +233,43 @@ async function checkCredentials(
   { environment }: Terminal,
 ): Promise<readonly Finding[]> {
   const { resolve } = createSecrets({ environment });
-  const found = await Promise.all(
-    [...documents, ...toA2aAgents(config).agents].flatMap(({ name, credentials = {} }) =>
-      Object.entries(credentials).map(async ([scheme, credential]): Promise<readonly Finding[]> => {
-        const references = typeof credential === "object" ? Object.values(credential) : [credential];
-        for (const reference of references) {
-          if (typeof reference !== "string" || readReference(reference) === undefined || isPerCaller(reference))
-            continue;
-          try {
-            await resolve(reference, { scope: name, field: `credentials.${scheme}` });
-          } catch (error) {
-            return failures(name, error);
-          }
-        }
-        return [];
-      }),
-    ),
-  );
-  return found.flat();
+  const findings: Finding[] = [];
+  for (const { name, credentials = {} } of [...documents, ...toA2aAgents(config).agents])
+    for (const [scheme, credential] of Object.entries(credentials)) {
+      const references = (typeof credential === "object" ? Object.values(credential) : [credential]).filter(
+        (value): value is string => typeof value === "string" && readReference(value) !== undefined,
+      );
+      try {
+        for (const reference of references)
+          if (!isPerCaller(reference)) await resolve(reference, { scope: name, field: `credentials.${scheme}` });
+      } catch (error) {
+        findings.push(...failures(name, error));
+      }
+    }
+  return findings;
+}
+
+function failure(check: string, error: unknown): Finding {
+  return failures(check, error)[0] ?? failed(check, messageOf(error));
 }
 
 function failures(check: string, error: unknown): readonly Finding[] {
   if (!isArsenalError(error)) return [failed(check, messageOf(error))];
   const { issues, fix } = error.details;
-  if (!issues || issues.length === 0) {
-    // Many messages end with the fix, which stands in a line of its own here.
-    const end = fix !== undefined && error.message.endsWith(` ${fix}`) ? -fix.length - 1 : undefined;
-    return [failed(check, error.message.slice(0, end), fix)];
-  }
-  return issues.map((issue) => failed(check, `${issue.field}: ${issue.message}`, issue.fix));
+  if (issues && issues.length > 0)
+    return issues.map((issue) => failed(check, `${issue.field}: ${issue.message}`, issue.fix));
+  // Many messages end with the fix, which stands in a line of its own here.
+  const end = fix !== undefined && error.message.endsWith(` ${fix}`) ? -fix.length - 1 : undefined;
+  return [failed(check, error.message.slice(0, end), fix)];
 }
 
 function print(findings: readonly Finding[], input: Input, terminal: Terminal): void {
-  if (input.json) {
-    terminal.out.write(`${JSON.stringify({ findings }, undefined, 2)}\n`);
-    return;
-  }
-  const paint = styles(terminal.out, terminal.environment);
+  const { out, environment } = terminal;
+  if (input.json) return void out.write(`${JSON.stringify({ findings }, undefined, 2)}\n`);
+  const paint = styles(out, environment);
   const marks = { ok: paint.green("ok     "), warning: paint.yellow("warning"), failed: paint.red("failed ") };
   for (const { check, state, message, fix } of findings) {
-    terminal.out.write(
-      `${marks[state]}  ${paint.bold(check)}: ${message}${fix && state !== "ok" ? `\n         ${fix}` : ""}\n`,
-    );
+    const how = fix && state !== "ok" ? `\n         ${fix}` : "";
+    out.write(`${marks[state]}  ${paint.bold(check)}: ${message}${how}\n`);
   }
 }
