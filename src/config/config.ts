@@ -1,10 +1,7 @@
 import type { Given } from "../adapters/settings.ts";
 import type { CONFIG_SCHEMA } from "./schema.ts";
 
-/**
- * Everything that can be configured. In a file the same keys are written in snake_case; `config.schema.json` describes them for editors, and
- * docs/configuration.md for readers. Every key is optional.
- */
+/** Everything that can be configured, all optional. Files write the same keys in snake_case: see config.schema.json and docs/configuration.md. */
 export type ToolArsenalConfig = Given<typeof CONFIG_SCHEMA>;
 
 type Section<Name extends keyof ToolArsenalConfig> = NonNullable<ToolArsenalConfig[Name]>;

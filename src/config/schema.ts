@@ -42,10 +42,7 @@ const STATE = {
   url: text("Address of the store."),
 };
 
-/**
- * The configuration, declared once, in the library's camelCase: its keys, types, defaults and descriptions. What an adapter can be configured with is
- * declared in the adapter's own file. Files are checked against the snake_case twin, which `npm run derive` also writes to `config.schema.json`.
- */
+/** The configuration, declared once, in camelCase. Adapters declare their own settings; `npm run derive` writes the snake_case twin to config.schema.json. */
 export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   vectorStore: section("Where tools are kept and searched.", "engines", {
     type: choice("Which engine.", namesOf("engines"), "memory"),

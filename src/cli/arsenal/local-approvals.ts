@@ -9,11 +9,7 @@ import { PROGRAM } from "../program.ts";
 
 type Place = Pick<Terminal, "environment" | "folder">;
 
-/**
- * The configuration as the command line uses it. The person at this machine may approve their own calls unless callers prove who they are, and
- * calls that wait are kept where `toolarsenal approvals` finds them, even if the state is in memory. `configFile` is the absolute path of the file
- * that the configuration was read from.
- */
+/** The configuration for the person at this machine: they may approve their own calls unless callers must prove who they are, and `toolarsenal approvals` finds the calls that wait. */
 export function forOperator(config: ResolvedConfig, place: Place, configFile?: string): ResolvedConfig {
   const { security } = config;
   const selfApproval = security.selfApproval ?? (isIdentified(config, place) ? "never" : "local");

@@ -54,10 +54,7 @@ export function knownMembers(entry: Readonly<Record<string, unknown>>): Readonly
   return Object.fromEntries(Object.entries(entry).filter(([key]) => KNOWN.has(key) && !ALLOWANCES.has(key)));
 }
 
-/**
- * Reads servers as Claude Desktop, Cursor, Windsurf, `.mcp.json` (`mcpServers`) and VS Code (`servers`, `inputs`) have them. A bad one is
- * reported and the others are read all the same.
- */
+/** Reads servers as Claude Desktop, Cursor, Windsurf, `.mcp.json` and VS Code write them. Invalid ones are reported; the rest still load. */
 export async function readClientConfig(
   block: Readonly<Record<string, unknown>>,
   place: ClientPlace,

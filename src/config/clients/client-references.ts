@@ -19,10 +19,7 @@ export interface ClientContext {
 
 const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)\}/g;
 
-/**
- * Replaces the references that MCP clients know, `${input:id}`, `${env:NAME}`, `${workspaceFolder}`, `${userHome}`, and ours, `${NAME}` and
- * `${NAME:-default}`; `${secret:…}` stays. Throws `CONFIG_INVALID` where one leads nowhere.
- */
+/** Replaces the references of MCP clients (`${input:id}`, `${env:NAME}`, `${workspaceFolder}`, …) and ours (`${NAME}`, `${NAME:-default}`). Throws `CONFIG_INVALID`. */
 export function expandClientText(text: string, field: string, context: ClientContext): string {
   return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined) => {
     if (inner === undefined) return fillReferences(reference, context.environment, field);

@@ -7,10 +7,7 @@ import { CLIENT_KEYS } from "../load/key-style.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { readYaml } from "../load/read-yaml.ts";
 
-/**
- * Reads the servers of a file that an MCP client has: JSON with comments, or YAML. Throws if the file cannot be read at all; a bad server
- * is reported.
- */
+/** Reads the servers of an MCP client's file, JSON with comments or YAML. Invalid servers are reported; an unreadable file throws. */
 export async function readMcpConfigFile(
   path: string,
   environment: Readonly<Record<string, string | undefined>>,

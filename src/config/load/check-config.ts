@@ -18,10 +18,7 @@ export interface Origin {
 
 const FROM_CODE: Origin = { locate: () => "", reference: () => undefined };
 
-/**
- * Checks a configuration and returns it in camelCase with every default filled in. All problems are reported at once, each with the key,
- * the value and the fix.
- */
+/** Checks a configuration and returns it in camelCase with every default. Reports all problems at once, each with the key, the value and the fix. */
 export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FROM_CODE): Record<string, unknown> {
   if (!isPlainObject(value)) {
     throw configInvalid([

@@ -16,10 +16,7 @@ export function isWholeReference(text: string): boolean {
   return WHOLE.test(text);
 }
 
-/**
- * Replaces `${NAME}` and `${NAME:-default}` by the environment's values. `$${` stands for `${` itself, and `${secret:…}` stays. A variable that is missing or empty
- * takes the default; without one it is an error, since a half-filled address or key fails later and worse.
- */
+/** Replaces `${NAME}` and `${NAME:-default}` by environment variables; `$${` becomes `${`, and `${secret:…}` stays. Throws if a variable has neither value nor default. */
 export function fillReferences(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -36,10 +36,7 @@ export interface LoadedConfig {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads a YAML (or JSON) configuration file; without one every default holds, and relative paths start from `folder`. Servers of the files
- * in `mcpConfigs`, as MCP clients have them, are added. Throws `CONFIG_INVALID` with file, line, key, value and fix.
- */
+/** Reads a YAML or JSON configuration, or every default without a path, and adds the servers of `mcpConfigs`. Throws `CONFIG_INVALID` with file, line, key, value and fix. */
 export async function loadConfig(
   path: string | undefined,
   environment: Environment = process.env,

@@ -9,10 +9,7 @@ const MAX_ALIASES = 100;
 /** Reading a longer file would hold up everything else: 2 MiB take a second or two. */
 const MAX_CHARACTERS = 2 * 1024 * 1024;
 
-/**
- * A YAML document as plain data with its references to the environment replaced, where everything stood, and whether it says nothing. What is
- * under a key that `isForeign` stays as it is written.
- */
+/** Reads a YAML document as plain data with environment references filled in, except under keys that are foreign, and tells where everything stood. */
 export async function readYaml(
   source: string,
   name: string,

@@ -21,10 +21,7 @@ export interface EnsembleTaker {
   addEnsemble(source: Source): Promise<unknown>;
 }
 
-/**
- * Adds the ensembles of every configured TOML file. One that is invalid is reported, and added as soon as its file is right. Never rejects.
- * `close` ends the wait for that.
- */
+/** Adds the ensembles of every configured TOML file. Invalid ones are reported, and added once their file is fixed, until `close`. Never rejects. */
 export async function addEnsembles(
   { ensembles: paths }: Pick<ResolvedConfig, "ensembles">,
   { handlers, clock }: { readonly handlers?: Invocables | undefined; readonly clock: Clock },

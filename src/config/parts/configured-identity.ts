@@ -19,10 +19,7 @@ interface ConfiguredIdentityParts {
   readonly state?: () => KeyState;
 }
 
-/**
- * Creates the identity that the configuration, and `token` from the environment, describe. Undefined if they describe none. Tokens and keys are
- * asked before an issuer, which may be slow.
- */
+/** Creates the configured identity; undefined if callers need not prove who they are. Tokens and keys are checked before an issuer, which may be slow. */
 export async function configuredIdentity(
   { tokens, auth = {} }: ResolvedConfig["server"],
   { token, ...parts }: ConfiguredIdentityParts = {},

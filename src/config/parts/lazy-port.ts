@@ -1,7 +1,4 @@
-/**
- * A port whose methods all return promises, and whose adapter is loaded with the first call. Calls reach it in the order they were made. If it
- * cannot be loaded, what was asked rejects, and the next call tries again. `close` loads nothing.
- */
+/** A port of asynchronous methods whose adapter is loaded by the first call. If loading fails, the call rejects and the next one retries. `close` loads nothing. */
 export function lazyPort<Port extends object>(name: string, load: () => Promise<Port>): Port {
   let loading: Promise<Port> | undefined;
   let loaded: Port | undefined;

@@ -34,11 +34,7 @@ export interface Startable extends DocumentTaker, AgentTaker {
   addMcpServer(server: McpServerSettings): Promise<unknown>;
 }
 
-/**
- * Checks that the sandboxes work, adds the built-in tools and those of source files and ensembles, reads local OpenAPI documents, and begins to
- * connect MCP servers and agents and to fetch other documents. Invalid servers, documents and ensembles are reported by events; the rest still load. Rejects
- * only if a sandbox or the built-in tools fail.
- */
+/** Checks the sandboxes and adds everything configured; servers, agents and remote documents connect in the background. Rejects only if a sandbox or a built-in tool fails. */
 export async function startConfigured(
   config: ResolvedConfig,
   own: Pick<ConfiguredExecutors, "check" | "codeSandbox"> &
@@ -110,10 +106,7 @@ export interface DocumentReport {
   readonly error?: Error;
 }
 
-/**
- * Adds each document's operations as tools. Resolves once the local documents are loaded; addresses may be slow, and `reports` waits for them
- * too. Never rejects: a document that cannot be used is reported.
- */
+/** Adds the operations of each document as tools. Resolves once local documents are loaded; `reports` also waits for remote ones, and never rejects. */
 export async function loadDocuments(
   arsenal: DocumentTaker,
   documents: readonly ConfiguredDocument[],

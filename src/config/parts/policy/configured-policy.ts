@@ -5,10 +5,7 @@ import type { Clock } from "../../../observe/clock.ts";
 import type { ResolvedConfig } from "../../load/resolve-config.ts";
 import type * as FilePolicies from "./file-policies.ts";
 
-/**
- * The configured policy: the rules, or the Cedar policies, of `security.policy_file`, or else the lists of `security`. `text` is what the file
- * says; it is read if omitted.
- */
+/** The policy of `security.policy_file` (rules or Cedar), or else of the lists under `security`. `text` is the content of the file; it is read if omitted. */
 export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">, clock: Clock, text?: string): Policy {
   const { policyFile } = security;
   if (policyFile === undefined) return patternsPolicy({ ...security, mode: security.policy });
@@ -17,10 +14,7 @@ export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">,
   return filePolicies().filePolicy(rules, { name: policyFile, clock, mode: security.policy });
 }
 
-/**
- * Loads what reads policy files, with the first one: most programs have none, and it takes longer to load than the rest of the guard. Without
- * a promise, because the constructor of an arsenal throws if the file is broken.
- */
+/** Loads the readers of policy files with the first file, because they are slow to load. Synchronous, because the constructor of an arsenal throws if the file is broken. */
 function filePolicies(): typeof FilePolicies {
   const { createRequire } = process.getBuiltinModule("node:module");
   const file = import.meta.url.endsWith(".ts") ? "./file-policies.ts" : "./file-policies.js";

@@ -25,10 +25,7 @@ export function stateInFile(file: string, surroundings: Surroundings): SharedSta
   return lazyState("sqlite", () => createAdapter("state", "sqlite", { file }, surroundings));
 }
 
-/**
- * A shared state whose adapter is loaded with the first use. Once it is loaded, limits answer as fast as the adapter does. If it cannot be
- * loaded, what was asked rejects, and the next use tries again. `close` loads nothing.
- */
+/** A shared state whose adapter is loaded by the first use. If loading fails, the use rejects and the next one retries. `close` loads nothing. */
 export function lazyState(name: string, load: () => Promise<SharedState>): SharedState {
   let loaded: SharedState | undefined;
   let loading: Promise<SharedState> | undefined;
