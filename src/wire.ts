@@ -257,7 +257,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
     },
     async serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp> {
       const { serveMcp } = await import("./serve/serve-mcp.ts");
-      const { withListening } = await import("./config/parts/configured-listening.ts");
+      const { withListening } = await import("./config/parts/configured-identity.ts");
       const listening = await withListening(options, config, { state: guard.state, egress, secrets });
       const dependencies = {
         catalog: async () => (await catalog.open(), await catalog.engine.count(), true),

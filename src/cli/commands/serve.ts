@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { flushCompileCache } from "node:module";
 import { resolve as resolvePath } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -22,10 +23,11 @@ import {
   MCP_CONFIG,
 } from "../arsenal/open-arsenal.ts";
 import { forOperator, pruneApprovals } from "../arsenal/local-approvals.ts";
+import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
 import { readChoice, readNumber, wrongInput } from "../input.ts";
 import { createAnnouncer } from "../serve/announce.ts";
 import { closeInTime } from "../serve/close-in-time.ts";
-import { createFollower } from "../serve/follow-config.ts";
+import { createFollower, watchPolicy } from "../serve/follow-config.ts";
 
 const MODES = ["static", "dynamic", "hybrid"] as const;
 
@@ -65,6 +67,7 @@ export const command: Command = {
     const { config } = configured;
     const { server, mcp } = config;
     const port = readNumber(input, "port", { min: 0, max: 65_535, fallback: server.port });
+    const { json, flags } = input;
     const { host = server.host, toolset } = input.options;
     const { environment } = terminal;
     const { TOOLARSENAL_TOKEN: token } = environment;
@@ -74,12 +77,8 @@ export const command: Command = {
     const knownPolicy = await fileTexts(policyFile === undefined ? [] : [policyFile]);
     const operated = forOperator(config, terminal, files.config);
     const arsenal = isDemo
-      ? await (await import("../demo/create-demo-arsenal.ts")).createDemoArsenal({ environment }, { place: terminal })
-      : createConfiguredArsenal(operated, {
-          ...terminal,
-          json: input.json,
-          debugProtocol: input.flags.has("debug-protocol"),
-        });
+      ? await createDemoArsenal({ environment }, { place: terminal })
+      : createConfiguredArsenal(operated, { ...terminal, json, debugProtocol: flags.has("debug-protocol") });
     const approveCommand = operated.approvals?.command;
     const announcer = createAnnouncer({ arsenal, input, terminal, mode: mode ?? mcp.mcpMode, toolset, approveCommand });
     const stop = new AbortController();
@@ -107,53 +106,52 @@ export const command: Command = {
       return arsenal.serveMcp({ transport: "http", ...shown, host, port, ...present({ tls, identity }) });
     }
 
-    /** Follows the configuration until Ctrl-C, a closed terminal, or the client that leaves. */
+    /** Follows the files of the configuration. */
+    async function followFiles() {
+      const { tell } = announcer;
+      const follower = createFollower(configured, {
+        arsenal,
+        documents,
+        load: () => loadConfigured(files, terminal),
+        tell,
+        changed(next, reports) {
+          announcer.tellConfigured(next, reports);
+          named.follow(namedFiles(next));
+        },
+      });
+      const onFailure = ({ message }: Error): void =>
+        tell(`Cannot watch the configuration for changes (${message}). Send SIGHUP to reload it.`);
+      const watched = await watchConfig(files.paths, { onChange: () => follower.follow(), onFailure, known });
+      const named = watchFiles({ onChange: watched.reload, onFailure });
+      named.follow(namedFiles(configured), knownNamed);
+      const policy = await watchPolicy(config, arsenal, tell, knownPolicy);
+      return {
+        reload(): void {
+          watched.reload();
+          policy?.reload();
+        },
+        async close(): Promise<void> {
+          follower.close();
+          for (const watch of [named, watched, policy]) await watch?.close();
+        },
+      };
+    }
+
+    /** Waits for Ctrl-C, a closed terminal, or the client that leaves. */
     async function untilStopped(): Promise<void> {
       // Clients end this program as they please: what was compiled is kept now, not at the end.
       flushCompileCache();
       setImmediate(() => pruneApprovals(environment));
       const stopped = AbortSignal.any([terminal.signal, stop.signal]);
       if (stopped.aborted) return;
-      const ended = new Promise<void>((resolve) => stopped.addEventListener("abort", () => resolve(), { once: true }));
-      if (isDemo) {
-        const endHangup = terminal.onHangup?.(() => stop.abort());
-        await ended;
-        endHangup?.();
-        return;
-      }
-      const follower = createFollower(configured, {
-        arsenal,
-        documents,
-        load: () => loadConfigured(files, terminal),
-        tell: announcer.tell,
-        changed(next, reports) {
-          announcer.tellConfigured(next, reports);
-          named.follow(namedFiles(next));
-        },
-      });
-      const watching = {
-        onChange: () => follower.follow(),
-        onFailure: ({ message }: Error) =>
-          announcer.tell(`Cannot watch the configuration for changes (${message}). Send SIGHUP to reload it.`),
-      };
-      const watched = await watchConfig(files.paths, { ...watching, known });
-      const named = watchFiles({ ...watching, onChange: watched.reload });
-      named.follow(namedFiles(configured), knownNamed);
-      const { watchPolicy } = await import("../serve/watch-policy.ts");
-      const policy = await watchPolicy(configured.config, arsenal, announcer.tell, knownPolicy);
+      const followed = isDemo ? undefined : await followFiles();
       // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
       const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
-      const reload = (): void => {
-        watched.reload();
-        policy?.reload();
-      };
-      const endHangup = terminal.onHangup?.(() => (atTerminal ? stop.abort() : reload()));
-      await ended;
+      const onHangup = followed === undefined || atTerminal ? () => stop.abort() : followed.reload;
+      const endHangup = terminal.onHangup?.(onHangup);
+      if (!stopped.aborted) await once(stopped, "abort");
       endHangup?.();
-      follower.close();
-      await named.close();
-      await watched.close();
-      await policy?.close();
+      await followed?.close();
     }
 
     try {
@@ -167,10 +165,8 @@ export const command: Command = {
       announcer.close();
       const { drainTimeoutS, shutdownDelayS } = server;
       const calls = count(served.pending, "call is", "calls are");
-      if (served.pending > 0)
-        terminal.err.write(
-          `${calls} still running; waiting up to ${drainTimeoutS} s. Press Ctrl-C again to exit now.\n`,
-        );
+      const wait = `waiting up to ${drainTimeoutS} s. Press Ctrl-C again to exit now.`;
+      if (served.pending > 0) terminal.err.write(`${calls} still running; ${wait}\n`);
       const drainMs = (drainTimeoutS + (stdio ? 0 : shutdownDelayS)) * 1000;
       return await closeInTime([() => served.close(), () => arsenal.close()], terminal, { drainMs });
     } catch (error) {

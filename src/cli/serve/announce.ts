@@ -84,17 +84,15 @@ export function createAnnouncer(parts: {
     /** Where it is served, and what to paste into clients. With `--json` also on stdout, where no protocol runs. */
     tellEndpoint(endpoint: Endpoint, files: ConfigFiles): void {
       const { url } = endpoint;
-      const [mcp, rest, docs, a2a] = [`${url}/mcp`, `${url}/api/v1`, `${url}/docs`, `${url}/a2a`];
-      const ui = `${url}/ui`;
-      if (input.json) {
-        terminal.out.write(`${JSON.stringify({ url, mcp, rest, docs, a2a, ui, mode })}\n`);
-        return;
-      }
+      const mcp = `${url}/mcp`;
+      const others = { rest: `${url}/api/v1`, docs: `${url}/docs`, a2a: `${url}/a2a`, ui: `${url}/ui` };
+      if (input.json) return void terminal.out.write(`${JSON.stringify({ url, mcp, ...others, mode })}\n`);
       const lines = clientLines(endpoint, { ...files, toolset });
       const what = toolset === undefined ? "Serving MCP at" : `Serving the toolset ${toolset} over MCP at`;
       const pasted = lines.map(({ client, file, json }) => `  ${paint.bold(client)}, ${file}\n    ${json}\n`).join("");
-      const others = `  REST  ${paint.cyan(rest)}\n  Docs  ${paint.cyan(docs)}\n  A2A   ${paint.cyan(a2a)}\n  UI    ${paint.cyan(ui)}\n`;
-      terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(mcp)}\n${others}${pasted}`);
+      const { rest, docs, a2a, ui } = others;
+      const listed = `  REST  ${paint.cyan(rest)}\n  Docs  ${paint.cyan(docs)}\n  A2A   ${paint.cyan(a2a)}\n  UI    ${paint.cyan(ui)}\n`;
+      terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(mcp)}\n${listed}${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
     /** What is wrong with the configuration, how each server and document fares, and once all were tried, the total. */

@@ -4,9 +4,12 @@ import { configChanges } from "../../config/load/config-changes.ts";
 import { isLocalDocument } from "../../config/api-config.ts";
 import { configuredToolsets } from "../../config/parts/configured-guard.ts";
 import { connectAgents, type DocumentReport, loadDocuments, reasonOf } from "../../config/parts/start-configured.ts";
+import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
+import { present } from "../../tool/present.ts";
 import type { Configured, FollowedDocument } from "../arsenal/open-arsenal.ts";
 import { toldFailure } from "./upstream-status.ts";
 
@@ -173,4 +176,27 @@ function problemsOf(error: unknown): readonly string[] {
   if (!isArsenalError(error)) return [messageOf(error)];
   const rest = error.details.issues?.slice(1, 20) ?? [];
   return [error.message, ...rest.map(({ field, message, fix = "" }) => `  ${field}: ${message}. ${fix}`)];
+}
+
+/** Applies the policy file whenever it changes. An invalid one is reported, and the old policy stays. Undefined if no policy file is configured. */
+export async function watchPolicy(
+  { security: { policyFile } }: Pick<ResolvedConfig, "security">,
+  arsenal: Pick<ToolArsenal, "reloadPolicy">,
+  tell: (text: string) => void,
+  known?: readonly (string | undefined)[],
+): Promise<WatchedConfig | undefined> {
+  if (policyFile === undefined) return undefined;
+  return watchConfig([policyFile], {
+    ...present({ known }),
+    onChange() {
+      try {
+        arsenal.reloadPolicy();
+        tell(`Policy reloaded: ${policyFile} is in force for new calls.`);
+      } catch (error) {
+        tell(`Cannot use the changed policy: ${messageOf(error)}`);
+        tell("The old policy stays in force.");
+      }
+    },
+    onFailure: ({ message }) => tell(`Cannot watch ${policyFile} (${message}). Send SIGHUP to reload it.`),
+  });
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../arsenal.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import type { WatchedConfig } from "../../system/watch-files.ts";
-import { watchPolicy } from "./watch-policy.ts";
+import { watchPolicy } from "./follow-config.ts";
 
 const OPEN = "version: 1\nrules: []\n";
 const CLOSED = "version: 1\nrules: [{ id: none, effect: deny, hide: false, reason: Closed today. }]\n";

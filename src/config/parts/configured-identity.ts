@@ -4,6 +4,7 @@ import type { Egress } from "../../guard/egress/egress.ts";
 import type { Identity } from "../../guard/identity.port.ts";
 import type { Secrets } from "../../guard/secrets/secrets.ts";
 import { identities as manifest } from "../../adapters/identity/manifest.ts";
+import { present } from "../../tool/present.ts";
 import { toCamel } from "../load/key-style.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 
@@ -57,4 +58,21 @@ async function tokenIdentity(callers: readonly (readonly [string, string])[]): P
       principal: { id, roles: ["operator"], capabilities: CAPABILITIES, scopes: ["*"], local: false },
     })),
   });
+}
+
+/** Options for serving, with those that are omitted taken from the section `server`. On stdio nothing listens. */
+export async function withListening<
+  Options extends { readonly transport?: string; readonly publicUrl?: string; readonly identity?: unknown },
+>(
+  options: Options,
+  config: Pick<ResolvedConfig, "server" | "security">,
+  { state, ...parts }: { readonly state: KeyState; readonly egress: Egress; readonly secrets: Secrets },
+): Promise<Options & { readonly identity?: Identity }> {
+  if (options.transport === "stdio") return options as Options & { readonly identity?: Identity };
+  const { server } = config;
+  const { host, port, allowedHosts, allowedOrigins, publicUrl, tls } = server;
+  const identity =
+    options.identity === undefined ? await configuredIdentity(server, { ...parts, state: () => state }) : undefined;
+  const own = { host, port, allowedHosts, allowedOrigins, ...present({ publicUrl, tls, identity }) };
+  return { ...own, ...options } as Options & { readonly identity?: Identity };
 }
