@@ -2,15 +2,7 @@ import type { Clock } from "../observe/clock.ts";
 import type { Changes } from "../state/changes.port.ts";
 import type { CatalogEngine, EngineChanges } from "./catalog-engine.port.ts";
 
-/** Follows what other processes change in an engine that they share. */
-export interface Following {
-  /** Notes a change made here, and tells the other processes. */
-  made(revision: number): void;
-  /** Stops; resolves when nothing is under way any more. */
-  close(): Promise<void>;
-}
-
-export interface FollowingParts {
+interface FollowingParts {
   readonly engine: Pick<CatalogEngine, "changes">;
   readonly changes: Changes;
   readonly clock: Clock;
@@ -25,8 +17,10 @@ const TOPIC = "catalog";
 /** How often to look even if nothing was heard: a process may die between a change and telling of it. */
 const ROUND_MS = 30_000;
 
-/** Starts to follow from a revision on. */
-export function follow(since: number, { engine, changes, clock, onChanges, onRound }: FollowingParts): Following {
+export type Following = ReturnType<typeof follow>;
+
+/** Follows what other processes change in an engine that they share, from a revision on. */
+export function follow(since: number, { engine, changes, clock, onChanges, onRound }: FollowingParts) {
   let read = since;
   let heard = since;
   const closing = new AbortController();
@@ -68,7 +62,8 @@ export function follow(since: number, { engine, changes, clock, onChanges, onRou
   hear(Infinity);
 
   return {
-    made(revision) {
+    /** Notes a change made here, and tells the other processes. */
+    made(revision: number): void {
       // Nobody else can have made a change in between.
       if (revision === read + 1) read = revision;
       else hear(revision);
@@ -76,7 +71,8 @@ export function follow(since: number, { engine, changes, clock, onChanges, onRou
         // The others find out in their next round.
       });
     },
-    async close() {
+    /** Stops; resolves when nothing is under way any more. */
+    async close(): Promise<void> {
       closing.abort();
       end();
       cancelRound();

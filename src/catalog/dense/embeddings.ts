@@ -67,14 +67,12 @@ export function createEmbeddings({
   }
 
   async function embedBatch(batch: readonly Tool[], { signal, background }: EmbedToolsOptions): Promise<void> {
-    const { texts, parts } = planTexts(batch);
     const how = { kind: "tool" as const, ...(signal ? { signal } : {}), ...(background ? { background } : {}) };
-    const found = await embedder.embed(texts, how);
-    const vectors = texts.map((_, index) => checked(found[index]));
-    await keep(
-      parts.map((part) => toVectors(part, vectors)),
-      signal,
-    );
+    const embedded = await vectorsOf(batch, async (texts) => {
+      const found = await embedder.embed(texts, how);
+      return texts.map((_, index) => checked(found[index]));
+    });
+    await keep([...embedded.values()], signal);
   }
 
   function leaveOut(batch: readonly Tool[], error: unknown): void {
@@ -142,15 +140,13 @@ export function createEmbeddings({
     /** Takes what the embedder has at hand. Resolves to the tools it has nothing for; never rejects. */
     async recall(tools: readonly Tool[]): Promise<readonly Tool[]> {
       if (!embedder.recall) return tools;
-      const { texts, parts } = planTexts(tools);
-      const found = await embedder.recall(texts).catch(() => []);
-      const isKnown = ({ start, end }: ToolPart): boolean =>
-        Array.from({ length: end - start }, (_, at) => found[start + at]).every(
-          (vector) => vector?.length === embedder.dimension,
-        );
       try {
-        await keep(parts.filter(isKnown).map((part) => toVectors(part, found)));
-        return parts.flatMap((part) => (isKnown(part) ? [] : [part.tool]));
+        const known = await vectorsOf(tools, async (texts) => {
+          const found = (await embedder.recall?.(texts)) ?? [];
+          return found.map((vector) => (vector?.length === embedder.dimension ? vector : undefined));
+        });
+        await keep([...known.values()]);
+        return tools.filter((tool) => !known.has(tool));
       } catch {
         return tools;
       }
@@ -167,42 +163,34 @@ export function createEmbeddings({
   };
 }
 
-/** Where a tool's texts stand among all: its own from `start`, its examples from `examplesFrom` to before `end`. */
-interface ToolPart {
-  readonly tool: Tool;
-  readonly start: number;
-  readonly examplesFrom: number;
-  readonly end: number;
-}
-
-function planTexts(tools: readonly Tool[]): { readonly texts: readonly string[]; readonly parts: readonly ToolPart[] } {
-  const texts: string[] = [];
-  const parts = tools.map((tool) => {
-    const start = texts.length;
-    const examplesFrom = texts.push(...toolTexts(tool));
-    return { tool, start, examplesFrom, end: texts.push(...exampleTexts(tool)) };
-  });
-  return { texts, parts };
-}
-
-function toVectors(
-  { tool, start, examplesFrom, end }: ToolPart,
-  found: readonly (Float32Array | undefined)[],
-): ToolVectors {
-  const [own, examples] = [found.slice(start, examplesFrom), found.slice(examplesFrom, end)];
-  const vectors = [sumOf(own), ...examples].filter((vector) => vector !== undefined);
-  return { id: tool.id, contentHash: tool.contentHash, vectors };
+/** The vectors of tools: the sum of those of a tool's own texts, then those of its examples. A tool is left out if `find` has none for a text. */
+async function vectorsOf(
+  tools: readonly Tool[],
+  find: (texts: readonly string[]) => Promise<readonly (Float32Array | undefined)[]>,
+): Promise<ReadonlyMap<Tool, ToolVectors>> {
+  const texts = tools.map((tool) => [toolTexts(tool), exampleTexts(tool)] as const);
+  const found = await find(texts.flat(2));
+  const vectors = new Map<Tool, ToolVectors>();
+  let start = 0;
+  for (const [nth, tool] of tools.entries()) {
+    const [own = [], examples = []] = texts[nth] ?? [];
+    const end = start + own.length + examples.length;
+    const all = Array.from({ length: end - start }, (_, at) => found[start + at]);
+    start = end;
+    if (!all.every((vector) => vector !== undefined)) continue;
+    const { id, contentHash } = tool;
+    vectors.set(tool, { id, contentHash, vectors: [sumOf(all.slice(0, own.length)), ...all.slice(own.length)] });
+  }
+  return vectors;
 }
 
 /** The sum of vectors at unit length. */
-function sumOf(vectors: readonly (Float32Array | undefined)[]): Float32Array | undefined {
-  const [first, ...others] = vectors;
-  if (first === undefined || others.length === 0) return first;
+function sumOf([first = new Float32Array(), ...others]: readonly Float32Array[]): Float32Array {
+  if (others.length === 0) return first;
   const sum = first.slice();
-  for (const other of others) for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) + (other?.[at] ?? 0);
+  for (const other of others) for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) + (other[at] ?? 0);
   let squares = 0;
   for (const value of sum) squares += value * value;
   const length = Math.sqrt(squares);
-  if (length > 0) for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) / length;
-  return sum;
+  return length > 0 ? sum.map((value) => value / length) : sum;
 }
