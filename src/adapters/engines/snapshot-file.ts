@@ -176,15 +176,16 @@ export function snapshotFile(path: string) {
       return { ...kept, restored };
     },
 
-    /** Replaces all lines. Returns their checksum. */
-    async write(lines: Iterable<string | Uint8Array>): Promise<string> {
+    /** Replaces all lines, which end with a newline each. Returns their checksum. */
+    async write(lines: readonly Uint8Array[]): Promise<string> {
       let checksum = "";
       await replace(
         file,
         async (append, handle) => {
           const hash = createHash("sha256");
           await append(Buffer.alloc(HEADER_LENGTH));
-          for (const bytes of inBatches(lines)) {
+          for (let start = 0; start < lines.length; start += LINES_A_WRITE) {
+            const bytes = Buffer.concat(lines.slice(start, start + LINES_A_WRITE));
             hash.update(bytes);
             await append(bytes);
           }
@@ -196,18 +197,6 @@ export function snapshotFile(path: string) {
       return checksum;
     },
   };
-}
-
-/** Lines as bytes, many at a time. */
-function* inBatches(lines: Iterable<string | Uint8Array>): IterableIterator<Uint8Array> {
-  let batch: Uint8Array[] = [];
-  for (const line of lines) {
-    batch.push(typeof line === "string" ? Buffer.from(`${line}\n`) : line);
-    if (batch.length < LINES_A_WRITE) continue;
-    yield Buffer.concat(batch);
-    batch = [];
-  }
-  if (batch.length > 0) yield Buffer.concat(batch);
 }
 
 function isRunning(pid: number): boolean {

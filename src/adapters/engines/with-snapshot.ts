@@ -1,5 +1,7 @@
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import type { MemoryEngine } from "../../catalog/memory-image.ts";
+import { messageOf } from "../../errors/show-value.ts";
+import type { Clock } from "../../observe/clock.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { notOpen } from "./handle.ts";
@@ -14,9 +16,6 @@ const GATHER_INDEX_MS = 10_000;
 /** Writing the index takes at most one part in so many of the time. */
 const INDEX_SHARE = 20;
 
-/** A line of the file that was read, or a newer one. */
-type Line = string | { readonly start: number; readonly end: number };
-
 /**
  * Keeps an engine's tools in a file, and its index in another one next to it. They are read when the engine is opened, and written some time after
  * each change and when it is closed.
@@ -29,39 +28,34 @@ export function withSnapshot(
   const indexFile = `${file.path}.index`;
   const index = snapshotIndex(indexFile, file.replace);
   /** Each tool as it stands in the file, in its order, so that changing one does not rewrite the others. */
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, Buffer>();
   /** Fills the lines of a restored index, which are needed when something changes. */
   let restoredLines: (() => void) | undefined;
-  /** The file as it was read. */
-  let kept: Buffer = Buffer.alloc(0);
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
-  let cancelTimer: (() => void) | undefined;
-  let writing: Promise<void> | undefined;
-  let dirty = false;
-  let failed = false;
   /** Changes of the tools that were made, and those under way. */
   let changes = 0;
   let underWay = 0;
   /** The tools on disk, and after which change. */
   let written: { readonly checksum: string; readonly changes: number } | undefined;
-  let indexDirty = false;
   let indexTookMs = 0;
-  let cancelIndexTimer: (() => void) | undefined;
-  let writingIndex: Promise<void> | undefined;
+  const toolsWriter = createWriter(clock, { write: writeTools, waitMs: () => GATHER_MS });
+  const indexWriter = createWriter(clock, {
+    write: writeIndex,
+    waitMs: () => Math.max(GATHER_INDEX_MS, INDEX_SHARE * indexTookMs),
+    background: true,
+  });
 
   async function load(): Promise<void> {
     const [found, saved] = await Promise.all([file.read(), index.read()]);
     await engine.open();
     if (found?.restored !== undefined) emit("snapshot-failed", { file: file.path, message: found.restored });
-    indexDirty = false;
     if (found === undefined || saved === undefined || (await engine.count()) > 0) await readLines(found);
     else if ("problem" in saved) await rebuild(found, saved.problem);
     else if (saved.tools !== found.checksum) await rebuild(found, "is of other tools", saved.image);
     else if (!restore(found, saved.image))
       await rebuild(found, "was made by another version of toolarsenal", saved.image);
     written = found && { checksum: found.checksum, changes };
-    dirty = false;
     state = "open";
   }
 
@@ -71,12 +65,11 @@ export function withSnapshot(
     const read = (slot: number): Tool => JSON.parse(bytes.toString("utf8", starts[slot], ends[slot])) as Tool;
     const ids = engine.restore(image, read);
     if (ids === undefined) return false;
-    kept = bytes;
     restoredLines = () => {
       const slots = [...ids.keys()].sort((a, b) => (starts[a] ?? 0) - (starts[b] ?? 0));
       for (const slot of slots) {
         const id = ids[slot];
-        if (id !== undefined) lines.set(id, { start: starts[slot] ?? 0, end: ends[slot] ?? 0 });
+        if (id !== undefined) lines.set(id, bytes.subarray(starts[slot], (ends[slot] ?? 0) + 1));
       }
     };
     return true;
@@ -86,7 +79,7 @@ export function withSnapshot(
   async function rebuild(found: SnapshotLines, problem: string, image?: SnapshotImage): Promise<void> {
     await readLines(found);
     if (image) await engine.adoptVectors(image);
-    indexDirty = true;
+    indexWriter.later();
     const message = `The index ${indexFile} ${problem}. The tools were indexed again from ${file.path}. No tool is lost, and the index is written again.`;
     emit("snapshot-failed", { file: indexFile, message });
   }
@@ -95,21 +88,21 @@ export function withSnapshot(
     const tools: Tool[] = [];
     const before = new Set(allLines().keys());
     lines.clear();
-    kept = found?.bytes ?? Buffer.alloc(0);
-    for (let start = 0; start < kept.length;) {
-      const end = kept.indexOf(10, start);
-      const tool = JSON.parse(kept.toString("utf8", start, end)) as Tool;
+    const bytes = found?.bytes ?? Buffer.alloc(0);
+    for (let start = 0; start < bytes.length;) {
+      const line = bytes.subarray(start, bytes.indexOf(10, start) + 1);
+      const tool = JSON.parse(line.toString()) as Tool;
       tools.push(tool);
       before.delete(tool.id);
-      lines.set(tool.id, { start, end });
-      start = end + 1;
+      lines.set(tool.id, line);
+      start += line.length;
     }
     await engine.delete([...before]);
     await engine.put(tools);
-    if (tools.length > 0) indexDirty = true;
+    if (tools.length > 0) indexWriter.later();
   }
 
-  function allLines(): Map<string, Line> {
+  function allLines(): Map<string, Buffer> {
     restoredLines?.();
     restoredLines = undefined;
     return lines;
@@ -119,75 +112,28 @@ export function withSnapshot(
     if (state === "new") throw notOpen("memory", false);
   }
 
-  function scheduleWrite(): void {
-    dirty = true;
-    cancelTimer ??= clock.after(GATHER_MS, () => {
-      cancelTimer = undefined;
-      flush().catch(() => {
-        // Kept in `failed`: the next change tries again and reports it.
-      });
-    });
-    scheduleIndex();
-  }
-
-  function scheduleIndex(): void {
-    indexDirty = true;
-    const wait = Math.max(GATHER_INDEX_MS, INDEX_SHARE * indexTookMs);
-    cancelIndexTimer ??= clock.after(wait, () => void flushIndex(), { background: true });
-  }
-
-  /** Writes until nothing is left to write. One write at a time; those who ask meanwhile share the next. */
-  async function flush(): Promise<void> {
-    cancelTimer?.();
-    cancelTimer = undefined;
-    while (dirty || writing) {
-      writing ??= writeOnce().finally(() => (writing = undefined));
-      await writing;
-    }
-  }
-
-  async function writeOnce(): Promise<void> {
-    dirty = false;
+  async function writeTools(): Promise<void> {
     const at = changes;
-    try {
-      const checksum = await file.write(Array.from(allLines().values(), bytesOf));
-      written = { checksum, changes: at };
-      failed = false;
-    } catch (error) {
-      dirty = true;
-      failed = true;
-      throw error;
-    }
+    written = { checksum: await file.write([...allLines().values()]), changes: at };
   }
 
-  function bytesOf(line: Line): string | Uint8Array {
-    return typeof line === "string" ? line : kept.subarray(line.start, line.end + 1);
-  }
-
-  async function flushIndex(): Promise<void> {
-    cancelIndexTimer?.();
-    cancelIndexTimer = undefined;
-    if (indexDirty) await (writingIndex ??= writeIndex().finally(() => (writingIndex = undefined)));
-  }
-
-  /** Writes the index of the tools on disk. A failure is reported and no more: the index only saves time. */
+  /** Writes the index of the tools on disk. Who asks need not hear of a failure, which is reported: the index only saves time. */
   async function writeIndex(): Promise<void> {
     const startedAt = clock.now();
-    indexDirty = false;
     try {
-      await flush();
+      await toolsWriter.flush();
       const { take, write } = index.begin();
       const ids = await engine.save(take);
       // The tools have changed meanwhile: it is the next one's turn.
-      if (written === undefined || written.changes !== changes || underWay > 0) return scheduleIndex();
+      if (written === undefined || written.changes !== changes || underWay > 0) return indexWriter.later();
       take({ lines: linesOf(ids) });
       await write(written.checksum);
     } catch (error) {
-      indexDirty = true;
-      const message = error instanceof Error ? error.message : String(error);
-      emit("snapshot-failed", { file: indexFile, message });
+      emit("snapshot-failed", { file: indexFile, message: messageOf(error) });
+      throw error;
+    } finally {
+      indexTookMs = clock.now() - startedAt;
     }
-    indexTookMs = clock.now() - startedAt;
   }
 
   /** By slot: where the line of its tool begins and ends in the file. */
@@ -200,8 +146,8 @@ export function withSnapshot(
     for (const [id, line] of allLines()) {
       const slot = places.get(id) ?? -1;
       starts[slot] = position;
-      position += typeof line === "string" ? Buffer.byteLength(line) : line.end - line.start;
-      ends[slot] = position++;
+      position += line.length;
+      ends[slot] = position - 1;
     }
     return { starts, ends };
   }
@@ -210,7 +156,7 @@ export function withSnapshot(
   async function change<Outcome>(signal: AbortSignal | undefined, step: () => Promise<Outcome>): Promise<Outcome> {
     signal?.throwIfAborted();
     assertOpened();
-    if (failed) await flush();
+    if (toolsWriter.failed) await toolsWriter.flush();
     underWay++;
     try {
       return await step();
@@ -221,7 +167,8 @@ export function withSnapshot(
 
   function changed(): void {
     changes++;
-    scheduleWrite();
+    toolsWriter.later();
+    indexWriter.later();
   }
 
   return {
@@ -238,7 +185,7 @@ export function withSnapshot(
       change(options.signal, async () => {
         const fresh = tools
           .filter(({ id, contentHash }) => engine.hashOf(id) !== contentHash)
-          .map((tool) => [tool.id, toJson(tool)] as const);
+          .map((tool) => [tool.id, Buffer.from(`${toJson(tool)}\n`)] as const);
         const outcome = await engine.put(tools, options);
         if (outcome.changed.length === 0) return outcome;
         for (const [id, line] of fresh) allLines().set(id, line);
@@ -257,12 +204,12 @@ export function withSnapshot(
 
     async putVectors(model, entries, options) {
       await engine.putVectors(model, entries, options);
-      scheduleIndex();
+      indexWriter.later();
     },
 
     async deleteVectors(model, options) {
       await engine.deleteVectors(model, options);
-      scheduleIndex();
+      indexWriter.later();
     },
 
     async get(ids, options) {
@@ -276,20 +223,66 @@ export function withSnapshot(
     },
 
     async healthCheck(options) {
-      return !failed && state === "open" && (await engine.healthCheck(options));
+      return !toolsWriter.failed && state === "open" && (await engine.healthCheck(options));
     },
 
     async close() {
       if (state !== "open") return;
-      await flush();
+      await toolsWriter.flush();
       await engine.close();
       // A change may have come in meanwhile.
-      await flush();
-      await writingIndex;
-      await flushIndex();
-      cancelIndexTimer?.();
-      cancelIndexTimer = undefined;
+      await toolsWriter.flush();
+      await indexWriter.flush().catch(() => {});
+      indexWriter.stop();
       state = "closed";
     },
+  };
+}
+
+/** Writes some time after it was asked to, one write at a time. What a write in the background rejects with is dropped: the next one does it. */
+function createWriter(
+  clock: Clock,
+  how: { readonly write: () => Promise<void>; readonly waitMs: () => number; readonly background?: boolean },
+) {
+  const { write, waitMs, background = false } = how;
+  let cancelTimer: (() => void) | undefined;
+  let writing: Promise<void> | undefined;
+  let isDue = false;
+  let failed = false;
+
+  async function writeOnce(): Promise<void> {
+    isDue = false;
+    try {
+      await write();
+      failed = false;
+    } catch (error) {
+      isDue = failed = true;
+      throw error;
+    }
+  }
+
+  function stop(): void {
+    cancelTimer?.();
+    cancelTimer = undefined;
+  }
+
+  /** Writes what is due. Those who ask while it is written share the next write. */
+  async function flush(): Promise<void> {
+    stop();
+    await writing?.catch(() => {});
+    if (isDue) await (writing ??= writeOnce().finally(() => (writing = undefined)));
+  }
+
+  return {
+    /** True if the last write failed. */
+    get failed() {
+      return failed;
+    },
+    later(): void {
+      isDue = true;
+      cancelTimer ??= clock.after(waitMs(), () => void flush().catch(() => {}), { background });
+    },
+    flush,
+    stop,
   };
 }
