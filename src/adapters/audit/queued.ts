@@ -17,12 +17,10 @@ const MAX_WAITING = 100_000;
 /** Records written at once. */
 const MAX_BATCH = 5_000;
 
-interface Waiting {
+interface Waiting extends PromiseWithResolvers<void> {
   readonly record: AuditRecord;
   /** When it was given. */
   readonly at: number;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /** Where the lines of a log are kept. */
@@ -56,7 +54,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
             batch.map(({ record, at }) => chain.write(record, at)).join(""),
         );
         signed = true;
-        for (const { resolve: kept } of batch) kept();
+        for (const { resolve } of batch) resolve();
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
@@ -87,10 +85,10 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
       if (closing !== undefined) return Promise.reject(closed());
       if (waiting.length >= MAX_WAITING)
         return Promise.reject(writer.failure(new Error("too many records wait for it")));
-      return new Promise((resolve, reject) => {
-        waiting.push({ record, at: clock.now(), resolve, reject });
-        void startDrain();
-      });
+      const kept = Promise.withResolvers<void>();
+      waiting.push({ record, at: clock.now(), ...kept });
+      void startDrain();
+      return kept.promise;
     },
 
     async head() {

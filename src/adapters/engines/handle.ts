@@ -1,11 +1,34 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEngine } from "../../catalog/catalog-engine.port.ts";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import type { Tool } from "../../tool/tool.ts";
 
 /** The error of an engine that is used before `open()` or after `close()`. */
 export function notOpen(title: string, closed: boolean): ArsenalError {
   return closed
     ? fixable("CLOSED", `The ${title} engine was closed.`, "Call open() to use it again.")
     : fixable("STORE_FAILED", `The ${title} engine is not open yet.`, "Call open() first.");
+}
+
+/** Each tool once, as it was given last. */
+export function latestOf(tools: readonly Tool[]): readonly Tool[] {
+  return [...new Map(tools.map((tool) => [tool.id, tool])).values()];
+}
+
+/** Tools prepared before other work gets a turn. */
+const TURN = 100;
+
+/** Prepares tools to be written. What it returns gives what was prepared of a tool, and prepares one that was left out. */
+export async function prepareAll<Prepared>(
+  tools: readonly Tool[],
+  prepare: (tool: Tool) => Prepared,
+): Promise<(tool: Tool) => Prepared> {
+  const prepared = new Map<Tool, Prepared>();
+  for (const [index, tool] of tools.entries()) {
+    if (index > 0 && index % TURN === 0) await nextTurn();
+    prepared.set(tool, prepare(tool));
+  }
+  return (tool) => prepared.get(tool) ?? prepare(tool);
 }
 
 /** Opens an engine as the arsenal will, which also creates what it needs, and counts its tools. */

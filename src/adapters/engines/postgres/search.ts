@@ -100,26 +100,18 @@ function namedNamespaces(text: string, { terms, spaces }: Facts): readonly strin
   });
 }
 
-interface Numbers {
-  readonly accepted: number;
-  readonly total: number;
-  readonly embedded: readonly number[];
-}
-
 /** How many tools the filters accept. Counting looks at every tool, so the numbers are kept for as long as the tools stay the same. */
 async function countTools(
   store: Store,
   kept: Kept,
   query: EngineQuery,
   { size, asked }: { readonly size: number; readonly asked: readonly (Asked | undefined)[] },
-): Promise<Numbers> {
+) {
   const tools = store.table("tools");
   async function once(key: string, count: () => Promise<number>): Promise<number> {
-    const known = kept.counts.get(key);
-    if (known !== undefined) return known;
-    const counted = await count();
-    kept.counts.set(key, counted);
-    return counted;
+    const known = kept.counts.get(key) ?? (await count());
+    kept.counts.set(key, known);
+    return known;
   }
   async function countRows(condition: (binder: ReturnType<typeof createBinder>) => string): Promise<number> {
     const binder = createBinder();

@@ -1,25 +1,16 @@
 import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { PutTools } from "../../../catalog/catalog-engine.port.ts";
 import { measureFields } from "../../../catalog/lexical/bm25f.ts";
 import { toMentionable } from "../../../catalog/lexical/mentions.ts";
 import { toolFields } from "../../../catalog/tool-text.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { impactOf } from "../judge.ts";
+import { latestOf, prepareAll } from "../handle.ts";
 import { encode, toColumns, toJson } from "../stored-text.ts";
-import { readWords, type ToolWords } from "../tool-words.ts";
+import { readWords } from "../tool-words.ts";
 import { lock, type Meta, type Query, type Store, versionsOf } from "./tables.ts";
 import { modelsOf, removeVectors } from "./vectors.ts";
 
-/** A tool as it is written, all but what depends on the other tools. */
-interface Prepared {
-  readonly tool: Tool;
-  readonly words: ToolWords;
-  readonly row: object;
-}
-
-/** Tools whose words are read before other work gets a turn. */
-const TURN = 100;
 /** Tools that one statement writes. */
 const BATCH = 500;
 /** Deletions that `changes` remembers. */
@@ -39,38 +30,30 @@ export async function putTools(
   tools: readonly Tool[],
   signal: AbortSignal | undefined,
 ): Promise<PutTools> {
-  const options = { signal };
-  const latest = [...new Map(tools.map((tool) => [tool.id, tool])).values()];
+  const latest = latestOf(tools);
   const known = await versionsOf(store, store.postgres.query, latest);
-  const prepared = new Map<Tool, Prepared>();
-  let read = 0;
-  for (const tool of latest) {
-    if (known.get(tool.id)?.hash === tool.contentHash) continue;
-    if (++read % TURN === 0) await nextTurn();
-    prepared.set(tool, prepare(tool));
-  }
-  return store.postgres.transaction(async (query) => {
-    const meta = await lock(store, query);
-    // Another process may have changed some of them meanwhile.
-    const now = await versionsOf(store, query, latest);
-    const different = latest.filter(({ id, contentHash }) => now.get(id)?.hash !== contentHash);
-    if (different.length === 0) return { changed: [], revision: meta.revision };
-    const replaced = different.flatMap(({ id }) => now.get(id)?.slot ?? []);
-    const counts = countsOf(meta);
-    await forget(store, query, replaced, counts);
-    const revision = meta.revision + 1;
-    await write(
-      store,
-      query,
-      different.map((tool) => prepared.get(tool) ?? prepare(tool)),
-      { revision, counts },
-    );
-    await query(
-      `UPDATE ${store.table("meta")} SET revision = $1, tools = $2, total_length = $3::bigint[], documents_with = $4::bigint[]`,
-      [revision, counts.tools, counts.totalLength, counts.documentsWith],
-    );
-    return { changed: different.map(({ id }) => id), revision };
-  }, options);
+  const changed = latest.filter(({ id, contentHash }) => known.get(id)?.hash !== contentHash);
+  const preparedOf = await prepareAll(changed, prepare);
+  return store.postgres.transaction(
+    async (query) => {
+      const meta = await lock(store, query);
+      // Another process may have changed some of them meanwhile.
+      const now = await versionsOf(store, query, latest);
+      const different = latest.filter(({ id, contentHash }) => now.get(id)?.hash !== contentHash);
+      if (different.length === 0) return { changed: [], revision: meta.revision };
+      const replaced = different.flatMap(({ id }) => now.get(id)?.slot ?? []);
+      const counts = countsOf(meta);
+      await forget(store, query, replaced, counts);
+      const revision = meta.revision + 1;
+      await write(store, query, different.map(preparedOf), { revision, counts });
+      await query(
+        `UPDATE ${store.table("meta")} SET revision = $1, tools = $2, total_length = $3::bigint[], documents_with = $4::bigint[]`,
+        [revision, counts.tools, counts.totalLength, counts.documentsWith],
+      );
+      return { changed: different.map(({ id }) => id), revision };
+    },
+    { signal },
+  );
 }
 
 /** Deletes tools with their words and vectors. Returns how many there were. */
@@ -88,12 +71,8 @@ export async function deleteTools(
       );
       if (found.length === 0) return 0;
       const counts = countsOf(meta);
-      await forget(
-        store,
-        query,
-        found.map(({ slot }) => slot),
-        counts,
-      );
+      const slots = found.map(({ slot }) => slot);
+      await forget(store, query, slots, counts);
       const revision = meta.revision + 1;
       await query(
         `INSERT INTO ${store.table("deletions")} (revision, id) SELECT $1::bigint, * FROM unnest($2::text[])`,
@@ -138,7 +117,8 @@ function count(counts: Counts, lengths: ArrayLike<number>, by: 1 | -1): void {
   }
 }
 
-function prepare(tool: Tool): Prepared {
+/** A tool as it is written, all but what depends on the other tools. */
+function prepare(tool: Tool) {
   const texts = toolFields(tool);
   const words = readWords(texts);
   const { key, otherTerms, namespaceTerms } = toMentionable(texts);
@@ -157,7 +137,7 @@ function prepare(tool: Tool): Prepared {
     spaces: namespaceTerms.map(toKey),
     body: toJson(tool),
   };
-  return { tool, words, row };
+  return { words, row };
 }
 
 const COLUMNS =
@@ -169,7 +149,7 @@ const TYPES = `id text, hash text, name text, namespace text, source text, risk 
 async function write(
   { table }: Store,
   query: Query,
-  tools: readonly Prepared[],
+  tools: readonly ReturnType<typeof prepare>[],
   { revision, counts }: { readonly revision: number; readonly counts: Counts },
 ): Promise<void> {
   for (const { words } of tools) count(counts, words.lengths, 1);

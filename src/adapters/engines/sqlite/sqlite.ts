@@ -1,6 +1,5 @@
 import * as setting from "../../settings.ts";
 import { resolve } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEngine, PutTools, ToolVectors } from "../../../catalog/catalog-engine.port.ts";
 import { checkDimension } from "../../../catalog/dense/model-vectors.ts";
 import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
@@ -14,7 +13,7 @@ import type { Surroundings } from "../../surroundings.ts";
 import { sqliteFailure } from "../../state/load-sqlite.ts";
 import { isDamage } from "../../state/move-aside.ts";
 import { createTurns } from "../../../tool/turns.ts";
-import { checkEngine, notOpen } from "../handle.ts";
+import { checkEngine, latestOf, notOpen, prepareAll } from "../handle.ts";
 import { decode, encode, toColumns, toJson } from "../stored-text.ts";
 import { readWords, toWord } from "../tool-words.ts";
 import { CATALOG, type Database, openDatabase } from "./database.ts";
@@ -36,19 +35,8 @@ export interface SqliteEngineOptions {
 export const CATALOG_FILE = "./.toolarsenal/catalog.sqlite";
 
 const PAGE = 1_000;
-/** Tools whose words are read before other work gets a turn. */
-const TURN = 100;
 /** Deletions that `changes` remembers. */
 const REMEMBERED_DELETIONS = 10_000;
-
-/** A tool as it is written. */
-interface Prepared {
-  readonly tool: Tool;
-  readonly json: string;
-  readonly words: ReturnType<typeof readWords>;
-  readonly mentionable: boolean;
-  readonly otherWords: string;
-}
 
 /**
  * Keeps the catalog in one SQLite file: tools, words and vectors. Any number of processes on this machine may share it, and a restart neither indexes
@@ -71,6 +59,11 @@ export function sqliteEngine({
     return translating(file, () => step(database, mirror));
   }
 
+  /** Makes a change when those before it are done. */
+  function changing<Value>(signal: AbortSignal | undefined, step: (database: Database) => Value): Promise<Value> {
+    return turns.take(async () => using(signal, (database) => database.change(() => step(database))));
+  }
+
   return {
     name: "sqlite",
 
@@ -84,29 +77,18 @@ export function sqliteEngine({
 
     put: (tools, { signal } = {}) =>
       turns.take(async () => {
-        const latest = [...new Map(tools.map((tool) => [tool.id, tool])).values()];
-        const hashes = using(signal, (database) => hashesOf(database, latest));
-        const changed = latest.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
-        const prepared = new Map<Tool, Prepared>();
-        for (const [index, tool] of changed.entries()) {
-          if (index > 0 && index % TURN === 0) await nextTurn();
-          prepared.set(tool, prepare(tool));
-        }
+        const latest = latestOf(tools);
+        const preparedOf = await prepareAll(
+          using(signal, (database) => changedOf(database, latest)),
+          prepare,
+        );
         return using(signal, (database) =>
-          database.change(() => {
-            // Another process may have changed some of them meanwhile.
-            const now = hashesOf(database, latest);
-            const different = latest.filter(({ id, contentHash }) => now.get(id) !== contentHash);
-            return write(
-              database,
-              different.map((tool) => prepared.get(tool) ?? prepare(tool)),
-            );
-          }),
+          // Another process may have changed some of them meanwhile.
+          database.change(() => write(database, changedOf(database, latest).map(preparedOf))),
         );
       }),
 
-    delete: (ids, { signal } = {}) =>
-      turns.take(async () => using(signal, (database) => database.change(() => erase(database, ids)))),
+    delete: (ids, { signal } = {}) => changing(signal, (database) => erase(database, ids)),
 
     async get(ids, { signal } = {}) {
       return using(signal, (database) => {
@@ -134,9 +116,7 @@ export function sqliteEngine({
     },
 
     putVectors: (model, entries, { signal } = {}) =>
-      turns.take(async () =>
-        using(signal, (database) => database.change(() => writeVectors(database, model, entries))),
-      ),
+      changing(signal, (database) => writeVectors(database, model, entries)),
 
     async withoutVectors(model, { after = "", limit, signal }) {
       return using(signal, (database) => {
@@ -156,14 +136,10 @@ export function sqliteEngine({
     },
 
     deleteVectors: (model, { signal } = {}) =>
-      turns.take(async () =>
-        using(signal, (database) =>
-          database.change(() => {
-            database.run("DELETE FROM vectors WHERE model = ?", encode(model));
-            database.run("UPDATE meta SET vectors_revision = vectors_revision + 1");
-          }),
-        ),
-      ),
+      changing(signal, (database) => {
+        database.run("DELETE FROM vectors WHERE model = ?", encode(model));
+        database.run("UPDATE meta SET vectors_revision = vectors_revision + 1");
+      }),
 
     async search(query) {
       return using(query.signal, (database, mirror) =>
@@ -214,13 +190,16 @@ function metaOf(database: Database): { readonly revision: number; readonly forgo
   return meta ?? { revision: 0, forgotten: 0 };
 }
 
-function hashesOf(database: Database, tools: readonly Tool[]): ReadonlyMap<string, string> {
+/** The tools that are not kept as they are. */
+function changedOf(database: Database, tools: readonly Tool[]): readonly Tool[] {
   const { sql, values } = toCondition({ ids: tools.map(({ id }) => id) });
   const rows = database.rows<readonly [string, string]>(`SELECT id, hash FROM tools WHERE ${sql}`, ...values);
-  return new Map(rows.map(([id, hash]) => [decode(id), decode(hash)]));
+  const hashes = new Map(rows.map(([id, hash]) => [decode(id), decode(hash)]));
+  return tools.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
 }
 
-function prepare(tool: Tool): Prepared {
+/** A tool as it is written. */
+function prepare(tool: Tool) {
   const texts = toolFields(tool);
   const { key, otherTerms } = toMentionable(texts);
   return {
@@ -234,7 +213,7 @@ function prepare(tool: Tool): Prepared {
 
 const INSERT_WORDS = `INSERT INTO words (rowid, ${LEXICAL_FIELDS.join()}) VALUES (?, ${LEXICAL_FIELDS.map(() => "?").join()})`;
 
-function write(database: Database, tools: readonly Prepared[]): PutTools {
+function write(database: Database, tools: readonly ReturnType<typeof prepare>[]): PutTools {
   if (tools.length === 0) return { changed: [], revision: metaOf(database).revision };
   const revision = nextRevision(database);
   for (const { tool, json, words, mentionable, otherWords } of tools) {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEngine, PutTools, ToolVectors } from "../../../catalog/catalog-engine.port.ts";
 import { checkDimension } from "../../../catalog/dense/model-vectors.ts";
 import { systemClock } from "../../../observe/clock.ts";
@@ -6,7 +5,7 @@ import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import { createTurns } from "../../../tool/turns.ts";
-import { checkEngine, notOpen } from "../handle.ts";
+import { checkEngine, latestOf, notOpen, prepareAll } from "../handle.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import {
   announceModel,
@@ -33,8 +32,6 @@ const PAGE = 1_000;
 const BATCH = 200;
 /** Records of one request, in characters of their texts. */
 const BATCH_LENGTH = 2_000_000;
-/** Tools prepared before other work gets a turn. */
-const TURN = 100;
 const DAY_MS = 24 * 3_600_000;
 /** How long deletions are remembered, and for how long `changes` relies on it. */
 const REMEMBERED_MS = 8 * DAY_MS;
@@ -100,17 +97,14 @@ export function vectorDatabaseEngine(
   }
 
   async function put(session: Session, given: readonly Tool[], by: Writer): Promise<PutTools> {
-    const latest = [...new Map(given.map((tool) => [tool.id, tool])).values()];
+    const latest = latestOf(given);
     const ids = latest.map(({ id }) => id);
     const [now, hashes] = await Promise.all([readControl(session), readHashes(session, ids)]);
     const changed = latest.filter(({ id, contentHash }) => hashes.get(id) !== toValue(contentHash));
     if (changed.length === 0) return { changed: [], revision: now.revision };
     const revision = by.next(now, clock);
-    const records: NewRecord[] = [];
-    for (const [index, tool] of changed.entries()) {
-      if (index > 0 && index % TURN === 0) await nextTurn();
-      records.push(toolRecord(tool, revision));
-    }
+    const recordOf = await prepareAll(changed, (tool) => toolRecord(tool, revision));
+    const records = changed.map(recordOf);
     const changedIds = changed.map(({ id }) => id);
     const had = changedIds.filter((id) => hashes.has(id));
     await change(session, records, had, { now, by, revision });
