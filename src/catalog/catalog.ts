@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -9,34 +9,6 @@ import type { RequestOptions, RequestVectors, Settled, SettledOptions, Tier, Tie
 import { untilAborted } from "../tool/until-aborted.ts";
 import type { Exclusively } from "./exclusively.ts";
 import type { Following } from "./follow.ts";
-
-/** The engine with the embedders above it: what is put is embedded, and requests become vectors. */
-export interface Catalog {
-  /** What stores and searches the tools. Write through the catalog, so that tools are embedded. */
-  readonly engine: CatalogEngine;
-  /** Opens the engine and embeds what it has no vectors of. Idempotent; the other methods do it if it was not done. */
-  open(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  readonly opened: boolean;
-  /** How many tools there were after the last change that this process made or heard of. */
-  readonly size: number;
-  /** Calls back when other processes changed tools, one change at a time. May also name changes made here. Only for engines that are shared. */
-  onChanges(listener: (changes: EngineChanges) => Promise<void>): void;
-  /** Names what would answer now: a tier, two mixed (`tuned+static`) while the better one is still learning the tools, or `lexical`. */
-  readonly tier: string;
-  /** Adds or replaces tools. Those whose content hash is unchanged are neither written nor embedded again. */
-  upsert(
-    tools: readonly Tool[],
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<{ readonly indexed: number; readonly unchanged: number }>;
-  /** Returns how many there were. */
-  delete(ids: readonly string[]): Promise<number>;
-  /** The vectors of a request's texts, of the tiers that can answer it. */
-  request(texts: readonly string[], options?: RequestOptions): Promise<RequestVectors>;
-  /** Resolves when every tier, up to the named one if there is one, knows every tool or has failed. */
-  settled(options?: SettledOptions): Promise<Settled>;
-  healthCheck(): Promise<{ readonly store: boolean; readonly embedder?: boolean }>;
-  close(): Promise<void>;
-}
 
 /** What a catalog works with. It opens and closes all of it. */
 export interface CatalogParts {
@@ -59,11 +31,14 @@ const RETRIED = 64;
 /** The vectors of a request that is answered by words alone. */
 const BY_WORDS: RequestVectors = { tiers: [], vectors: [], embeddingTimeMs: 0, knowsEnough: () => false };
 
-/** Creates a catalog, not yet opened. */
-export function createCatalog({ engine, tiers: given = [], emit, clock, changes, leases }: CatalogParts): Catalog {
+export type Catalog = ReturnType<typeof createCatalog>;
+
+/** The engine with the embedders above it: what is put is embedded, and requests become vectors. Not yet opened. */
+export function createCatalog({ engine, tiers: given = [], emit, clock, changes, leases }: CatalogParts) {
   let loaded: readonly Tier[] | undefined;
   let tiers: Tiers | undefined;
   let following: Following | undefined;
+  let exclusively: Exclusively | undefined;
   let listener: (found: EngineChanges) => Promise<void> = async () => {};
   const closing = new AbortController();
   let cancelPrune: (() => void) | undefined;
@@ -77,9 +52,10 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     loaded ??= typeof given === "function" ? await given() : given;
     await engine.open();
     const { revision, alone = false } = await engine.changes(Number.MAX_SAFE_INTEGER);
-    const exclusively = alone ? undefined : await exclusivelyByLeases();
+    if (leases) exclusively ??= (await import("./exclusively.ts")).exclusivelyBy(leases);
     const { createTiers } = await import("./dense/tiers.ts");
-    tiers ??= createTiers({ tiers: loaded, engine, size: () => size, emit, clock, exclusively });
+    const shared = alone ? undefined : exclusively;
+    tiers ??= createTiers({ tiers: loaded, engine, size: () => size, emit, clock, exclusively: shared });
     if (changes && !alone) {
       const { follow } = await import("./follow.ts");
       const onRound = (): void => void (tiers?.complete() ?? tiers?.catchUp());
@@ -92,10 +68,6 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     schedulePrune();
   }
 
-  async function exclusivelyByLeases(): Promise<Exclusively | undefined> {
-    return leases && (await import("./exclusively.ts")).exclusivelyBy(leases);
-  }
-
   /** Takes note of what other processes changed. */
   async function applyChanges(found: EngineChanges): Promise<void> {
     size = await engine.count();
@@ -105,30 +77,26 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   }
 
   function schedulePrune(): void {
-    if (leases === undefined || state === "closed") return;
+    if (exclusively === undefined || state === "closed") return;
     cancelPrune = clock.after(PRUNE_MS, () => void prune().finally(schedulePrune), { background: true });
   }
 
   /** Removes vectors of unused models, once every configured model has vectors of every tool. */
   async function prune(): Promise<void> {
     const used = tiers?.complete();
-    const exclusively = await exclusivelyByLeases();
-    if (used === undefined || exclusively === undefined) return;
-    const { signal } = closing;
+    if (used === undefined) return;
     const removeOthers = async (held: AbortSignal): Promise<void> => {
       for (const model of await engine.models({ signal: held })) {
         if (!used.includes(model)) await engine.deleteVectors(model, { signal: held });
       }
     };
-    await exclusively("prune", removeOthers, signal).catch(() => {}); // the next round tries again
+    await exclusively?.("prune", removeOthers, closing.signal).catch(() => {}); // the next round does it
   }
 
-  async function open({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    if (state === "closed") {
-      throw new ArsenalError("CLOSED", "The catalog was closed and takes no more work. Create a new one.", {
-        fix: "Create a new catalog.",
-      });
-    }
+  /** Opens the engine and embeds what it has no vectors of. Idempotent; the other methods do it if it was not done. */
+  async function open({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    if (state === "closed")
+      throw fixable("CLOSED", "The catalog was closed and takes no more work.", "Create a new catalog.");
     if (state === "open") return;
     opening ??= load().finally(() => (opening = undefined));
     await untilAborted(opening, signal);
@@ -156,25 +124,31 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   }
 
   return {
+    /** What stores and searches the tools. Write through the catalog, so that tools are embedded. */
     engine,
     open,
-    onChanges(callback) {
+    /** Calls back when other processes changed tools, one change at a time. May also name changes made here. Only for engines that are shared. */
+    onChanges(callback: typeof listener): void {
       listener = callback;
     },
     get opened() {
       return state === "open";
     },
+    /** How many tools there were after the last change that this process made or heard of. */
     get size() {
       return size;
     },
+    /** Names what would answer now: a tier, two mixed (`tuned+static`) while the better one is still learning the tools, or `lexical`. */
     get tier() {
       return tiers?.answering ?? "lexical";
     },
-    async upsert(tools, { signal } = {}) {
-      await open(signal ? { signal } : {});
+    /** Adds or replaces tools. Those whose content hash is unchanged are neither written nor embedded again. */
+    async upsert(tools: readonly Tool[], { signal }: { readonly signal?: AbortSignal } = {}) {
+      await open({ signal });
       return turns.take(() => applyUpsert(tools, signal));
     },
-    async delete(ids) {
+    /** Returns how many there were. */
+    async delete(ids: readonly string[]): Promise<number> {
       await open();
       return turns.take(async () => {
         const count = await engine.delete(ids);
@@ -184,20 +158,22 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
         return count;
       });
     },
-    async request(texts, options = {}) {
-      await open(options.signal ? { signal: options.signal } : {});
+    /** The vectors of a request's texts, of the tiers that can answer it. */
+    async request(texts: readonly string[], options: RequestOptions = {}): Promise<RequestVectors> {
+      await open(options);
       return (await tiers?.request(texts, options)) ?? BY_WORDS;
     },
-    async settled(options = {}) {
-      await open(options.signal ? { signal: options.signal } : {});
+    /** Resolves when every tier, up to the named one if there is one, knows every tool or has failed. */
+    async settled(options: SettledOptions = {}): Promise<Settled> {
+      await open(options);
       await untilAborted(turns.idle(), options.signal);
       return (await tiers?.settled(options)) ?? { pending: 0 };
     },
-    async healthCheck() {
+    async healthCheck(): Promise<{ readonly store: boolean; readonly embedder?: boolean }> {
       const [engineIsWell, embeddersAreWell] = await Promise.all([engine.healthCheck(), tiers?.healthCheck()]);
       return { store: engineIsWell, ...(embeddersAreWell ? { embedder: embeddersAreWell.every(Boolean) } : {}) };
     },
-    async close() {
+    async close(): Promise<void> {
       if (state === "closed") return;
       state = "closed";
       closing.abort(new Error("closed"));

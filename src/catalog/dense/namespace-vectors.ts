@@ -52,17 +52,12 @@ export function createNamespaceVectors() {
     },
     /** How near each namespace is to a request's vector; empty if there are too few namespaces for that to say anything. */
     fit(query: Float32Array): NamespaceFits {
-      const fits = new Map<string, NamespaceFit>();
       const size = sums.size < LEAST_NAMESPACES ? 0 : sums.size;
       return {
         size,
         get(namespace) {
-          const known = fits.get(namespace);
           const sum = size === 0 ? undefined : sums.get(namespace);
-          if (known || !sum) return known;
-          const fit = fitOf(namespace, sum, query);
-          fits.set(namespace, fit);
-          return fit;
+          return sum && fitOf(namespace, sum, query);
         },
       };
     },
