@@ -17,7 +17,12 @@ export interface VectorDatabase {
   /** The records with these ids that exist, in any order. */
   read(space: Space, ids: readonly string[], parts: readonly Part[]): Promise<readonly Stored[]>;
   /** A page of records, in an order of the database's own. */
-  scroll(space: Space, condition: Condition, page: PageQuery): Promise<StoredPage>;
+  scroll(
+    space: Space,
+    condition: Condition,
+    /** `cursor` is the `next` of the page before. */
+    page: { readonly limit: number; readonly parts: readonly Part[]; readonly cursor?: string | undefined },
+  ): Promise<{ readonly records: readonly Stored[]; readonly next?: string }>;
   count(space: Space, condition: Condition): Promise<number>;
   /** For each vector: the nearest records, best first. */
   nearest(space: Space, vectors: readonly Float32Array[], query: HitQuery): Promise<readonly (readonly Hit[])[]>;
@@ -118,19 +123,7 @@ export type Part = "about" | "text" | "vector";
 
 export type Terms = ReadonlyMap<string, number>;
 
-export interface PageQuery {
-  readonly limit: number;
-  readonly parts: readonly Part[];
-  /** The `next` of the page before. */
-  readonly cursor?: string | undefined;
-}
-
-export interface StoredPage {
-  readonly records: readonly Stored[];
-  readonly next?: string;
-}
-
-export interface HitQuery {
+interface HitQuery {
   readonly condition: Condition;
   readonly limit: number;
 }

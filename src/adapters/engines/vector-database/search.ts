@@ -27,15 +27,6 @@ export interface NamespaceSum {
   readonly count: number;
 }
 
-/** What both filters accept. */
-interface Accepted {
-  readonly condition: Condition;
-  /** The keys of the tools, if the database cannot be asked for exactly these. */
-  readonly keys: ReadonlySet<string> | undefined;
-  readonly count: number;
-  readonly total: number;
-}
-
 /** The most vectors that a tool has: its text and ten examples. */
 const MOST_VECTORS = 11;
 export const FETCH = 500;
@@ -92,7 +83,10 @@ export async function readTools(session: Session, ids: readonly string[]): Promi
   return records.flatMap(({ fields, text = "" }) => (fields["kind"] === "tool" ? [JSON.parse(text) as Tool] : []));
 }
 
-async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilter): Promise<Accepted> {
+type Accepted = Awaited<ReturnType<typeof accept>>;
+
+/** What both filters accept. `keys` are those of the tools, if the database cannot be asked for exactly these. */
+async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilter) {
   const { session, kept } = parts;
   const { condition, exact } = toCondition({ all: [visible, filter] }, session.filterLimits);
   const seen = toCondition(visible, session.filterLimits);
@@ -102,8 +96,8 @@ async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilte
       ? kept.count(parts, session.tools, joined([TOOLS, seen.condition], "all"))
       : keysOf(session, seen.condition, visible).then(({ size }) => size),
   ]);
-  const accepted = keys?.size ?? (await kept.count(parts, session.tools, joined([TOOLS, condition], "all")));
-  return { condition, keys, total, count: accepted };
+  const count = keys?.size ?? (await kept.count(parts, session.tools, joined([TOOLS, condition], "all")));
+  return { condition, keys, total, count };
 }
 
 /** The keys of the tools that a filter accepts, of those that a condition does. */
@@ -189,18 +183,14 @@ async function countEmbedded(parts: SearchParts, model: Model | undefined, accep
   return count;
 }
 
-interface Near {
-  /** Keys of the tools that are nearest to any of the vectors. */
-  readonly stay: ReadonlySet<string>;
-  /** For each vector: the hits, if these are all that the filters accept. */
-  readonly complete: readonly (readonly Hit[] | undefined)[];
-}
+type Near = Awaited<ReturnType<typeof findNearest>>;
 
+/** Finds the keys of the tools that `stay` because they are nearest to a vector, and for each vector its hits if these are all there are. */
 async function findNearest(
   { session, control }: SearchParts,
   vectors: readonly ModelVector[],
   { accepted, limit }: Wanted,
-): Promise<Near> {
+) {
   const stay = new Set<string>();
   const complete: (readonly Hit[] | undefined)[] = [];
   const { condition } = accepted;
