@@ -29,10 +29,7 @@ export interface Candidates {
 /** Each search after one that found refused tools asks for this many times as much. */
 const GROWTH = 4;
 
-/**
- * Searches until none of the tools found is refused: what is refused is left out of the next search, which looks further, so that hidden tools
- * take nobody's place. If the policy cannot state what the caller may know of, only the tools that were found are counted.
- */
+/** Searches until no tool found is refused. Refused tools are left out of the next, wider search, so hidden tools take nobody's place. */
 export async function findCandidates(
   engine: Pick<CatalogEngine, "search">,
   request: Request,

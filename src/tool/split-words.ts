@@ -6,10 +6,7 @@ const NON_ASCII = /\P{ASCII}/u;
 /** Made with the first text that needs it: as a literal it would cost every start a millisecond. */
 let unicodeWords: RegExp | undefined;
 
-/**
- * The words of an identifier or a text in lower case: split at anything that is no letter or digit, at the humps of camelCase, and between
- * letters and digits. Scripts without spaces between words stay one word a run.
- */
+/** The words of an identifier or text in lower case, split at other characters, camelCase humps, and between letters and digits. */
 export function splitWords(text: string): string[] {
   const words = NON_ASCII.test(text)
     ? text.normalize("NFKC").match((unicodeWords ??= new RegExp(UNICODE_WORDS, "gu")))

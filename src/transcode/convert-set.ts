@@ -49,10 +49,7 @@ const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = 
   ["characters", "maxCharacters", "characters of names and listed values"],
 ];
 
-/**
- * Decides which tools, best first, are strict so that one request keeps its limits. A smaller tool may still fit after one that does not.
- * Takes the schema of each tool, undefined if it cannot be strict. Returns the reason for each tool that is not strict.
- */
+/** Returns why each tool is not strict, so that one request keeps its limits. Takes their schemas, best first; undefined for one that cannot be strict. */
 export function whyNotStrict(
   schemas: readonly (JsonSchema | undefined)[],
   limits: SetLimits,

@@ -11,10 +11,7 @@ export interface CachedEmbedderOptions {
   readonly maxBytes?: number;
 }
 
-/**
- * Keeps the vectors of tool texts in a file, keyed by content, so that the next process does not compute them again. Vectors are rounded to
- * eight bits. A file that cannot be read or written only costs time.
- */
+/** Keeps the vectors of tool texts in a file, rounded to eight bits, so that the next process does not compute them again. */
 export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOptions = {}): Embedder {
   const { model, dimension } = embedder;
   const { folder = cacheFolder(), maxBytes } = options;

@@ -17,10 +17,7 @@ export interface ShippedTiersOptions {
   readonly cache?: string | boolean;
 }
 
-/**
- * The shipped embedders up to the best one allowed, from the least to the best. Nothing is loaded before it is used. If the tuned model's file is
- * missing, as in a bundle, `embedder-failed` reports it and the static tier is the best.
- */
+/** The shipped embedders up to the best one allowed, worst first. If the tuned model's file is missing, `embedder-failed` reports it and static is the best. */
 export function shippedTiers(
   { tier = defaultTier(), cache = false }: ShippedTiersOptions,
   emit: Emit,

@@ -23,10 +23,7 @@ function load() {
   return { table, wordPiece };
 }
 
-/**
- * The lesser of the two shipped embedders: a table of one vector a token, whose mean stands for a text. It needs no loading worth the name
- * and takes some ten microseconds a text, on the calling thread.
- */
+/** The simpler shipped embedder: the mean of one vector per token, from a table. Takes some ten microseconds per text, on the calling thread. */
 export function staticEmbedder(): Embedder {
   return {
     model: "toolarsenal-static-1",

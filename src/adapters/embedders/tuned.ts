@@ -17,10 +17,7 @@ const shared = new Map<string, { readonly host: WorkerHost; users: number }>();
 /** Vectors of recent requests, since one request is often searched for more than once. */
 const REMEMBERED = 128;
 
-/**
- * The better of the two shipped embedders: a small transformer, fine-tuned on tools and requests, in a worker thread of its own. The worker
- * starts with the first text, is shared by the whole process, and keeps no process alive.
- */
+/** The better shipped embedder: a small transformer, fine-tuned on tools and requests, in a worker thread that the whole process shares. */
 export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOptions = {}): Embedder {
   const { model, dimension } = readModel(weights);
   const remembered = new Map<string, Float32Array>();

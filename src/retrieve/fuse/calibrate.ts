@@ -1,7 +1,4 @@
-/**
- * The coverage at which a tool becomes worth showing. At this value 97 % of the right tools that word search ranks in its first five stay,
- * on each of three labelled sets (functions, plugins, MCP tools); a request that shares no telling word with any tool falls below.
- */
+/** The coverage from which a tool is worth showing: it keeps 97 % of the right tools that word search ranks in its first five, on three labelled sets. */
 const WORTH_SHOWING = 0.025;
 
 /** Maps a lexical score (the share of a request's weight that a tool covers) to [0, 1], upwards, with 0.5 at the point worth showing. */
@@ -18,19 +15,13 @@ export interface MeasuredModel {
   readonly share: number;
 }
 
-/**
- * The tuned model. With this threshold 97 % of the right tools that stand among the first five stay, on each of seven labelled sets (MCP
- * servers, plugins, REST operations, follow-up turns); the share is the flat top of macro NDCG@10 over five of them.
- */
+/** The tuned model: keeps 97 % of the right tools among the first five on each of seven labelled sets; `share` is the flat top of macro NDCG@10. */
 export const TUNED_MODEL: MeasuredModel = { worthShowing: 0.235, share: 0.85 };
 
 /** The static table, measured likewise (96.8 % on the smallest set). Words count more beside it: with less, it falls below word search where wording is all there is. */
 export const STATIC_MODEL: MeasuredModel = { worthShowing: 0.28, share: 0.7 };
 
-/**
- * Maps a model's cosines to [0, 1], upwards, with 0.5 at the point worth showing. It keeps rising among good matches, where a logistic is
- * flat and the other signals of the routing formula would decide alone.
- */
+/** Maps a model's cosines to [0, 1], with 0.5 at the point worth showing. Unlike a logistic, it keeps rising among good matches. */
 export function calibrateCosine(worthShowing: number): (cosine: number) => number {
   return (cosine) => (cosine <= 0 ? 0 : 1 / (1 + (worthShowing / cosine) ** 2));
 }

@@ -16,10 +16,7 @@ export interface FusionCandidate {
   readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
 }
 
-/**
- * What the tool's namespace and a name in the request count, as parts of what words count: the better a model, the less there is for
- * structure to add. Enough to part equals, too little to beat a much better tool.
- */
+/** What the namespace and a name in the request count, as parts of what words count: enough to part equals, too little to beat a much better tool. */
 const NAMESPACE_PART = 2 / 3;
 const NAME_PART = 1 / 3;
 
@@ -85,10 +82,7 @@ function shares(values: readonly number[]): readonly number[] {
   return values.map((value) => (greatest > 0 ? Math.max(value, 0) / greatest : 0));
 }
 
-/**
- * Mixes what the rankers say of a request alone and in its conversation. Words are brought to one scale first: a longer text is covered
- * less, which would let the request alone decide. `folded` has the candidates' order.
- */
+/** Mixes the scores of a request alone and in its conversation, words on one scale: a longer text is covered less. `folded` has the candidates' order. */
 export function foldCandidates(
   alone: readonly FusionCandidate[],
   folded: readonly Pick<FusionCandidate, "lexical" | "cosine">[],

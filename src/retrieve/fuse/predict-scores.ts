@@ -1,7 +1,4 @@
-/**
- * Completes the scores of a good ranker, which does not know all tools yet, by those of a lesser one, which does: a straight line between
- * the two is fitted on the tools that have both, and says what the better one would give the others. Both have the tools' order.
- */
+/** Fills in scores that the better ranker does not have yet, by a line fitted on the tools that both rankers know. Both lists have one order. */
 export function predictScores(better: Scores, lesser: Scores): (number | undefined)[] {
   const line = fitLine(better, lesser);
   return better.map((score, index) => {

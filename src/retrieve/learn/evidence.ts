@@ -23,10 +23,7 @@ const PRINCIPAL_PART = 0.25;
 /** Room is made for many shares at once, because finding the least valuable looks at all. */
 const KEPT_WHEN_FULL = 0.9;
 
-/**
- * What the calls of one tenant say about which tool serves which word: log-odds with a Beta(1, 1) prior, halving with each half-life. If there are
- * more than `maxShares`, the least valuable go.
- */
+/** What one tenant's calls say about which tool serves which word: log-odds with a Beta(1, 1) prior, halving with each half-life, within limits. */
 export function createEvidence(
   { halfLifeMs, maxShares }: { readonly halfLifeMs: number; readonly maxShares: number },
   clock: { now(): number },

@@ -11,10 +11,7 @@ const RANK_SHARE = 0.5;
 /** So many places of a list go to wishes at most; the ranking keeps the others. */
 const MOST_PLACES = 4;
 
-/**
- * Sees to it that each clear wish of a request has its best tool among the first `limit`. Tools that come in take the places of the
- * lowest that no wish claims; one place always stays the ranking's, so the first is safe. All keep the order they were ranked in.
- */
+/** Brings the best tool of each clear wish among the first `limit`, in place of the lowest unclaimed ones. The first stays, and the order is kept. */
 export function coverClauses<Item extends Rankable>(ranked: readonly Item[], limit: number): readonly Item[] {
   if (ranked.length <= limit) return ranked;
   const claimed = claims(ranked).slice(0, Math.min(MOST_PLACES, limit - 1));

@@ -20,10 +20,7 @@ export function dependence(request: string): number {
   return 1 / (1 + Math.exp(-sum));
 }
 
-/**
- * Fitted on 490 follow-up turns and 3,075 requests that stand alone, all for tools that no figure is reported on; on held-out ones it
- * tells the two apart at AUC 0.97.
- */
+/** Fitted on 490 follow-up turns and 3,075 requests that stand alone, of tools that no figure is reported on. AUC on held-out ones: 0.97. */
 const WEIGHTS = [-6.4, -4.9, -4.1, 2.3, 3.1];
 const BIAS = 4.3;
 

@@ -37,10 +37,7 @@ export interface CompanionOptions {
   readonly accept: (tool: Tool) => boolean;
 }
 
-/**
- * The tools that come with those chosen: all they require, also indirectly, then what they suggest while there is room (with what that
- * requires in turn). Nothing comes twice, and nothing that conflicts with a tool already there.
- */
+/** The tools that come with those chosen: all they require, also indirectly, then what they suggest while there is room. No conflicts, nothing twice. */
 export function findCompanions(chosen: readonly Tool[], options: CompanionOptions): readonly Companion[] {
   const present = new Set(chosen.map((tool) => tool.id));
   const conflicts = createConflicts();

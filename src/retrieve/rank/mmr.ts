@@ -21,10 +21,7 @@ const NEAR_DUPLICATE = 0.9;
 /** Scores that lie closer together than this are as good as equal, and are not pulled apart. */
 const LEAST_SPAN = 0.05;
 
-/**
- * The likeness that ordinary retrieval counts: 0 up to the near-duplicate floor, rising slowly at first to 1 for an exact copy. Two
- * tools on one topic thus cost each other nothing, and only copies of a tool already selected make room for something else.
- */
+/** The likeness that ordinary retrieval counts: 0 up to the near-duplicate floor, then rising to 1, so that only copies make room for something else. */
 export function nearDuplication(similarity: number): number {
   const excess = Math.max(0, Math.min(1, similarity) - NEAR_DUPLICATE) / (1 - NEAR_DUPLICATE);
   return excess * excess;

@@ -9,10 +9,7 @@ export type Reranking =
   | { readonly scores: ReadonlyMap<string, number>; readonly lowest: number }
   | { readonly error: string };
 
-/**
- * Asks the reranker about the best candidates. A failure, or an answer that takes longer than `timeoutMs`, is an answer too: retrieval goes on
- * in the order there was.
- */
+/** Asks the reranker about the best candidates. If it fails or takes longer than `timeoutMs`, the order stays as it was. */
 export async function rerank(
   reranker: Reranker,
   query: string,

@@ -46,10 +46,7 @@ const EARLIER_TURNS = 6;
 /** A tool's answer can be long, and its beginning says what it is about. */
 const TURN_LENGTH = 400;
 
-/**
- * A request with the turns before it, latest first, so that a cut loses the oldest; undefined if it stands alone. The more it leans on them, the
- * more they count. The summary stands in for turns that are not there.
- */
+/** The request with the turns before it, latest first, or with the summary if there are none; undefined if it stands alone. */
 export function foldConversation(context: ConversationContext): FoldedQuery | undefined {
   const { query, recentMessages = [], conversationSummary = "" } = context;
   const leaning = dependence(query);

@@ -3,10 +3,7 @@ import { wordSet } from "./words.ts";
 /** Whether an action only looks, changes something, or works on what it is given. */
 type ActionKind = "read" | "write" | "work";
 
-/**
- * Verbs that mean nearly the same in a request and in a tool's name, after the kind of the group. A verb stands in the group of its most
- * frequent meaning; if it has two, as `open` or `book`, the first group that lists it wins.
- */
+/** Verbs that mean nearly the same, after the kind of their group. If several groups list a verb, the first one has it. */
 const GROUPS = {
   list: "read | list enumerate browse index",
   get: "read | get show read view fetch retrieve see display tell describe load inspect pull print return grab know obtain give access details info status",

@@ -19,10 +19,7 @@ export function toMembers<Member extends string>(given: unknown, known: readonly
 
 const NO_PARAMETERS: JsonSchema = Object.freeze({ type: "object", properties: Object.freeze({}) });
 
-/**
- * A schema whose top is an object, as close to the given one as that allows; the given one itself if it is such a schema. What lies inside stays as
- * it came, for the validator and the dialects to understand.
- */
+/** The schema itself if its top is an object, or one as close to it as that allows. What lies inside stays as it came. */
 export function toObjectSchema(given: unknown): JsonSchema {
   if (!isPlainObject(given)) return NO_PARAMETERS;
   const { type, properties, required } = given;
@@ -134,10 +131,7 @@ const DIRECTIVE = /(?:\.\. deprecated::|(?<![\p{L}\p{N}])@deprecated\b)/iu;
 /** `Read a file (deprecated)`, `(private, deprecated by the bank)`: on the first line, where no parameters are described. */
 const BRACKETED = /[([]\s*deprecated\s*[)\]]|[([,]\s*deprecated (?:by|since|in favou?r|as of)\b/iu;
 
-/**
- * Tells whether a source says in words that a tool is deprecated. A tool about deprecated things ("Finds deprecated APIs") is not: the word
- * must stand as a notice.
- */
+/** Whether a source says in words that a tool is deprecated. The word must be a notice: "Finds deprecated APIs" is not one. */
 export function saysDeprecated({ name, title = "", description }: ToolText): boolean {
   const text = description.slice(0, READ_LENGTH);
   return isNotice(text) || isNotice(title.slice(0, READ_LENGTH)) || isMarked(name, text);

@@ -141,10 +141,7 @@ function readDraft(draft: unknown): Given {
   return isPlainObject(plain) ? plain : { draft: plain ?? null };
 }
 
-/**
- * A schema past the limits is not copied, hashed, stored or searched: a small one that says so stands in for it. A description past them is cut
- * before it is.
- */
+/** A schema past the limits is replaced by one that says so, before it is copied, hashed or stored. A description past them is cut. */
 function withoutHugeParts(draft: unknown): unknown {
   try {
     if (!isPlainObject(draft)) return draft;
@@ -205,10 +202,7 @@ function originalName(given: Given): string {
   return `tool_${shortHash(canonicalJson(given), 8)}`;
 }
 
-/**
- * The name, or where another tool has it, the name with a hash tail. Equal drafts take the tails of attempt 1, 2, 3 …, so the first free one
- * is found by doubling and halving: a source that sends one name ten thousand times costs no more than any other.
- */
+/** The name, with a hash at its end if it is taken. The first free attempt is found by doubling and halving, so ten thousand equal names cost little. */
 function freeName(name: string, namespace: string, original: string, taken: DraftOrigin["taken"]): string {
   const isTaken = (candidate: string): boolean => taken?.(`${namespace}.${candidate}`) ?? false;
   if (!isTaken(name)) return name;

@@ -75,10 +75,7 @@ function refusal(message: string, fix: string, cause?: unknown): ArsenalError {
 type Valibot = Readonly<Record<string, unknown>>;
 type Written = Record<string, unknown>;
 
-/**
- * JSON Schema from a plain Valibot schema, which describes itself as data. A part that JSON Schema cannot express is left open: Valibot
- * still checks it when the tool is called. Undefined if the schema is not an object.
- */
+/** JSON Schema from a Valibot schema, if it is an object. Parts that JSON Schema cannot express are left open; Valibot still checks them in calls. */
 function fromValibot(schema: unknown): JsonSchema | undefined {
   const converted = convert(schema);
   return converted["type"] === "object" ? converted : undefined;

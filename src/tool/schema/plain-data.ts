@@ -13,10 +13,7 @@ export interface DataLimits {
 
 const DEFAULT_LIMITS: DataLimits = { values: 1_000_000, characters: Infinity };
 
-/**
- * A deeply frozen copy of a value as plain JSON data. Never throws: functions, symbols, cycles, unreadable properties and the like are left
- * out, and reported.
- */
+/** A deeply frozen copy of a value as plain JSON data. Never throws: what JSON cannot hold, cycles and unreadable properties are left out and reported. */
 export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: DataLimits = DEFAULT_LIMITS): unknown {
   const path: PropertyKey[] = [];
   const ancestors: object[] = [];

@@ -19,10 +19,7 @@ export interface MeasuredSchema extends SchemaSize {
   readonly tooLarge?: string;
 }
 
-/**
- * Measures plain data without recursion and without copying it, so that neither depth nor size can harm whoever asks. What contains itself
- * is infinitely deep.
- */
+/** Measures plain data without recursion or copies, so that neither depth nor size does harm. Data that contains itself is infinitely deep. */
 export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMITS): MeasuredSchema {
   const waiting: unknown[] = [schema];
   const depths: number[] = [1];

@@ -42,10 +42,7 @@ const COMBINE: Readonly<Record<string, Combine>> = {
   anyOf: (first, second) => product(first as unknown[], second as unknown[]),
 };
 
-/**
- * The values that both of two schemas accept, as one schema; false if there are none. Both are in modern spelling. `left` names keywords of
- * the second that could not be kept.
- */
+/** Merges two schemas in modern spelling; false if no value fits both. `left` names keywords of the second that could not be kept. */
 function mergeSchemas(
   first: SchemaNode,
   second: SchemaNode,

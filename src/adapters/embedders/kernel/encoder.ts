@@ -17,10 +17,7 @@ interface EncoderOptions {
   readonly wasm: KernelSource;
   /** A weight file; it is copied, so the caller may let go of it. */
   readonly weights: Uint8Array;
-  /**
-   * How activations are rounded before a product: `row`, about 13 bits with a scale a token, is as good as floats; `text`, 8 bits with
-   * one scale a text, is what onnxruntime's int8 graphs do, and is there to be compared with them.
-   */
+  /** Rounds activations to about 13 bits per token (`row`), or to 8 bits per text as onnxruntime does (`text`, for comparing with it). Defaults to `row`. */
   readonly activations?: "row" | "text";
 }
 
@@ -29,10 +26,7 @@ const BATCH_TOKENS = 128;
 /** Rows behind the last that the kernel may read and write, because it works on four at a time. */
 const SLACK = 8;
 
-/**
- * Loads a BERT encoder with mean pooling: token ids in, one vector of unit length a text out. Synchronous; one call at a time. Throws if the weight
- * file is damaged or of another version.
- */
+/** Loads a BERT encoder with mean pooling: token ids in, one unit vector per text out. One call at a time. Throws if the weight file is damaged. */
 export function createEncoder({ wasm, weights: file, activations = "row" }: EncoderOptions) {
   const kernel = instantiateKernel(wasm);
   const { model, architecture, tensors } = readWeights(file);
@@ -188,10 +182,7 @@ function unfit(problem: string, fix: string, value: number): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field: "tokenIds", value });
 }
 
-/**
- * Copies the weights into the kernel's memory, matrices in the order `multiply` reads them. Returns where they lie; what comes from `end` on is
- * free.
- */
+/** Copies the weights into the kernel's memory, matrices in the order `multiply` reads them. Returns where they are; memory from `end` on is free. */
 function placeWeights(kernel: KernelFunctions, architecture: Architecture, tensors: ReadonlyMap<string, Tensor>) {
   const total = [...tensors.values()].reduce((sum, tensor) => sum + aligned(tensor.bytes.length), 0);
   const largest = Math.max(3 * architecture.hidden, architecture.intermediate) * architecture.hidden;

@@ -1,7 +1,4 @@
-/**
- * What BERT's uncased normaliser and pre-tokenizer make of one character: nothing, a space, a piece of a word, or characters that stand
- * alone. Asking Unicode is slow, so each character is asked about once and the answer kept.
- */
+/** What BERT's uncased normaliser makes of one character. Asking Unicode is slow, so each character is asked about once. */
 
 /** Marks a character that stands alone (punctuation, CJK) in a normalised character's text. */
 export const ALONE = "\u0001";
@@ -75,10 +72,7 @@ function isIdeograph(codePoint: number): boolean {
   );
 }
 
-/**
- * Characters newer than the Unicode tables of the reference tokenizer, with which models are trained: it takes them for letters, while
- * Node calls them accents, punctuation or format characters. Hexadecimal code points and ranges.
- */
+/** Characters (hexadecimal) that the reference tokenizer takes for letters because its Unicode tables are older than Node's. */
 const NEWER = `
 61d 7fd 890-891 897-89f 8ca-8e2 9fd-9fe a76 afa-aff b55 c04 c3c c77 c84 d00 d3b-d3c d81 eba ece 180f 1885-1886
 1abf-1add 1ae0-1aeb 1b4e-1b4f 1b7d-1b7f 1df6-1dfb 2e43-2e4f 2e52-2e5d a82c a8c5 a8ff a9bd 10d24-10d27

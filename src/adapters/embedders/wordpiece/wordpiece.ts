@@ -7,9 +7,7 @@ const LONGEST_WORD = 100;
 const REMEMBERED_WORDS = 20_000;
 const MARKERS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
-/**
- * Splits text into the tokens of a BERT uncased vocabulary. The vocabulary file has one token a line, whose number (from 0) is its id.
- */
+/** Splits text into the tokens of a BERT uncased vocabulary. The file has one token per line; its number, from 0, is the token's id. */
 export function createWordPiece(vocabulary: string) {
   /** Tokens that begin a word, and those that continue one (written ##like). */
   const beginnings = new Map<string, number>();
