@@ -69,38 +69,16 @@ export function createStaticTable({ rows, scales, dimension, ignore = [] }: Stat
   const factors = scales.slice();
   for (const id of ignore) factors[id] = 0;
 
-  /** The text before this one, since a tool's second text begins with its first: what both have is added up once. */
-  let before: Int32Array = new Int32Array(0);
-  let sumBefore: Float32Array = new Float32Array(dimension);
-
-  /** The tokens up to the last that counts. */
-  function counted(tokenIds: Int32Array): Int32Array {
-    let end = tokenIds.length;
-    while (end > 0 && (factors[tokenIds[end - 1] ?? 0] ?? 0) === 0) end--;
-    return tokenIds.slice(0, end);
-  }
-
-  function sumOf(tokenIds: Int32Array): Float32Array {
-    const ids = counted(tokenIds);
-    const goesOn = ids.length >= before.length && before.every((id, index) => id === ids[index]);
-    const sum = goesOn ? sumBefore : new Float32Array(dimension);
-    for (let at = goesOn ? before.length : 0; at < ids.length; at++) {
-      const id = ids[at] ?? 0;
-      const factor = factors[id] ?? 0;
-      if (factor === 0) continue;
-      const start = id * dimension;
-      for (let i = 0; i < dimension; i++) sum[i] = (sum[i] ?? 0) + (rows[start + i] ?? 0) * factor;
-    }
-    before = ids;
-    sumBefore = sum;
-    return sum.slice();
-  }
-
   return {
     dimension,
     /** The vector of a text's tokens; all zeros if no token counts. */
     embed(tokenIds: Int32Array): Float32Array {
-      const sum = sumOf(tokenIds);
+      const sum = new Float32Array(dimension);
+      for (const id of tokenIds) {
+        const factor = factors[id] ?? 0;
+        const start = id * dimension;
+        if (factor !== 0) for (let i = 0; i < dimension; i++) sum[i] = (sum[i] ?? 0) + (rows[start + i] ?? 0) * factor;
+      }
       // The mean's division by the number of tokens cancels in the division by the length.
       let squares = 0;
       for (const component of sum) squares += component * component;
