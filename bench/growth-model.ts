@@ -1,7 +1,6 @@
 /** What the shipped models take on disk and how fast the kernel is, of `bench/growth.ts`. Prints JSON. */
 import { readFileSync, statSync } from "node:fs";
 import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
-import { readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
 import { SHIPPED_FILES } from "../src/adapters/embedders/shipped-files.ts";
 
 /** Bytes, milliseconds, and texts a second. */
@@ -29,7 +28,7 @@ function sizes(): Readonly<Record<string, number>> {
 }
 
 function runKernel(): Omit<ModelAnswer, "disk"> {
-  const encoder = createEncoder({ wasm: readKernel(), weights: readFileSync(SHIPPED_FILES.tuned) });
+  const encoder = createEncoder({ weights: readFileSync(SHIPPED_FILES.tuned) });
   const texts = Array.from({ length: 10 }, (_, seed) => textOf(100, seed));
   return {
     twentyTokensMs: bestOf(60, () => void encoder.encode([textOf(20, 1)])),

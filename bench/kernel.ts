@@ -9,7 +9,6 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
-import { compileKernelModule, readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
 import { createVectorRows } from "../src/adapters/embedders/kernel/vector-rows.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
 
@@ -36,7 +35,7 @@ const rounds = Number(values.rounds);
 const residentBefore = process.memoryUsage.rss();
 
 const loadStart = performance.now();
-const encoder = createEncoder({ wasm: readKernel(), weights: readFileSync(weightsFile) });
+const encoder = createEncoder({ weights: readFileSync(weightsFile) });
 const loadMs = performance.now() - loadStart;
 encoder.encode([textOf(256, 0)]);
 const resident = process.memoryUsage.rss();
@@ -100,10 +99,9 @@ console.log(`\ntokenizer: ${(long.length / tokenizing / 1000).toFixed(1)} millio
 console.log(
   "\nexact search, 384 components; one query over all rows, over every tenth, and a plain loop in TypeScript over all",
 );
-const wasm = compileKernelModule(readKernel());
 for (const count of [1_000, 10_000, 17_000, 100_000]) {
   for (const format of ["float32", "int8"] as const) {
-    const rows = createVectorRows({ wasm, dimension: 384, format });
+    const rows = createVectorRows(384, format);
     const flat = new Float32Array(count * 384);
     for (let row = 0; row < count; row++) {
       const vector = flat.subarray(row * 384, (row + 1) * 384);

@@ -12,7 +12,6 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { convertOnnxWeights } from "../scripts/convert-onnx-weights.ts";
 import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
-import { readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
 import { createStaticTable } from "../src/adapters/embedders/static.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
 import { calibrateCosine, STATIC_MODEL, TUNED_MODEL, type MeasuredModel } from "../src/retrieve/fuse/calibrate.ts";
@@ -134,7 +133,7 @@ function staticModel(name: string, path: string): BenchModel {
 }
 
 function tunedModel(name: string, file: Uint8Array): BenchModel {
-  const encoder = createEncoder({ wasm: readKernel(), weights: file });
+  const encoder = createEncoder({ weights: file });
   /** Two sets have the same tools. */
   const known = new Map<string, Float32Array>();
   return {

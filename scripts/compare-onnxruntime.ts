@@ -10,7 +10,6 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
-import { readKernel } from "../src/adapters/embedders/kernel/kernel.ts";
 import { readWeights } from "../src/adapters/embedders/kernel/weights.ts";
 import { createWordPiece } from "../src/adapters/embedders/wordpiece/wordpiece.ts";
 import { toOnnx } from "./onnx-encoder.ts";
@@ -49,7 +48,7 @@ const texts = Array.from({ length: Math.min(1200, lines.length) }, (_, i) => lin
   .map((text) => wordPiece.encode(text, { maxTokens: 192 }));
 
 const activations = values.activations === "text" ? "text" : "row";
-const ours = createEncoder({ wasm: readKernel(), weights, activations }).encode(texts);
+const ours = createEncoder({ weights, activations }).encode(texts);
 const theirs = await runOnnx(texts);
 
 const cosines = ours.map((vector, i) => dot(vector, theirs[i])).sort((a, b) => a - b);

@@ -3,7 +3,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createEncodeQueue, type EncodeJob } from "./encode-queue.ts";
 import type { FromWorker, ToWorker } from "./worker-host.ts";
 import { createEncoder } from "./kernel/encoder.ts";
-import { readKernel } from "./kernel/kernel.ts";
 import { readShipped, SHIPPED_FILES, TOKEN_LIMITS } from "./shipped-files.ts";
 import { createWordPiece } from "./wordpiece/wordpiece.ts";
 
@@ -12,7 +11,7 @@ if (parentPort) serve(parentPort, String((workerData as { readonly weights: unkn
 
 function serve(port: NonNullable<typeof parentPort>, weights: string): void {
   const wordPiece = createWordPiece(readShipped(SHIPPED_FILES.vocabulary).toString("utf8"));
-  const encoder = createEncoder({ wasm: readKernel(), weights: readFileSync(new URL(weights)) });
+  const encoder = createEncoder({ weights: readFileSync(new URL(weights)) });
   const post = (message: FromWorker, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved);
   const queue = createEncodeQueue({
     tokenise: (text, kind) => wordPiece.encode(text, { maxTokens: TOKEN_LIMITS[kind] }),

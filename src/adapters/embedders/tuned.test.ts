@@ -7,7 +7,6 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { embedderContract } from "../../testing/embedder.contract.ts";
 import { createEncoder } from "./kernel/encoder.ts";
-import { readKernel } from "./kernel/kernel.ts";
 import { SHIPPED_FILES } from "./shipped-files.ts";
 import { tunedEmbedder } from "./tuned.ts";
 import { createWordPiece } from "./wordpiece/wordpiece.ts";
@@ -28,7 +27,7 @@ describe("tuned embedder [000-5.2-embedder]", () => {
     const embedder = tunedEmbedder();
     onTestFinished(() => embedder.close?.());
     const wordPiece = createWordPiece(readFileSync(SHIPPED_FILES.vocabulary, "utf8"));
-    const encoder = createEncoder({ wasm: readKernel(), weights: readFileSync(SHIPPED_FILES.tuned) });
+    const encoder = createEncoder({ weights: readFileSync(SHIPPED_FILES.tuned) });
     const texts = ["slack send message: Sends a message.", "word ".repeat(300)];
     for (const [kind, maxTokens] of [
       ["tool", 192],

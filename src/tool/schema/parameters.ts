@@ -1,5 +1,5 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { showValue } from "../../errors/show-value.ts";
+import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { ParametersSchema, StandardResult, StandardSchema } from "../infer.ts";
 import { isPlainObject, type JsonSchema } from "../json-schema.ts";
 
@@ -23,9 +23,8 @@ export function toParameters(schema: ParametersSchema): ConvertedParameters {
   try {
     parameters = jsonSchema.input({ target: "draft-2020-12" });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : showValue(cause);
     throw refusal(
-      `is a ${vendor} schema that has no JSON Schema: ${reason}`,
+      `is a ${vendor} schema that has no JSON Schema: ${messageOf(cause)}`,
       "Replace the part it names by one that JSON Schema can express, or write parameters as JSON Schema.",
       cause,
     );
@@ -179,9 +178,22 @@ const FORMATS: Readonly<Record<string, string>> = {
   iso_timestamp: "date-time",
 };
 
+/** Limits on numbers and their keywords. */
+const NUMBER_LIMITS: Readonly<Record<string, string>> = {
+  min_value: "minimum",
+  max_value: "maximum",
+  gt_value: "exclusiveMinimum",
+  lt_value: "exclusiveMaximum",
+  multiple_of: "multipleOf",
+};
+
 function convertStep(step: Valibot, { type, pattern }: Written): Written {
-  const { type: name, requirement } = step;
+  const { type: given, requirement } = step;
+  const name = String(given);
   const count = type === "array" ? "Items" : "Length";
+  const [limit, format] = [NUMBER_LIMITS[name], FORMATS[name]];
+  if (limit !== undefined) return typeof requirement === "number" ? { [limit]: requirement } : {};
+  if (format !== undefined) return { format };
   switch (name) {
     case "description":
     case "title":
@@ -192,16 +204,6 @@ function convertStep(step: Valibot, { type, pattern }: Written): Written {
     case "integer":
     case "safe_integer":
       return { type: "integer" };
-    case "min_value":
-      return typeof requirement === "number" ? { minimum: requirement } : {};
-    case "max_value":
-      return typeof requirement === "number" ? { maximum: requirement } : {};
-    case "gt_value":
-      return typeof requirement === "number" ? { exclusiveMinimum: requirement } : {};
-    case "lt_value":
-      return typeof requirement === "number" ? { exclusiveMaximum: requirement } : {};
-    case "multiple_of":
-      return { multipleOf: requirement };
     case "min_length":
       return { [`min${count}`]: requirement };
     case "max_length":
@@ -210,14 +212,12 @@ function convertStep(step: Valibot, { type, pattern }: Written): Written {
       return { [`min${count}`]: requirement, [`max${count}`]: requirement };
     case "non_empty":
       return { [`min${count}`]: 1 };
-    case "regex":
-      return requirement instanceof RegExp && requirement.flags === "" && pattern === undefined
-        ? { pattern: requirement.source }
-        : {};
-    default: {
-      const format = FORMATS[String(name)];
-      return format === undefined ? {} : { format };
+    case "regex": {
+      const isPlain = requirement instanceof RegExp && requirement.flags === "" && pattern === undefined;
+      return isPlain ? { pattern: requirement.source } : {};
     }
+    default:
+      return {};
   }
 }
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createEncoder, type Encoder } from "./encoder.ts";
-import { compileKernelModule, instantiateKernel, readKernel } from "./kernel.ts";
+import { instantiateKernel } from "./kernel.ts";
 import { type Architecture, readWeights, tensorShapes, writeWeights } from "./weights.ts";
 
 const architecture: Architecture = {
@@ -14,12 +14,11 @@ const architecture: Architecture = {
 };
 const values = randomValues(7);
 const weights = writeWeights("tiny-1", architecture, values);
-const wasm = compileKernelModule(readKernel());
 
 describe("createEncoder", () => {
   let encoder: Encoder;
   beforeAll(() => {
-    encoder = createEncoder({ wasm, weights });
+    encoder = createEncoder({ weights });
   });
 
   it("agrees with plain float arithmetic for every length, whatever the blocks of the kernel", () => {
@@ -52,7 +51,7 @@ describe("createEncoder", () => {
   });
 
   it("rounds activations as onnxruntime's int8 graphs do where asked to", () => {
-    const coarse = createEncoder({ wasm: readKernel(), weights, activations: "text" });
+    const coarse = createEncoder({ weights, activations: "text" });
     const texts = [5, 9, 30].map((length) => randomText(length, length));
     for (const [index, vector] of coarse.encode(texts).entries()) {
       const text = texts[index] ?? new Int32Array();
@@ -80,8 +79,8 @@ describe("the weight file", () => {
   it("can lie anywhere in a larger buffer", () => {
     const larger = new Uint8Array(weights.length + 3);
     larger.set(weights, 3);
-    const [vector] = createEncoder({ wasm, weights: larger.subarray(3) }).encode([Int32Array.of(1, 2)]);
-    expect(vector).toEqual(createEncoder({ wasm, weights }).encode([Int32Array.of(1, 2)])[0]);
+    const [vector] = createEncoder({ weights: larger.subarray(3) }).encode([Int32Array.of(1, 2)]);
+    expect(vector).toEqual(createEncoder({ weights }).encode([Int32Array.of(1, 2)])[0]);
   });
 
   it.each([
@@ -111,7 +110,7 @@ describe("the weight file", () => {
 
 describe("multiply", () => {
   it("applies GELU with the error function, within 1e-6", () => {
-    const kernel = instantiateKernel(wasm);
+    const kernel = instantiateKernel();
     const { buffer } = kernel.memory;
     const [source, packed, rows, scales, ones, zeros, out] = [0, 256, 512, 1024, 1088, 1216, 1344].map(
       (offset) => 8192 + offset,
@@ -132,7 +131,7 @@ describe("multiply", () => {
 
 describe("attend", () => {
   it("weighs values by the softmax of their scores, within a few millionths", () => {
-    const kernel = instantiateKernel(wasm);
+    const kernel = instantiateKernel();
     const { buffer } = kernel.memory;
     const [qkv, scratch, out] = [8192, 16_384, 32_768];
     for (let score = -80; score <= 0; score += 1 / 8) {

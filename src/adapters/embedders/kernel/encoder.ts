@@ -1,20 +1,11 @@
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import {
-  aligned,
-  ensureMemory,
-  instantiateKernel,
-  type KernelFunctions,
-  type KernelSource,
-  quantisationLimit,
-} from "./kernel.ts";
+import { aligned, ensureMemory, instantiateKernel, type KernelFunctions, quantisationLimit } from "./kernel.ts";
 import { type Architecture, readWeights, type Tensor } from "./weights.ts";
 
 export type Encoder = ReturnType<typeof createEncoder>;
 
 /** What an encoder is made from. */
 interface EncoderOptions {
-  /** kernel.wasm's bytes, or the module compiled from them. */
-  readonly wasm: KernelSource;
   /** A weight file; it is copied, so the caller may let go of it. */
   readonly weights: Uint8Array;
   /** Rounds activations to about 13 bits per token (`row`), or to 8 bits per text as onnxruntime does (`text`, for comparing with it). Defaults to `row`. */
@@ -27,8 +18,8 @@ const BATCH_TOKENS = 128;
 const SLACK = 8;
 
 /** Loads a BERT encoder with mean pooling: token ids in, one unit vector per text out. One call at a time. Throws if the weight file is damaged. */
-export function createEncoder({ wasm, weights: file, activations = "row" }: EncoderOptions) {
-  const kernel = instantiateKernel(wasm);
+export function createEncoder({ weights: file, activations = "row" }: EncoderOptions) {
+  const kernel = instantiateKernel();
   const { model, architecture, tensors } = readWeights(file);
   const { hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
   const weights = placeWeights(kernel, architecture, tensors);

@@ -48,35 +48,31 @@ export interface KernelFunctions {
 }
 
 /** A WebAssembly memory: growing it detaches every earlier view of `buffer`. */
-export interface KernelMemory {
+interface KernelMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
 
-/** A compiled kernel: a WebAssembly.Module, which can be posted to a worker and shared by many instances. */
-export interface KernelModule {
-  readonly [Symbol.toStringTag]?: string;
-}
-
-/** What a kernel can be made from: its bytes, or what `compileKernelModule` made of them. */
-export type KernelSource = Uint8Array | KernelModule;
+/** A compiled kernel: a WebAssembly.Module. */
+type KernelModule = object;
 
 // The project's type libraries know neither the browser nor WebAssembly, so what is used of it is named here.
-interface WebAssemblyApi {
-  readonly Module: new (bytes: Uint8Array) => KernelModule;
-  readonly Instance: new (module: KernelModule) => { readonly exports: unknown };
-}
+const { WebAssembly } = globalThis as unknown as {
+  readonly WebAssembly: {
+    readonly Module: new (bytes: Uint8Array) => KernelModule;
+    readonly Instance: new (module: KernelModule) => { readonly exports: unknown };
+  };
+};
 
 /** The bytes of kernel.wasm, which is next to this file. */
 export function readKernel(): Uint8Array {
   return readFileSync(new URL("./kernel.wasm", import.meta.url));
 }
 
-/** Compiles the kernel once, for any number of instances. */
+/** Compiles the kernel. */
 export function compileKernelModule(bytes: Uint8Array): KernelModule {
-  const { Module } = webAssembly();
   try {
-    return new Module(bytes);
+    return new WebAssembly.Module(bytes);
   } catch (cause) {
     const problem =
       "The WebAssembly kernel cannot be compiled here: its file is damaged, or this runtime has no WebAssembly SIMD.";
@@ -85,15 +81,13 @@ export function compileKernelModule(bytes: Uint8Array): KernelModule {
   }
 }
 
-/** A fresh instance of the kernel with a memory of its own. */
-export function instantiateKernel(source: KernelSource): KernelFunctions {
-  const module = source instanceof Uint8Array ? compileKernelModule(source) : source;
-  const { Instance } = webAssembly();
-  return new Instance(module).exports as KernelFunctions;
-}
+/** Compiled once, for any number of instances. */
+let compiled: KernelModule | undefined;
 
-function webAssembly(): WebAssemblyApi {
-  return (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
+/** A fresh instance of the kernel with a memory of its own. */
+export function instantiateKernel(): KernelFunctions {
+  compiled ??= compileKernelModule(readKernel());
+  return new WebAssembly.Instance(compiled).exports as KernelFunctions;
 }
 
 const PAGE = 65_536;

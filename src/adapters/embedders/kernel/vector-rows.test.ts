@@ -1,9 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileKernelModule, readKernel } from "./kernel.ts";
 import { createVectorRows, type RowFormat } from "./vector-rows.ts";
-
-const wasm = compileKernelModule(readKernel());
 
 describe.each<[RowFormat, number]>([
   ["float32", 1e-6],
@@ -11,7 +8,7 @@ describe.each<[RowFormat, number]>([
 ])("createVectorRows with %s rows", (format, tolerance) => {
   it("scores every row with its dot product, also where the dimension is no multiple of sixteen", () => {
     for (const dimension of [1, 5, 16, 50, 384]) {
-      const rows = createVectorRows({ wasm, dimension, format });
+      const rows = createVectorRows(dimension, format);
       const vectors = Array.from({ length: 23 }, (_, seed) => unitVector(dimension, seed));
       for (const [row, vector] of vectors.entries()) rows.set(row, vector);
       const query = unitVector(dimension, 99);
@@ -24,7 +21,7 @@ describe.each<[RowFormat, number]>([
   });
 
   it("scores only the selected rows, in the order of the selection", () => {
-    const rows = createVectorRows({ wasm, dimension: 16, format });
+    const rows = createVectorRows(16, format);
     for (let row = 0; row < 10; row++) rows.set(row, unitVector(16, row));
     const query = unitVector(16, 4);
     const all = rows.scores(query, 10).slice();
@@ -38,7 +35,7 @@ describe.each<[RowFormat, number]>([
   });
 
   it("keeps what was set while it grows, row by row", () => {
-    const rows = createVectorRows({ wasm, dimension: 20, format });
+    const rows = createVectorRows(20, format);
     const query = unitVector(20, 7);
     for (let row = 0; row < 3_000; row++) {
       rows.set(row, unitVector(20, row));
@@ -52,7 +49,7 @@ describe.each<[RowFormat, number]>([
   });
 
   it("has zeros in rows that were never set, also where scores used to lie", () => {
-    const rows = createVectorRows({ wasm, dimension: 16, format });
+    const rows = createVectorRows(16, format);
     for (let row = 0; row < 64; row++) rows.set(row, unitVector(16, row));
     rows.scores(
       unitVector(16, 1),
@@ -70,7 +67,7 @@ describe.each<[RowFormat, number]>([
   });
 
   it("replaces, reads back and moves rows", () => {
-    const rows = createVectorRows({ wasm, dimension: 16, format });
+    const rows = createVectorRows(16, format);
     rows.set(0, unitVector(16, 1));
     rows.set(1, unitVector(16, 2));
     rows.set(0, unitVector(16, 3));
@@ -84,13 +81,13 @@ describe.each<[RowFormat, number]>([
   });
 
   it("refuses vectors of another dimension and rows that do not exist", () => {
-    const rows = createVectorRows({ wasm, dimension: 16, format });
+    const rows = createVectorRows(16, format);
     expect(() => rows.set(0, new Float32Array(8))).toThrow("A vector has 8 components and these rows 16");
     expect(() => rows.scores(new Float32Array(17), 1)).toThrow("A vector has 17 components");
     expect(() => rows.scores(new Float32Array(16), Uint32Array.of(64))).toThrow("Row 64 does not exist");
     expect(() => rows.set(-1, new Float32Array(16))).toThrow("Row -1 does not exist");
     expect(() => rows.get(64)).toThrow("Row 64 does not exist");
-    expect(() => createVectorRows({ wasm, dimension: 0, format })).toThrow("positive integer, not 0");
+    expect(() => createVectorRows(0, format)).toThrow("positive integer, not 0");
   });
 });
 

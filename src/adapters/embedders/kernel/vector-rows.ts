@@ -1,35 +1,22 @@
 import type { CreateRows, VectorRows } from "../../../catalog/dense/model-vectors.ts";
 import { fixable } from "../../../errors/arsenal-error.ts";
-import {
-  aligned,
-  compileKernelModule,
-  ensureMemory,
-  instantiateKernel,
-  type KernelModule,
-  type KernelSource,
-  quantisationLimit,
-  readKernel,
-} from "./kernel.ts";
+import { aligned, ensureMemory, instantiateKernel, quantisationLimit } from "./kernel.ts";
 
 /** How rows are kept: `float32` exactly, `int8` in a quarter of the memory with an error of about 0.003 in a cosine. */
 export type RowFormat = "float32" | "int8";
 
-/** What the rows are made from. */
-export interface VectorRowsOptions {
-  /** kernel.wasm's bytes, or the module compiled from them. */
-  readonly wasm: KernelSource;
-  readonly dimension: number;
-  readonly format?: RowFormat;
+/** Keeps rows of vectors in WebAssembly memory, where they are compared fastest. */
+export function kernelRows(format: RowFormat): CreateRows {
+  return (dimension) => createVectorRows(dimension, format);
 }
 
 /** Creates empty rows of vectors in the kernel's memory. With `int8`, a vector is rounded to 1/127 of its largest component. */
-export function createVectorRows(options: VectorRowsOptions): VectorRows {
-  const { dimension, format = "float32" } = options;
+export function createVectorRows(dimension: number, format: RowFormat): VectorRows {
   if (!Number.isInteger(dimension) || dimension < 1) {
     const problem = `A vector's dimension is a positive integer, not ${dimension}.`;
     throw fixable("INPUT_INVALID", problem, "Give the embedder's dimension.", { field: "dimension", value: dimension });
   }
-  const kernel = instantiateKernel(options.wasm);
+  const kernel = instantiateKernel();
   // The kernel reads sixteen components at a time; those past the dimension stay zero.
   const width = Math.ceil(dimension / 16) * 16;
   const rowBytes = format === "float32" ? width * 4 : width;
@@ -155,16 +142,5 @@ export function createVectorRows(options: VectorRowsOptions): VectorRows {
       }
       return new Float32Array(buffer, scores, count);
     },
-  };
-}
-
-/** Compiled once, however many engines there are. */
-let compiled: KernelModule | undefined;
-
-/** Keeps rows of vectors in WebAssembly memory, where they are compared fastest. */
-export function kernelRows(format: RowFormat): CreateRows {
-  return (dimension) => {
-    compiled ??= compileKernelModule(readKernel());
-    return createVectorRows({ wasm: compiled, dimension, format });
   };
 }

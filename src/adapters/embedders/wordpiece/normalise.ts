@@ -9,7 +9,10 @@ export type Normalise = (codePoint: number) => string;
 const CONTROL = /^[\p{Cc}\p{Cf}\p{Co}\p{Cs}]$/u;
 const SPACE = /^\p{White_Space}$/u;
 const ACCENTS = /\p{Mn}/gu;
-const PUNCTUATION = /^\p{P}$/u;
+/** ASCII symbols count as punctuation, whatever Unicode says of them. */
+const PUNCTUATION = /^[!-/:-@[-`{-~\p{P}]$/u;
+const IDEOGRAPH =
+  /[\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}\u{f900}-\u{faff}\u{20000}-\u{2a6df}\u{2a700}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/u;
 
 /** Creates the look-up with its own memory, which stays below a few thousand characters on any real text. */
 export function createNormaliser(): Normalise {
@@ -37,39 +40,17 @@ function normaliseCharacter(codePoint: number): string {
   }
   if (codePoint === 0 || codePoint === 0xfffd || CONTROL.test(character)) return "";
   if (SPACE.test(character)) return " ";
-  const alone = isIdeograph(codePoint);
+  const alone = IDEOGRAPH.test(character);
   let text = "";
   // Lower-cased one character at a time, as the reference does: a final sigma is a sigma.
   for (const part of character.normalize("NFD").replace(ACCENTS, "")) {
     for (const lower of part.toLowerCase()) {
       if (SPACE.test(lower)) text += " ";
-      else if (alone || isPunctuation(lower)) text += ALONE + lower;
+      else if (alone || PUNCTUATION.test(lower)) text += ALONE + lower;
       else text += lower;
     }
   }
   return text;
-}
-
-/** ASCII symbols count as punctuation, whatever Unicode says of them. */
-function isPunctuation(character: string): boolean {
-  const code = character.charCodeAt(0);
-  if (code < 128) {
-    return (code >= 33 && code <= 47) || (code >= 58 && code <= 64) || (code >= 91 && code <= 96) || code >= 123;
-  }
-  return PUNCTUATION.test(character);
-}
-
-function isIdeograph(codePoint: number): boolean {
-  return (
-    (codePoint >= 0x4e00 && codePoint <= 0x9fff) ||
-    (codePoint >= 0x3400 && codePoint <= 0x4dbf) ||
-    (codePoint >= 0x20000 && codePoint <= 0x2a6df) ||
-    (codePoint >= 0x2a700 && codePoint <= 0x2b73f) ||
-    (codePoint >= 0x2b740 && codePoint <= 0x2b81f) ||
-    (codePoint >= 0x2b920 && codePoint <= 0x2ceaf) ||
-    (codePoint >= 0xf900 && codePoint <= 0xfaff) ||
-    (codePoint >= 0x2f800 && codePoint <= 0x2fa1f)
-  );
 }
 
 /** Characters (hexadecimal) that the reference tokenizer takes for letters because its Unicode tables are older than Node's. */
@@ -93,17 +74,13 @@ const NEWER_RANGES = NEWER.trim()
   .split(/\s/)
   .map((range) => range.split("-").map((part) => Number.parseInt(part, 16)));
 
-/** Characters whose category changed since: accents then, and punctuation then. */
-const ACCENTS_THEN: readonly number[] = [0x1734, 0x1171e];
-const PUNCTUATION_THEN: readonly number[] = [0x166d, 0x111c9];
-
-/** What the reference takes a character for where Node's Unicode says otherwise; undefined where both agree. */
+/** What the reference takes a character for if Node's Unicode says otherwise; undefined if both agree. */
 function referenceKind(codePoint: number): "letter" | "accent" | "punctuation" | undefined {
-  if (ACCENTS_THEN.includes(codePoint)) return "accent";
-  if (PUNCTUATION_THEN.includes(codePoint)) return "punctuation";
+  // The category of these changed since.
+  if (codePoint === 0x1734 || codePoint === 0x1171e) return "accent";
+  if (codePoint === 0x166d || codePoint === 0x111c9) return "punctuation";
   // A character is asked about once, so walking through the list is fast enough.
-  for (const [first = 0, last = first] of NEWER_RANGES) {
-    if (codePoint >= first && codePoint <= last) return "letter";
-  }
-  return undefined;
+  return NEWER_RANGES.some(([first = 0, last = first]) => codePoint >= first && codePoint <= last)
+    ? "letter"
+    : undefined;
 }
