@@ -18,7 +18,7 @@ import type { Handler } from "../tool/handler.ts";
 import type { ToolSource } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
 import { createEngine, type Engine } from "./engine.ts";
-import { DEFAULT_ENGINE_SETTINGS } from "./settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
 
 interface Options {
   readonly obligations?: Obligations;

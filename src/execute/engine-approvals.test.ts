@@ -11,7 +11,8 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { ToolCall } from "./call.ts";
-import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
+import type { EngineSettings } from "./settings.ts";
 
 const caller: Principal = localOperator({ id: "caller", local: false });
 const approver: Principal = localOperator({ id: "approver", local: false });

@@ -14,7 +14,8 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import { createEngine, type Engine } from "./engine.ts";
-import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
+import type { EngineSettings } from "./settings.ts";
 
 const ALLOW: Policy = { sees: () => true, decide: () => ({ effect: "allow" }) };
 const readOnly: Partial<ToolDraft> = { annotations: { confirmed: true, readOnly: true } };

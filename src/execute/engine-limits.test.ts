@@ -12,7 +12,8 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { Handler } from "../tool/handler.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnsembleSettings } from "../register/source.port.ts";
-import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
+import type { EngineSettings } from "./settings.ts";
 
 interface Bench {
   readonly engine: Engine;

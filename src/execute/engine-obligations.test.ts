@@ -22,7 +22,8 @@ import type { ToolCall } from "./call.ts";
 import { createEngine } from "./engine.ts";
 import type { EngineParts } from "./engine.ts";
 import type { ToolResult } from "./result.ts";
-import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
+import type { EngineSettings } from "./settings.ts";
 
 const caller = localOperator({ id: "caller", tenant: "acme", local: false });
 

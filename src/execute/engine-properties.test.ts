@@ -14,7 +14,8 @@ import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { EXECUTION_STATUSES, type ToolResult } from "./result.ts";
-import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
+import type { EngineSettings } from "./settings.ts";
 
 const MAX_CONCURRENT = 3;
 const MAX_IN_ENSEMBLE = 2;

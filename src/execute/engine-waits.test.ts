@@ -15,7 +15,8 @@ import type { ToolDraft } from "../tool/draft.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EngineParts } from "./engine.ts";
 import type { ToolResult } from "./result.ts";
-import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
+import type { EngineSettings } from "./settings.ts";
 
 interface Bench {
   readonly engine: Engine;

@@ -15,7 +15,8 @@ import type { Tool } from "../tool/tool.ts";
 import type { ToolCall } from "./call.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EngineParts } from "./engine.ts";
-import { DEFAULT_ENGINE_SETTINGS, type EngineSettings } from "./settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
+import type { EngineSettings } from "./settings.ts";
 import type { Validator } from "./validator.port.ts";
 
 const caller: Principal = { ...localOperator(), id: "caller", local: false };

@@ -37,13 +37,11 @@ export interface Engine {
   close(): void;
 }
 
-/** What the engine is made of. */
 export interface EngineParts extends FindToolParts {
   readonly aegis: Aegis;
   readonly validator: Validator;
   /** Makes arguments fit if it is plain what was meant. Without it, arguments that do not fit are refused. */
   readonly repair?: RepairArguments;
-  /** The first that supports a tool's source runs it. */
   readonly executors: readonly Executor[];
   /** Records every call. Without it, nothing is recorded. */
   readonly audit?: CallAudit | undefined;
@@ -59,7 +57,6 @@ export interface EngineParts extends FindToolParts {
   readonly clock: Clock;
   /** In [0, 1). Defaults to `Math.random`. */
   readonly random?: () => number;
-  /** The caller of calls that name none. */
   readonly localPrincipal: Principal;
   readonly settings: EngineSettings;
 }
@@ -81,7 +78,6 @@ function startEngine(parts: EngineParts) {
   };
 }
 
-/** Creates the engine. */
 export function createEngine(parts: EngineParts): Engine {
   const engine = startEngine(parts);
   const { clock, settings } = engine;

@@ -23,7 +23,6 @@ export interface Outcome {
   readonly rule?: string;
 }
 
-/** A call that ended with an error. */
 export function failed(error: ResultError): Outcome {
   return { status: statusOf(error.code), error };
 }

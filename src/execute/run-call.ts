@@ -56,7 +56,6 @@ interface Found extends Registration {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the call and looks its tool up. */
 async function find(running: RunningCall, engine: RunningEngine): Promise<Found | Outcome> {
   const { call, principal } = running;
   if (isSignal(call?.signal) && call.signal.aborted) return cancelled(String(call.toolName), call.signal);

@@ -20,7 +20,6 @@ export interface RunningCall {
   tool?: Tool;
   /** The tool that was meant, if the caller may not know of it. */
   hiddenId?: string | undefined;
-  /** What the audit keeps of the arguments. */
   audited?: AuditedArguments | undefined;
 }
 

@@ -35,16 +35,3 @@ export interface ResultCacheSettings {
   /** Whether results of the tool may be kept. Defaults to every tool that is confirmed read-only. */
   readonly covers?: (tool: Tool) => boolean;
 }
-
-/** What holds where nothing is configured. */
-export const DEFAULT_ENGINE_SETTINGS: EngineSettings = {
-  defaultTimeoutMs: 30_000,
-  maxRetries: 3,
-  retryBaseMs: 200,
-  circuitBreakerThreshold: 5,
-  circuitBreakerTimeoutMs: 60_000,
-  maxConcurrent: 256,
-  retryBudget: 0.2,
-  maxResultBytes: 16 * 1024 * 1024,
-  onFailure: "return",
-};

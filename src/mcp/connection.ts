@@ -15,7 +15,6 @@ export type Ask = (
   },
 ) => Promise<JsonObject>;
 
-/** How one request to a server is made. */
 export interface RequestOptions {
   /** Cancels the request, and tells the server so. */
   readonly signal?: AbortSignal | undefined;
@@ -61,7 +60,6 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-/** What sends requests to a server for one caller. */
 export type Requester = Pick<McpConnection, "request">;
 
 /** What an MCP surface hands an MCP tool's handler with a call, so that the client's request reaches the server unchanged. */
@@ -84,5 +82,4 @@ export interface McpRequest extends SourceRequest {
 /** The part of an MCP request that a surface's caller decides. */
 export type McpRequestParts = Omit<McpRequest, "source">;
 
-/** Sees a message between us and a server. */
 export type OnMessage = (direction: "sent" | "received", message: unknown) => void;

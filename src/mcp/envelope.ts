@@ -15,7 +15,6 @@ export interface Peer {
   readonly principal: Principal;
 }
 
-/** What each modern request says of its client. */
 export interface Envelope {
   readonly peer: Peer;
   readonly progressToken: unknown;
@@ -55,7 +54,6 @@ export function readEnvelope(params: JsonObject, principal: Principal): Envelope
   };
 }
 
-/** What a client is told whose protocol version is not spoken here. */
 export function unsupportedVersion(requested: string): RpcError {
   return new RpcError({
     code: RPC.unsupportedVersion,

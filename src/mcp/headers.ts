@@ -67,7 +67,6 @@ export function decodeHeader(value: string): string | undefined {
 /** An argument that a modern server wants to see in an HTTP header too, so that proxies can route by it. */
 export interface ParamHeader {
   readonly header: string;
-  /** Where the argument lies. */
   readonly path: readonly string[];
 }
 
@@ -124,7 +123,6 @@ const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   "dependentSchemas",
 ]);
 
-/** The headers that go with a call's arguments. */
 export function toParamHeaders(headers: readonly ParamHeader[], args: JsonObject): Readonly<Record<string, string>> {
   const sent: Record<string, string> = {};
   for (const { header, path } of headers) {

@@ -10,7 +10,6 @@ import {
 } from "./protocol.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 
-/** What a client sent, told apart. */
 export type Received =
   | { readonly kind: "request"; readonly message: RpcRequest }
   | { readonly kind: "notification"; readonly message: RpcNotification }
@@ -54,7 +53,6 @@ function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || Number.isSafeInteger(id);
 }
 
-/** The answer to a request that succeeded. */
 export function answer(id: RequestId, result: JsonObject): RpcResponse {
   return { jsonrpc: "2.0", id, result };
 }

@@ -1,10 +1,8 @@
 /** A JSON object as it came over the wire. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What identifies a JSON-RPC request among those of one connection. */
 export type RequestId = string | number;
 
-/** A JSON-RPC request. */
 export interface RpcRequest {
   readonly jsonrpc: "2.0";
   readonly id: RequestId;
@@ -12,7 +10,6 @@ export interface RpcRequest {
   readonly params?: JsonObject;
 }
 
-/** A JSON-RPC notification. */
 export interface RpcNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
@@ -24,10 +21,8 @@ export type RpcResponse =
   | { readonly jsonrpc: "2.0"; readonly id: RequestId; readonly result: JsonObject }
   | { readonly jsonrpc: "2.0"; readonly id: RequestId | null; readonly error: RpcErrorBody };
 
-/** Any JSON-RPC message. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-/** The error member of a JSON-RPC answer. */
 export interface RpcErrorBody {
   readonly code: number;
   readonly message: string;
@@ -82,7 +77,6 @@ export class RpcError extends Error {
     this.data = data;
   }
 
-  /** The error member of an answer. */
   get body(): RpcErrorBody {
     return { code: this.code, message: this.message, ...(this.data === undefined ? {} : { data: this.data }) };
   }

@@ -1,10 +1,7 @@
-/** What a reader of lines does with them. */
 interface LineReaderOptions {
   /** The longest line that is kept, in bytes without its end. */
   readonly maxBytes: number;
-  /** Takes each line, without its end. */
   readonly onLine: (line: string) => void;
-  /** Called for each empty line instead. */
   readonly onEmptyLine?: () => void;
   /** Called once for each line that is too long, as soon as that is known, with how it begins. */
   readonly onTooLong: (head: Buffer) => void;

@@ -38,7 +38,6 @@ function parseMessage(text: string): JSONRPCMessage | undefined {
   }
 }
 
-/** True for what looks like a JSON-RPC message. */
 export function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0";
 }

@@ -6,7 +6,6 @@ export interface Clock {
   after(ms: number, callback: () => void, options?: { readonly background?: boolean }): () => void;
 }
 
-/** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   after(ms, callback, options) {

@@ -11,7 +11,6 @@ export type Events = ReturnType<typeof createEvents>;
 
 /** What a listener wants to hear, and when. */
 export interface ListenOptions extends EventChoice {
-  /** Defaults to the events of `names`. */
   readonly wants?: Sink["wants"];
   /** True if it may hear events up to 20 ms later, together, which costs far less for each. So do sinks. */
   readonly isPatient?: boolean;
@@ -44,11 +43,9 @@ interface Outlet {
   readonly sink: Sink;
   readonly queue: ReturnType<typeof createBoundedQueue<ArsenalEvent>>;
   readonly isPatient: boolean;
-  /** A batch is being written. */
   isBusy: boolean;
   /** Resolved when everything was handed over; undefined while nobody waits for that. */
   idle: PromiseWithResolvers<void> | undefined;
-  /** Events lost since the last report. */
   lost: number;
   lastProblem: string;
   reportedAt: number;
@@ -250,7 +247,6 @@ function listenerSink(listener: (event: ArsenalEvent) => void, wants: Sink["want
   return { name: "listener", ...(wants && { wants }), write: (events) => hear(events, 0, []) };
 }
 
-/** Takes the secrets out of what an event tells. */
 type RedactEvent = <Name extends EventName>(name: Name, data: EventMap[Name]) => EventMap[Name];
 
 /** Creates what redacts events. The messages of one call's progress are parts of one text: a secret may be split over them. */

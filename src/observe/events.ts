@@ -4,7 +4,6 @@ import type { Place, ScanAction, Severity } from "../guard/scan/finding.ts";
 import type { EndedRequest } from "../tool/handler.ts";
 import type { Health, ToolSource } from "../tool/tool.ts";
 
-/** Which call an event is about. */
 interface OfCall {
   readonly toolId: string;
   readonly traceId: string;
@@ -15,7 +14,6 @@ interface OfCall {
 interface OfSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** The span that this one is part of. */
   readonly parentSpanId?: string;
   /** False if the caller said that it does not record this trace. */
   readonly sampled?: false;
@@ -44,7 +42,6 @@ export interface RetrievalSteps {
 
 /** When the steps of a call happened. Times are milliseconds since the epoch, with fractions. */
 export interface CallSteps {
-  /** The guard's decision. */
   readonly policy?: StepTime;
   /** Taking rates, places and breaker, and waiting for a turn. */
   readonly queue?: StepTime;
@@ -90,7 +87,6 @@ export interface EventMap {
    * idempotency keys, sessions) fail closed, so what needs them is refused.
    */
   "state-unavailable": { readonly part: string; readonly fails: "open" | "closed"; readonly message: string };
-  /** The shared state is back. */
   "state-restored": { readonly part: string };
   /** Calls from now on follow the policy that is in the file. */
   "policy-reloaded": { readonly file: string };
@@ -140,7 +136,6 @@ export interface EventMap {
     /** How likely it is that the tools serve the request, in [0, 1]. */
     readonly confidence: number;
     readonly nothingFits: boolean;
-    /** Which ranker answered. */
     readonly tier: string;
     readonly steps: RetrievalSteps;
   };
@@ -252,7 +247,6 @@ export interface EventMap {
 
 export type EventName = keyof EventMap;
 
-/** Which events a listener hears. */
 export interface EventChoice {
   /** Defaults to all. */
   readonly names?: readonly EventName[];

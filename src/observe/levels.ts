@@ -1,6 +1,5 @@
 import type { ArsenalEvent, EventLevel, EventMap, EventName } from "./events.ts";
 
-/** The levels, quietest first. */
 export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "error"];
 
 /** Calls that ended in any other way are warnings. */
@@ -67,10 +66,8 @@ const EVENTS: {
   "sink-failed": ["observe", "error"],
 };
 
-/** Every event there is. */
 export const EVENT_NAMES: readonly EventName[] = Object.keys(EVENTS) as EventName[];
 
-/** The level of one event. */
 export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]): EventLevel {
   const level: (typeof EVENTS)[Name][1] = EVENTS[name][1];
   return typeof level === "function" ? level(data) : level;

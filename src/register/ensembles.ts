@@ -9,15 +9,12 @@ import { withDeadline } from "./with-deadline.ts";
 /** Groups of tools that share one source and its lifecycle. */
 export type Ensembles = ReturnType<typeof createEnsembles>;
 
-/** How one ensemble fares, apart from the connections that its source keeps by itself. */
 export interface EnsembleState {
   readonly source: Source;
   readonly state: "connecting" | "connected" | "failed" | "disconnected";
-  /** What went wrong last. */
   readonly problem?: string;
 }
 
-/** What ensembles need of the other stages. */
 export interface EnsemblesParts extends Pick<TakeInParts, "registry" | "emit" | "screen" | "review"> {
   readonly clock: Clock;
   /** Time that connecting, listing and disconnecting may take, each. Default 30,000. */
@@ -38,7 +35,6 @@ interface Member {
   problem?: string | undefined;
 }
 
-/** The ensembles of one arsenal. */
 export function createEnsembles(parts: EnsemblesParts) {
   const { registry, emit, clock, screen, review, connectTimeoutMs = 30_000 } = parts;
   const members = new Map<string, Member>();

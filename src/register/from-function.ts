@@ -39,7 +39,10 @@ export function fromFunction<const Schema extends ParametersSchema>(
 }
 
 /** The tool, checked as a whole: what is wrong with the schema, the handler and everything else is told at once. */
-function define(definition: FunctionDefinition, handler: unknown): { readonly tool: Tool } & Checking {
+function define(
+  definition: FunctionDefinition,
+  handler: unknown,
+): { readonly tool: Tool } & Pick<ConvertedParameters, "validate"> {
   if (!isPlainObject(definition)) return { tool: defineTool(definition as ToolDraft) };
   const issues: ErrorIssue[] = [];
   const collect = <Result>(step: () => Result): Result | undefined => {
@@ -70,7 +73,7 @@ function define(definition: FunctionDefinition, handler: unknown): { readonly to
     defineTool({
       ...definition,
       name: name as string,
-      ...(typeof sourceName === "string" ? { sourceName } : {}),
+      ...(typeof sourceName === "string" && { sourceName }),
       parameters,
       source: "function",
     }),
@@ -78,8 +81,6 @@ function define(definition: FunctionDefinition, handler: unknown): { readonly to
   if (tool === undefined || issues.length > 0) refuseTool(name, issues);
   return { tool, ...(converted?.validate && { validate: converted.validate }) };
 }
-
-type Checking = Pick<ConvertedParameters, "validate">;
 
 /** The name of a function. It becomes the tool's: `sendEmail` as `send_email`, and `list`, which is reserved, as `tool_list`. */
 function nameOf(handler: unknown): string | undefined {
@@ -95,7 +96,7 @@ function argumentsInvalid(toolId: string, issues: readonly StandardIssue[]): Ars
   }));
   const text = problems.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join("; ");
   return new ArsenalError("ARGUMENTS_INVALID", `The arguments of ${toolId} are not valid. ${text}`, {
-    ...(problems[0] ? { field: problems[0].field } : {}),
+    ...(problems[0] && { field: problems[0].field }),
     issues: problems,
   });
 }

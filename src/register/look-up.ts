@@ -37,7 +37,7 @@ export interface LookUpParts {
   /** Tools with this bare name, whatever their namespace. */
   readonly named: (name: string) => readonly Tool[];
   /** What the caller may know of. Defaults to everything. */
-  readonly sees?: (tool: Tool) => boolean;
+  readonly sees?: ((tool: Tool) => boolean) | undefined;
 }
 
 const everything = (): boolean => true;
@@ -51,11 +51,9 @@ export function lookUp(name: string, parts: LookUpParts): Tool | undefined {
   return only(meant(base, parts).filter((tool) => tool.version === version));
 }
 
-/** What an explanation needs beside a lookup. */
-export interface ExplainParts extends LookUpParts {
+interface ExplainParts extends LookUpParts {
   readonly all: Iterable<Tool>;
-  /** The name models see for a tool id. */
-  readonly toAlias?: (id: string) => string;
+  readonly toAlias?: ((id: string) => string) | undefined;
 }
 
 /** Says why `lookUp` found nothing and what would be found. It is shown to the caller, so it names only tools that `sees` accepts. */
@@ -64,13 +62,10 @@ export function explainMissing(name: string, parts: ExplainParts): string {
   const { base, version } = divideVersion(name);
   const candidates = meant(base, parts);
   const sameVersion = version === undefined ? candidates : candidates.filter((tool) => tool.version === version);
-  if (sameVersion.length > 1) {
+  if (sameVersion.length > 1)
     return `${shown} is the name of ${sameVersion.length} tools. Call it by its id: ${list(sameVersion.map(({ id }) => id))}.`;
-  }
-  if (candidates.length > 0 && sameVersion.length === 0) {
-    const registered = list(candidates.map(qualifiedName));
-    return `No tool ${shown} is registered: the registered version is ${registered}.`;
-  }
+  if (candidates.length > 0 && sameVersion.length === 0)
+    return `No tool ${shown} is registered: the registered version is ${list(candidates.map(qualifiedName))}.`;
   const near = nearestTool(base, parts);
   const hint =
     near === undefined ? "Search for a tool that does the job, and call it by its id." : `Did you mean "${near}"?`;
@@ -93,9 +88,7 @@ function asWritten(name: string, { current, named }: Pick<LookUpParts, "current"
   return named(toName(name)).filter(({ sourceName }) => sourceName === name);
 }
 
-function only(tools: readonly Tool[]): Tool | undefined {
-  return tools.length === 1 ? tools[0] : undefined;
-}
+const only = (tools: readonly Tool[]): Tool | undefined => (tools.length === 1 ? tools[0] : undefined);
 
 /** Neither namespaces nor names have colons, so the last one begins the version. */
 function divideVersion(name: string): { readonly base: string; readonly version: string | undefined } {

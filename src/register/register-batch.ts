@@ -77,9 +77,8 @@ function toRegistration(entry: unknown): Registration {
     throw fixable("TOOL_INVALID", problem, fix, { field: "handler", value: handler });
   }
   const run = handler as Handler | undefined;
-  if (run && isPlainObject(tool) && (isStandardSchema(tool["parameters"]) || tool["name"] === undefined)) {
+  if (run && isPlainObject(tool) && (isStandardSchema(tool["parameters"]) || tool["name"] === undefined))
     return fromFunction(tool as unknown as FunctionDefinition, run as Handler<unknown>);
-  }
   const defined = defineTool(tool as ToolDraft);
   return run ? { tool: defined, handler: run } : { tool: defined };
 }

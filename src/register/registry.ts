@@ -52,7 +52,6 @@ export interface RefusedRegistration {
   readonly error: ArsenalError;
 }
 
-/** What the registry needs of the other stages. */
 export interface RegistryParts {
   readonly catalog: Pick<Catalog, "size" | "upsert" | "delete"> &
     Partial<Pick<Catalog, "onChanges">> & {
@@ -62,7 +61,6 @@ export interface RegistryParts {
   readonly clock: Clock;
   /** How ids are spelled for models. If absent, calls by those names find nothing. */
   readonly alias?: AliasSpelling;
-  /** How many tools there may be, and of which names. */
   readonly limits?: RegistrationLimits;
 }
 
@@ -72,7 +70,6 @@ const COMPARED_AT_ONCE = 500;
 /** The most tools whose names are compared with one that was not found. */
 const MOST_COMPARED = 100_000;
 
-/** The registry of one arsenal. */
 export function createRegistry({ catalog, emit, clock, alias, limits = {} }: RegistryParts): Registry {
   const { engine } = catalog;
   const owned = new Map<string, Registration>();
@@ -100,7 +97,6 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     if (sameName?.size === 0) ownedByName.delete(before.name);
   };
 
-  /** Takes a registration in, in place of an earlier one of the same id. */
   const take = (entry: Registration): void => {
     const { tool } = entry;
     disown(tool.id);
@@ -142,7 +138,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   /** Tools of the engine that are not registered here, page by page. */
   async function* others(filter?: ToolFilter): AsyncIterableIterator<Tool> {
     for (let cursor: string | undefined; ;) {
-      const page = await engine.list({ ...(filter ? { filter } : {}), ...(cursor === undefined ? {} : { cursor }) });
+      const page = await engine.list({ ...(filter && { filter }), ...(cursor !== undefined && { cursor }) });
       yield* page.tools.filter(isOther);
       cursor = page.next;
       if (cursor === undefined) return;
@@ -226,10 +222,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   const writeRegistrations = (signal: AbortSignal): Promise<{ readonly indexed: number; readonly unchanged: number }> =>
     write(async () => {
       const registrations = [...changes].filter((entry): entry is [string, Tool] => entry[1] !== null);
-      const outcome = await catalog.upsert(
-        registrations.map(([, tool]) => tool),
-        { signal },
-      );
+      const tools = registrations.map(([, tool]) => tool);
+      const outcome = await catalog.upsert(tools, { signal });
       settle(registrations);
       return outcome;
     });
@@ -244,9 +238,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       indexed += outcome.indexed;
       unchanged += outcome.unchanged;
     }
-    if (indexed + unchanged > 0) {
+    if (indexed + unchanged > 0)
       emit("catalog-synced", { indexed, unchanged, total: catalog.size, durationMs: clock.now() - started });
-    }
     return indexed;
   });
 
@@ -255,11 +248,10 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     const previous = owned.get(tool.id);
     take(entry);
     setChange(tool.id, tool);
-    if (previous !== undefined && previous.tool.contentHash !== tool.contentHash) {
-      emit("tool-replaced", { toolId: tool.id, version: tool.version, previousVersion: previous.tool.version });
-    } else if (previous?.handler === undefined) {
-      emit("tool-registered", { toolId: tool.id, version: tool.version, source: tool.source });
-    }
+    const { id: toolId, version, source } = tool;
+    if (previous !== undefined && previous.tool.contentHash !== tool.contentHash)
+      emit("tool-replaced", { toolId, version, previousVersion: previous.tool.version });
+    else if (previous?.handler === undefined) emit("tool-registered", { toolId, version, source });
   };
 
   catalog.onChanges?.(followOthers);
@@ -278,8 +270,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
           put(entry);
           continue;
         }
-        refused.push({ tool: entry.tool, error });
-        emit("tool-rejected", { name: entry.tool.id, code: error.code, message: error.message });
+        refused.push({ tool, error });
+        emit("tool-rejected", { name: tool.id, code: error.code, message: error.message });
       }
       return refused;
     },
@@ -321,12 +313,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
         // What is registered here is compared all the same.
       }
       lookUp ??= await import("./look-up.ts");
-      return lookUp.explainMissing(name, {
-        ...(await partsFor(name, lookUp)),
-        all,
-        ...(sees ? { sees } : {}),
-        ...(alias ? { toAlias: alias.toAlias } : {}),
-      });
+      const parts = await partsFor(name, lookUp);
+      return lookUp.explainMissing(name, { ...parts, all, sees, toAlias: alias?.toAlias });
     },
     ofEnsemble: (ensemble) => [...owned.values()].flatMap(({ tool }) => (tool.ensemble === ensemble ? [tool] : [])),
     async others(filter) {

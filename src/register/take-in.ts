@@ -1,14 +1,12 @@
 import type { OfferedEnsemble, ReviewedEnsemble } from "../guard/pins/pins.ts";
 import type { Emit } from "../observe/events.ts";
 import { toNamespace } from "../tool/normalise/slug.ts";
-import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { mapInTurns } from "./in-turns.ts";
-import type { Registry } from "./registry.ts";
+import type { Registration, Registry } from "./registry.ts";
 import type { OfferedTool, Source } from "./source.port.ts";
 import { toRegistrations } from "./to-registrations.ts";
 
-/** What taking tools in needs. */
 export interface TakeInParts {
   readonly registry: Pick<Registry, "add" | "own" | "others" | "ofEnsemble" | "deleteAll">;
   readonly emit: Emit;
@@ -27,7 +25,8 @@ export interface TakeInParts {
 /** Registers what a source offers, as far as it is let through, and removes what it no longer offers. Returns how many tools it has now. */
 export async function takeIn(offered: readonly OfferedTool[], source: Source, parts: TakeInParts): Promise<number> {
   const { registry, emit, now, claims, screen, review, signal } = parts;
-  const taken = new Set(await registry.others(othersIn(namespacesOf(offered, source), source.name)));
+  const elsewhere = { all: [{ namespaces: namespacesOf(offered, source) }, { not: { ensembles: [source.name] } }] };
+  const taken = new Set(await registry.others(elsewhere));
   const isForeign = (id: string): boolean => {
     const tool = registry.own(id)?.tool;
     if (tool === undefined ? taken.has(id) : tool.ensemble !== source.name) return true;
@@ -40,15 +39,11 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
   };
   try {
     const all = await toRegistrations(offered, source, { now, emit, isForeign, claim, signal });
-    const screened = await mapInTurns(
-      all,
-      (registration) => {
-        const tool = screen === undefined ? registration.tool : screen(registration.tool);
-        return tool === undefined ? [] : [{ ...registration, tool }];
-      },
-      { signal },
-    );
-    const registrations = screened.flat();
+    const screened = (registration: Registration): Registration[] => {
+      const tool = screen === undefined ? registration.tool : screen(registration.tool);
+      return tool === undefined ? [] : [{ ...registration, tool }];
+    };
+    const registrations = (await mapInTurns(all, screened, { signal })).flat();
     const tools = registrations.map(({ tool }) => tool);
     const instructions = source.instructions?.();
     const offer = { ensemble: source.name, tools, ...(instructions !== undefined && { instructions }) };
@@ -72,16 +67,10 @@ export async function takeIn(offered: readonly OfferedTool[], source: Source, pa
   }
 }
 
-/** The namespaces that the tools offered may come into. */
 function namespacesOf(offered: readonly OfferedTool[], { name, namespaces }: Source): readonly string[] {
   const named = offered.flatMap((offer) => offer?.draft?.namespace ?? []).filter((each) => typeof each === "string");
   const own = namespaces === undefined || namespaces === "any" ? [] : namespaces;
   return [...new Set([name, ...own, ...named].map(toNamespace))];
-}
-
-/** Tools of other ensembles, or of none, in these namespaces. */
-function othersIn(namespaces: readonly string[], ensemble: string): ToolFilter {
-  return { all: [{ namespaces }, { not: { ensembles: [ensemble] } }] };
 }
 
 function slicesOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {

@@ -5,15 +5,13 @@ import { mapInTurns } from "./in-turns.ts";
 import type { Registration } from "./registry.ts";
 import type { OfferedTool, Source } from "./source.port.ts";
 
-/** What reading an offer can be given. */
-export interface ToRegistrationsParts {
+interface ToRegistrationsParts {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** True for an id that belongs to another ensemble, or to none. */
   readonly isForeign?: (id: string) => boolean;
   /** Takes each id as soon as it is given. */
   readonly claim?: (id: string) => void;
-  /** Stops it. */
   readonly signal?: AbortSignal;
   /** Told of each tool that named a namespace which is not its source's. */
   readonly emit?: Emit;
@@ -50,7 +48,7 @@ export async function toRegistrations(
       emit("namespace-refused", { ensemble, toolId: tool.id, namespace });
     return typeof offer?.handler === "function" ? { tool, handler: offer.handler } : { tool };
   };
-  const turns = signal === undefined ? {} : { signal };
+  const turns = { ...(signal && { signal }) };
   const fitting = await mapInTurns(offered.filter(hasFittingName), toRegistration, turns);
   const others = [...offered.filter((offer) => !hasFittingName(offer)).entries()];
   const inOrder = others.sort(([, one], [, other]) => (nameOf(one) < nameOf(other) ? -1 : 1));

@@ -6,7 +6,6 @@ export interface DeadlineOptions {
   readonly clock: Clock;
   readonly ms: number;
   readonly signal?: AbortSignal;
-  /** What is being waited for, for the message: `connecting`. */
   readonly doing: string;
 }
 

@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../observe/clock.ts";
 
-/** How files are watched. */
 interface WatchOptions {
   /** Called when the text of one of the files is another than before. The next call waits until the last has ended. */
   readonly onChange: () => Promise<void> | void;
@@ -96,18 +95,15 @@ export function watchFiles(options: WatchOptions) {
     follow(files: readonly string[], known?: readonly (string | undefined)[]): void {
       if (files.join("\n") !== followed.join("\n")) replace(files, known);
     },
-    /** Resolves when everything has ended. */
     async close(): Promise<void> {
       await (await current)?.close();
     },
   };
 }
 
-/** How folders are watched. */
 interface WatchFoldersOptions {
   /** Called after files changed, once it has been quiet for a moment. */
   readonly changed: () => void;
-  /** Which files count. */
   readonly matters: (file: string) => boolean;
   readonly clock: Clock;
   /** Default 150. */

@@ -3,7 +3,7 @@ import { directExecutor } from "../../src/adapters/executors/direct.ts";
 import { memoryState } from "../../src/adapters/state/memory.ts";
 import { jsonSchemaValidator } from "../../src/adapters/validators/json-schema/json-schema.ts";
 import { createEngine, type Engine } from "../../src/execute/engine.ts";
-import { DEFAULT_ENGINE_SETTINGS } from "../../src/execute/settings.ts";
+import { DEFAULT_ENGINE_SETTINGS } from "./engine-settings.ts";
 import { type Aegis, createAegis } from "../../src/guard/aegis.ts";
 import { createCallAudit, withAudit } from "../../src/guard/audit/call-audit.ts";
 import type { AuditLog, AuditRecord } from "../../src/guard/audit.port.ts";

@@ -5,40 +5,30 @@ import type { ExecutionStatus, ResultError } from "../result.ts";
 
 /** Whatever was thrown, as the data a result carries. Stacks and causes stay behind: a model or a stranger may read a result. */
 export function toResultError(thrown: unknown): ResultError {
-  if (isArsenalError(thrown) && Object.hasOwn(ERROR_CODES, thrown.code)) {
+  if (isArsenalError(thrown) && Object.hasOwn(ERROR_CODES, thrown.code))
     return { ...thrown.details, code: thrown.code, message: thrown.message };
-  }
   return { code: "EXECUTION_FAILED", message: messageOf(thrown) };
 }
 
+const STATUSES: Partial<Record<ErrorCode, ExecutionStatus>> = {
+  TIMEOUT: "timeout",
+  PERMISSION_DENIED: "permission_denied",
+  APPROVAL_INVALID: "permission_denied",
+  CONFIRMATION_REQUIRED: "pending_confirmation",
+  CIRCUIT_OPEN: "circuit_open",
+  CANCELLED: "cancelled",
+};
+
 /** The status of a call that ends with an error of this code. */
 export function statusOf(code: ErrorCode): ExecutionStatus {
-  switch (code) {
-    case "TIMEOUT":
-      return "timeout";
-    case "PERMISSION_DENIED":
-    case "APPROVAL_INVALID":
-      return "permission_denied";
-    case "CONFIRMATION_REQUIRED":
-      return "pending_confirmation";
-    case "CIRCUIT_OPEN":
-      return "circuit_open";
-    case "CANCELLED":
-      return "cancelled";
-    default:
-      return "failure";
-  }
+  return STATUSES[code] ?? "failure";
 }
 
 function messageOf(thrown: unknown): string {
   try {
     if (typeof thrown === "string" && thrown !== "") return thrown;
     if (typeof thrown === "object" && thrown !== null) {
-      const { message, name, errors } = thrown as {
-        readonly message?: unknown;
-        readonly name?: unknown;
-        readonly errors?: unknown;
-      };
+      const { message, name, errors } = thrown as { message?: unknown; name?: unknown; errors?: unknown };
       if (typeof message === "string" && message !== "") return message;
       // An AggregateError, such as that of a refused connection, has its messages inside.
       if (Array.isArray(errors) && errors.length > 0) return errors.map(messageOf).join("; ");

@@ -126,7 +126,6 @@ export function createAdmissions(parts: {
     /** Takes one repeated attempt. False if the last minute had its share. */
     retry: (tool: Tool): boolean | Promise<boolean> => limits.retry(budgetOf(tool)),
     load: (): CallLoad => ({ running, waiting }),
-    /** Forgets the failures of a tool. */
     forget(toolId: string): void {
       if (open.has(toolId)) setCircuit(toolId, undefined);
       void limits.forget(toolId);

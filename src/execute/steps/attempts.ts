@@ -14,7 +14,6 @@ import { backoffMs, mayRetry, withOutcomeKnown } from "./retry.ts";
 import type { CheckedCall } from "../running-call.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
-/** How the attempts ended, and how long the last one took. */
 interface AttemptsOutcome {
   readonly outcome: Outcome;
   readonly lastAttemptMs: number;

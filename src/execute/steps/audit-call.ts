@@ -7,7 +7,6 @@ import type { RunningCall } from "../running-call.ts";
 /** The longest text of a caller's own that a record repeats. */
 const MAX_TEXT = 200;
 
-/** The one record of a call. */
 export function toCallRecord(
   running: RunningCall,
   outcome: Outcome,

@@ -1,13 +1,11 @@
 import type { Clock } from "../../observe/clock.ts";
 
-/** How a wait ended. */
 export type Ended<Value> =
   | { readonly kind: "value"; readonly value: Value }
   | { readonly kind: "thrown"; readonly error: unknown }
   | { readonly kind: "timeout" }
   | { readonly kind: "cancelled" };
 
-/** What bounds a wait. */
 export interface WaitLimits {
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -32,7 +30,6 @@ export function timeLeftMs({ clock, timeoutMs, deadline }: Omit<WaitLimits, "sig
   return deadline === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, deadline - clock.now()));
 }
 
-/** True once the call's deadline has come. */
 export function isPastDeadline({ clock, deadline }: Pick<WaitLimits, "clock" | "deadline">): boolean {
   return deadline !== undefined && clock.now() >= deadline;
 }

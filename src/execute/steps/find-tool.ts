@@ -6,7 +6,6 @@ import type { Registration } from "../../register/registry.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ResultError } from "../result.ts";
 
-/** What looking a tool up needs. */
 export interface FindToolParts {
   /** Tools that `sees` refuses do not exist for the search. Defaults to all tools. */
   readonly find: (

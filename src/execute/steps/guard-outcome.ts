@@ -11,7 +11,6 @@ import { redactResult } from "../results/redact-result.ts";
 import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
-/** What holds for that which a tool gives back. */
 interface OutcomeGuard {
   readonly tool: Tool;
   readonly obligations: Obligations | undefined;

@@ -5,7 +5,6 @@ import { readTracestate } from "../../tool/trace-headers.ts";
 import type { RunningEngine } from "../engine.ts";
 import type { CheckedCall } from "../running-call.ts";
 
-/** What identifies one call among all. */
 export interface CallIds {
   readonly traceId: string;
   readonly spanId: string;

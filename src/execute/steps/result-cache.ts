@@ -10,7 +10,6 @@ import type { ResultCacheSettings } from "../settings.ts";
 import type { Permission } from "./ask-aegis.ts";
 import { isConfirmedReadOnly } from "./retry.ts";
 
-/** The place of one call's result. */
 export interface CachePlace {
   /** The result as the tool gave it, a new copy each time; undefined if there is none, or the call asks for a fresh one. */
   read(): Outcome | undefined;
@@ -34,7 +33,6 @@ export function createResultCache(
   { ttlMs, maxBytes, maxEntries, covers = () => true }: ResultCacheSettings,
   clock: Clock,
 ) {
-  /** Least recently used first. */
   const entries = new Map<string, Kept>();
   let bytes = 0;
   /** How often each ensemble was possibly changed. It is part of the key, so a read that overlaps a change is never found again. */

@@ -34,7 +34,6 @@ function isSafeToRepeat(tool: Tool): boolean {
   return isConfirmedReadOnly(tool) || (confirmed && idempotent === true);
 }
 
-/** True if another attempt may be made and can help. */
 export function mayRetry(tool: Tool, error: ResultError): boolean {
   return PASSING_FAILURES.has(error.code) && (isSafeToRepeat(tool) || error.beforeSend === true);
 }

@@ -21,7 +21,6 @@ const NOT_THE_TOOLS_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** What an outcome means: `reported` is an error that the tool itself told, which counts against its health but does not open its circuit. */
 export type Verdict = "success" | "failure" | "reported" | "neutral";
 
-/** What an outcome means for the tool's health and its breaker. */
 export function verdictOf({ status, error }: Outcome): Verdict {
   if (status === "success") return "success";
   if (status === "pending_confirmation") return "neutral";

@@ -29,7 +29,6 @@ const OTHER = "(other) ";
 /** Attempts at a document that other processes change too. */
 const ATTEMPTS = 10;
 
-/** What calls cost, by day, then by tool and tenant. */
 export type CostSums = Map<string, Map<string, readonly [calls: number, cost: number]>>;
 
 /** Adds what a call cost to its day. Only calls of tools that declare a cost count. */
@@ -43,7 +42,6 @@ export function sumCosts(sums: CostSums, record: HistoryRecord): void {
   rows.set(key, [calls + 1, cost + record.cost]);
 }
 
-/** Adds costs to the totals that are kept of their days. */
 export async function writeCosts(state: State, sums: CostSums): Promise<void> {
   for (const [day, added] of sums) {
     const addTo = (before: Day = {}): Day => {

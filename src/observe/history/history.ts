@@ -35,7 +35,6 @@ interface Index {
 
 interface Chunk {
   readonly key: string;
-  /** When its first record was written. */
   readonly at: number;
   readonly count: number;
 }
@@ -81,7 +80,6 @@ export function createHistory(parts: HistoryParts) {
     cancel ??= clock.after(WRITE_AFTER_MS, () => void flush(), { background: true });
   }
 
-  /** Writes what waits. */
   function flush(): Promise<void> {
     cancel?.();
     cancel = undefined;
@@ -175,7 +173,6 @@ export function createHistory(parts: HistoryParts) {
   return {
     note,
     flush,
-    /** Writes what waits, and ends. */
     async close(): Promise<void> {
       isClosed = true;
       await flush();
@@ -194,7 +191,6 @@ function withoutWords<Retrieval extends Pick<RetrievalRecord, "explanation">>(re
   return { ...record, explanation: { chosen: wordless(chosen), leftOut: wordless(leftOut) } };
 }
 
-/** Documents read at once. */
 const READ_AT_ONCE = 16;
 
 /** Reads what any of the processes kept, oldest first. */

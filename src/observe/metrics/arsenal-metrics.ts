@@ -11,7 +11,6 @@ export interface Prices {
   readonly perMillionInputTokens?: number;
 }
 
-/** What is asked for when metrics are read. */
 interface MetricSources {
   readonly version: string;
   /** What saved tokens are worth. Omitted if no price is configured. */
@@ -134,9 +133,7 @@ export function createArsenalMetrics(sources: MetricSources) {
 
   return {
     registry,
-    /** True for events that are counted. */
     wants: (name: EventName): boolean => count[name] !== undefined,
-    /** Counts one event. */
     record: ({ name, data }: ArsenalEvent): void => count[name]?.(data as never),
   };
 }

@@ -21,7 +21,6 @@ export interface McpParts extends Omit<UpstreamParts, "onStderr" | "onAgain" | "
   readonly emit?: Emit;
   /** Where its log is kept. Defaults to a new one. */
   readonly log?: ServerLog;
-  /** Emits every message to and from the server. */
   readonly debugProtocol?: boolean;
 }
 

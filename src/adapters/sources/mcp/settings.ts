@@ -78,7 +78,6 @@ export interface OAuthSettings {
 
 /** The longest wait that can be set: what a timer takes. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
-/** The most calls at once that can be set. */
 export const MAX_CONCURRENT = 100_000;
 export const MAX_MESSAGE_BYTES = 1_073_741_824;
 export const MAX_TOOLS = 1_000_000;

@@ -47,7 +47,6 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
       controller?.abort();
       return controller !== undefined;
     },
-    /** Stops answering everything. */
     close(): void {
       for (const id of answering.keys()) this.cancel(id);
     },

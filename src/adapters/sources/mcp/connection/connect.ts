@@ -15,9 +15,7 @@ import { type StreamableHttp, streamableHttpTransport } from "../transports/stre
 import { createTap } from "../transports/tap.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 
-/** How a connection is made. */
 export interface ConnectOptions {
-  /** Where tokens come from, for a server that asks for them. */
   readonly oauth?: OAuthProvider;
   readonly identity: ClientIdentity;
   /** The way out of the program. Defaults to one of its own, without rules. */
@@ -32,7 +30,6 @@ export interface ConnectOptions {
   readonly onStderr?: (line: string) => void;
   /** Called when a server ended because it was asked which era it speaks, and is connected again without the question. */
   readonly onAgain?: () => void;
-  /** Takes the log messages that the server sends. */
   readonly onLog?: (message: RpcNotification) => void;
   /** Sees every message, in both directions, the handshake included. */
   readonly onMessage?: OnMessage;
@@ -199,7 +196,6 @@ async function shakeHands(
   return createLiveConnection(tap, { name, era, protocolVersion, server, identity, clock, farewell, onLog });
 }
 
-/** What a server says of itself in the handshake of either era, as it says it. */
 function describeServer(said: JsonObject): ServerDescription {
   const { _meta: meta, serverInfo, capabilities, instructions } = said;
   const info = serverInfo ?? (isPlainObject(meta) ? meta[META.serverInfo] : undefined);

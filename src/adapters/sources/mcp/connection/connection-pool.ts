@@ -2,7 +2,6 @@ import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 
-/** Connections to one server of which a caller may need one to itself. */
 export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
 type Use<Result> = (connection: McpConnection) => Promise<Result>;

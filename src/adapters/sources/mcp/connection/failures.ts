@@ -12,12 +12,10 @@ export function isSessionExpired(error: unknown): boolean {
   return error instanceof Error && expired.has(error);
 }
 
-/** True if the server of a request could not be reached at all. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && unreached.has(error);
 }
 
-/** The HTTP status that an error of a transport carries. */
 export function httpStatusOf(error: unknown): number | undefined {
   return error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : undefined;
 }
@@ -69,7 +67,6 @@ export function unknownOutcome(what: string, cause?: unknown): ArsenalError {
   return new ArsenalError("OUTCOME_UNKNOWN", message, { cause });
 }
 
-/** The failure of an attempt to connect. */
 export function toConnectFailure(given: unknown, server: string): Error {
   const error = withoutWrapping(given);
   if (isArsenalError(error)) return error;
@@ -134,7 +131,6 @@ function systemCodeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** True if the system gave up while it was still connecting. */
 function isConnecting(error: unknown): boolean {
   return error instanceof Error && (error as { syscall?: unknown }).syscall === "connect";
 }
@@ -144,7 +140,6 @@ function httpTextOf(error: unknown): string | undefined {
   return isPlainObject(data) && typeof data["text"] === "string" ? data["text"] : undefined;
 }
 
-/** The JSON-RPC error in the body of a refusal. */
 function toRpcError(text: string | undefined): RpcError | undefined {
   const error = parseObject(text ?? "")?.["error"];
   if (!isPlainObject(error)) return undefined;

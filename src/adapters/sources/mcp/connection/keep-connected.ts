@@ -7,7 +7,6 @@ import { isSessionExpired } from "./failures.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 import type { UpstreamState } from "../upstream/upstream.ts";
 
-/** What a keeper needs. */
 interface KeeperParts {
   readonly name: string;
   readonly connect: (options: { readonly signal: AbortSignal }) => Promise<McpConnection>;

@@ -17,9 +17,7 @@ import { type Tap, toRequestId } from "../transports/tap.ts";
 import { createRelayLimits } from "./relay-limits.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
-/** What a handshake established. */
 export interface Established {
-  /** The server's configured name, for messages. */
   readonly name: string;
   readonly era: Era;
   readonly protocolVersion: string;
@@ -65,13 +63,11 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     [META.clientCapabilities]: identity.capabilities,
   };
   let count = 0;
-  let open = true;
   let ending: { readonly error: Error | undefined } | undefined;
 
   /** Takes no more requests, and says so. */
   const announce = (error: Error | undefined): void => {
     if (ending !== undefined) return;
-    open = false;
     ending = { error };
     for (const listener of closedListeners) listener(error);
     closedListeners.clear();
@@ -85,9 +81,8 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     const lost = [...pending.values()];
     pending.clear();
     const why = error?.message ?? "the connection was closed";
-    for (const { method, reject } of lost) {
+    for (const { method, reject } of lost)
       reject(unknownOutcome(`${method} on the MCP server "${name}" was sent, and its answer was lost: ${why}`, error));
-    }
   };
 
   const end = (failure: Error): void => {
@@ -150,7 +145,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
   };
 
   const request: McpConnection["request"] = (method, params, { signal, onNotification, headers } = {}) => {
-    if (!open) return Promise.reject(notOpen(method, name, ending?.error));
+    if (ending !== undefined) return Promise.reject(notOpen(method, name, ending.error));
     if (signal?.aborted) return Promise.reject(toCancelled(signal.reason, method, name));
     const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
     const id = toRequestId(++count);
@@ -228,11 +223,11 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
     protocolVersion,
     server,
     get open() {
-      return open;
+      return ending === undefined;
     },
     request,
     async notify(method, params) {
-      if (!open) throw notOpen(method, name, ending?.error);
+      if (ending !== undefined) throw notOpen(method, name, ending.error);
       await notify(method, params);
     },
     onNotification(listener) {
@@ -249,9 +244,9 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
       return () => void closedListeners.delete(listener);
     },
     async close() {
-      const isOpen = open;
+      const wasOpen = ending === undefined;
       finish(undefined);
-      if (isOpen) await farewell?.().catch(() => {});
+      if (wasOpen) await farewell?.().catch(() => {});
       await tap.close().catch(() => {});
     },
   };

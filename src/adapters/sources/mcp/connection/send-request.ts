@@ -7,7 +7,6 @@ import type { McpRequest, McpRequestParts } from "../../../../mcp/connection.ts"
 import { isInputRequired, type JsonObject, RPC, RpcError, type RpcNotification } from "../../../../mcp/protocol.ts";
 import type { McpUpstream } from "../upstream/upstream.ts";
 
-/** A request that a call makes of its server. */
 export interface ServerRequest {
   readonly method: string;
   readonly params: JsonObject;
@@ -134,7 +133,6 @@ function toProgress(context: HandlerContext): (notification: RpcNotification) =>
   };
 }
 
-/** An error the server answered with, in its own words and with its code. */
 function toRefusal(cause: RpcError, server: string, subject: string): ArsenalError {
   const code = cause.code === RPC.invalidParams ? "ARGUMENTS_INVALID" : "PROTOCOL_ERROR";
   const message = `The MCP server "${server}" refused ${subject} with error ${cause.code}: ${cause.message}`;

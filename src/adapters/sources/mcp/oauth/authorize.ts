@@ -12,12 +12,10 @@ import { listenForRedirect, type RedirectAnswer } from "./redirect-listener.ts";
 
 /** What a login works with: a way to the person who gives consent, and an end. */
 export interface AuthorizeParts extends OAuthParts {
-  /** Shows the address that the person has to visit. */
   readonly showUrl: (url: string) => void;
   /** Opens the address in a browser. If it is omitted or fails, the shown address remains. */
   readonly open?: (url: string) => void | Promise<void>;
   readonly signal?: AbortSignal;
-  /** Time the person has. Default 300,000. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
 }

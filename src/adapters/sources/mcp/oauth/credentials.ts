@@ -22,7 +22,6 @@ export interface Challenge {
   readonly resourceMetadataUrl?: string;
 }
 
-/** What one authorization server gave us. */
 export interface IssuedCredentials {
   readonly client?: RegisteredClient;
   /** Where this client said it takes answers when it registered. */
@@ -32,14 +31,12 @@ export interface IssuedCredentials {
 
 /** Everything kept for one MCP server. What one authorization server issued is never shown to another. */
 export interface ServerCredentials {
-  /** The authorization server whose tokens are in use. */
   readonly issuer?: string;
   /** What the server asked for last, where a person has not granted it yet. */
   readonly wanted?: Challenge;
   readonly byIssuer: Readonly<Record<string, IssuedCredentials>>;
 }
 
-/** The tokens in use with a server. */
 export function tokensOf(credentials: ServerCredentials): Tokens | undefined {
   return credentials.issuer === undefined ? undefined : credentials.byIssuer[credentials.issuer]?.tokens;
 }
@@ -59,7 +56,6 @@ export interface TokenStore {
   exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Nothing kept yet. */
 export const NO_CREDENTIALS: ServerCredentials = Object.freeze({ byIssuer: Object.freeze({}) });
 
 /** Keeps credentials for as long as the process runs. */
@@ -96,7 +92,6 @@ export function challengeOf(header: string | null | undefined): Challenge {
   };
 }
 
-/** True for a refusal because the token has too few rights. */
 export function asksForScope(status: number, header: string | null | undefined): boolean {
   return status === 403 && /\berror="?insufficient_scope\b/.test(header ?? "");
 }

@@ -9,7 +9,6 @@ import {
   type TokenStore,
 } from "./credentials.ts";
 
-/** What one run of an OAuth flow is made of. */
 interface FlowParts {
   readonly settings: OAuthSettings;
   readonly serverUrl: string;

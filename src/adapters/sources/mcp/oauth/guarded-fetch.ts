@@ -6,7 +6,6 @@ import { parseObject } from "../../parse-object.ts";
 /** The part of `fetch` that the OAuth exchange uses. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** How requests to authorization servers are made. */
 interface GuardOptions {
   readonly signal?: AbortSignal | undefined;
   /** Headers of the MCP server's own settings: sent to its origin, and to no authorization server elsewhere. */
@@ -20,7 +19,6 @@ interface GuardOptions {
 
 const REQUEST_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
-/** Statuses whose answers have no body. */
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 const SECRET_FIELDS = ["refresh_token", "code", "code_verifier", "client_secret", "client_assertion", "access_token"];
 

@@ -18,7 +18,6 @@ import { createFlowClient, runFlow } from "./flow-client.ts";
 import { oauthFetch } from "./guarded-fetch.ts";
 import { createTokenFile } from "./token-file.ts";
 
-/** What OAuth for one server works with, beside its settings. */
 export interface OAuthParts {
   /** The server's name in the configuration, as `toolarsenal login NAME` takes it. */
   readonly serverName: string;
@@ -35,7 +34,6 @@ export interface OAuthParts {
   readonly warn?: (message: string) => void;
 }
 
-/** The part of an answer that says whether its request was refused for want of a token. */
 interface Refusable {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -55,7 +53,6 @@ const MORE_RIGHTS = "asks for more rights than its token has.";
 /** The longest a renewal may take. It is done under a lock. */
 const RENEWAL_MS = 60_000;
 
-/** What both a login and a renewal work with, with defaults filled in. */
 export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
   const { serverName, serverUrl, headers = {}, tokenStore } = parts;
   const { egress = createEgress(), credentials = createCredentials(serverName) } = parts;
@@ -66,7 +63,6 @@ export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
   return {
     credentials,
     store: tokenStore ?? ownStore(),
-    /** Makes the requests of one login or renewal. */
     async createFetch(options: { readonly signal?: AbortSignal | undefined; onOutage?(why: string): void }) {
       return oauthFetch(egress, { serverUrl, issuer, headers: await credentials.fill(headers, "headers"), ...options });
     },

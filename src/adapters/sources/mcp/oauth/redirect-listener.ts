@@ -7,7 +7,6 @@ import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 /** The answer of an authorization server, brought by the person's browser. */
 export interface RedirectAnswer {
   readonly params: URLSearchParams;
-  /** Tells the person in the browser how it ended. */
   reply(message: string, ok: boolean): void;
 }
 

@@ -6,33 +6,26 @@ import type { HttpParts } from "./http-exchange.ts";
 import { type ByteBudget, takeTurns } from "./read-body.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
-/** A stream of events: that of one request, or the server's own. */
 interface EventStream {
   /** The request that it belongs to; absent for the server's own. */
   readonly about?: RequestId;
-  /** Leaves the stream. */
   readonly signal?: AbortSignal | undefined;
   /** Called when it is over and the request has not been answered. */
   readonly onEnd?: (() => void) | undefined;
 }
 
-/** What streams need of their transport. */
 interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
-  /** The server, for messages. */
   readonly server: string;
   /** Opens the server's own stream, or again one that broke after an event; undefined if the server has no such thing. */
   readonly open: (lastEventId?: string, signal?: AbortSignal) => Promise<InputStream | undefined>;
-  /** The longest message, in bytes. */
   readonly maxMessageBytes: number;
   /** What may be held of messages that are not complete. */
   readonly budget: ByteBudget;
   /** Takes the text of a message. True if it answers the request that the stream belongs to. */
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
-  /** Takes what went wrong outside a request. */
   readonly report: (error: unknown) => void;
 }
 
-/** Where a stream is resumed, and when. */
 interface Position {
   lastEventId?: string;
   retryMs?: number;
@@ -46,7 +39,6 @@ const FIRST_DELAY_MS = 500;
 const SHORTEST_MS = 100;
 const LONGEST_MS = 3_600_000;
 
-/** Reads streams of server-sent events, and resumes them. */
 export function createEventStreams(parts: EventStreamParts) {
   const { server, clock, open, deliver, report, lost, maxMessageBytes, budget } = parts;
   const gate = createFloodGate(clock);
@@ -120,14 +112,12 @@ export function createEventStreams(parts: EventStreamParts) {
   }
 
   return {
-    /** Opens the server's own stream, if it has one. */
     async openOwn(): Promise<void> {
       const body = await open();
       if (body !== undefined) read(body, {}, {});
     },
     /** Reads a stream to its end, and goes on with it if it broke off too early and can be resumed. */
     follow: (body: InputStream, stream: EventStream): void => read(body, stream, {}),
-    /** Opens no stream any more. */
     close: (): void => void (closed = true),
   };
 }

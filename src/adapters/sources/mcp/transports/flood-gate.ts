@@ -1,6 +1,5 @@
 import type { Clock } from "../../../../observe/clock.ts";
 
-/** A stream that can be held back. */
 interface Holdable {
   pause(): unknown;
   resume(): unknown;

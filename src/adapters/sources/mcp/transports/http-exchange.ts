@@ -8,7 +8,6 @@ import type { OAuthProvider } from "../oauth/provider.ts";
 import type { HttpSettings } from "../settings.ts";
 import { readBody } from "./read-body.ts";
 
-/** One request to an MCP server. */
 export interface ExchangeRequest {
   /** Defaults to the server's own address. */
   readonly url?: URL;
@@ -20,7 +19,6 @@ export interface ExchangeRequest {
   readonly maxRedirects?: number;
 }
 
-/** What HTTP transports need in addition to the address. */
 export interface HttpParts {
   readonly clock: Clock;
   /** The longest message, in bytes. Default 16 MiB. */
@@ -28,7 +26,6 @@ export interface HttpParts {
   /** The way out of the program, with connections of its own: a transport that is closed closes it. */
   readonly egress: Egress;
   readonly credentials: Credentials;
-  /** Where tokens come from, for a server that asks for them. */
   readonly oauth?: OAuthProvider | undefined;
   /** Called when the server's own stream broke and could not be opened again. */
   readonly lost: (error: Error) => void;
@@ -105,7 +102,6 @@ export function mediaTypeOf({ headers }: EgressResponse): string | undefined {
   return headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
 }
 
-/** The error for an answer that is not a success, with its status and text. */
 export async function toRefusal({ status, body }: EgressResponse, server: string): Promise<Error> {
   const { SdkErrorCode, SdkHttpError } = await import("@modelcontextprotocol/client");
   const text = await readBody(body, server, MAX_REFUSAL_BYTES).catch(() => "");

@@ -1,8 +1,6 @@
 import { createLineReader } from "../../../../mcp/read-lines.ts";
 
-/** What a reader of server-sent events does with them. */
 interface EventReaderOptions {
-  /** The longest data of one event, in bytes. */
   readonly maxBytes: number;
   /** Takes the data of each event, and its type: `message` unless the event names another. */
   readonly onData: (data: string, type: string) => void;
@@ -10,7 +8,6 @@ interface EventReaderOptions {
   readonly onId?: (id: string) => void;
   /** Takes the time, in milliseconds, after which the server wants to be asked again. */
   readonly onRetry?: (ms: number) => void;
-  /** Called once for each event that is too long. */
   readonly onTooLong: () => void;
 }
 

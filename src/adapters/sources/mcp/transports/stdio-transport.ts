@@ -12,11 +12,9 @@ import { childEnvironment, spawnFailure } from "./stdio-program.ts";
 import { createWatchdog } from "../../../../system/watchdog.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 
-/** How a stdio server is listened to and stopped. */
 export interface StdioOptions {
   /** Takes secrets out of each line that the server writes to stderr, before anybody sees it. */
   readonly redact?: (line: string) => string;
-  /** Takes each line that the server writes to stderr. */
   readonly onStderr?: ((line: string) => void) | undefined;
   /** The longest message, in bytes. Longer ones are thrown away as they come. Default 16 MiB. */
   readonly maxMessageBytes?: number | undefined;

@@ -11,7 +11,6 @@ import { deliver, isMessage, MAX_MESSAGE_BYTES, notAMessage, report } from "../.
 import type { InputStream } from "../../../../tool/streams.ts";
 import { within } from "../../../../observe/clock.ts";
 
-/** Streamable HTTP, of both eras. */
 export interface StreamableHttp extends Transport {
   /** Tells the server that the session is over, where there is one. */
   endSession(): Promise<void>;
@@ -19,7 +18,6 @@ export interface StreamableHttp extends Transport {
 
 const JSON_TYPE = "application/json";
 
-/** A server may take this long to say goodbye. */
 const FAREWELL_MS = 1000;
 
 /** Talks to a server over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events. */
@@ -60,7 +58,6 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
     if (method === "notifications/initialized") streams.openOwn().catch(failed);
   }
 
-  /** Reads the answer to a request. */
   async function answered(response: EgressResponse, about: RequestId, options: TransportSendOptions): Promise<void> {
     const { requestSignal: signal, onRequestStreamEnd: onEnd } = options;
     switch (mediaTypeOf(response)) {

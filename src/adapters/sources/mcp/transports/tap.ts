@@ -11,14 +11,12 @@ import type { OnMessage } from "../../../../mcp/connection.ts";
 
 /** What comes over a tapped transport beside the answers that the SDK's client waits for. */
 export interface TapListener {
-  /** An answer to a request with one of our ids. */
   readonly answered: (response: RpcResponse) => void;
   readonly asked: (request: RpcRequest) => void;
   /** `about` is the id of our request on whose own stream it came, where the transport has such streams. */
   readonly told: (notification: RpcNotification, about: string | undefined) => void;
   /** Something went wrong outside any request; the transport may live on. */
   readonly failed: (error: Error) => void;
-  /** The transport ended; called once. */
   readonly closed: () => void;
 }
 
@@ -27,7 +25,6 @@ export type Tap = ReturnType<typeof createTap>;
 
 /** What a transport with a stream for each request says beside a message. */
 export interface StreamMessageInfo extends MessageExtraInfo {
-  /** The id of the request on whose stream the message came. */
   readonly about?: RequestId;
 }
 
@@ -90,7 +87,6 @@ export function createTap(
   Object.assign(inner, incoming);
 
   return {
-    /** What the SDK's client connects to. */
     transport,
     /** True if each request has a stream of its own, and closing that stream cancels it. */
     perRequestStream,

@@ -9,7 +9,6 @@ import { createFloodGate } from "./flood-gate.ts";
 import type { WebSocketSettings } from "../settings.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 
-/** How a WebSocket server is listened to and left. */
 export interface WebSocketOptions {
   /** The way out of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress | undefined;
@@ -26,7 +25,6 @@ const NORMAL = 1000;
 /** Where the id of an answer is looked for that is too long to be read. */
 const GLIMPSE_BYTES = 256;
 
-/** How long the server may take to answer our goodbye. */
 const CLOSE_MS = 2000;
 
 /** Talks to a server over a WebSocket, one message a text frame. */
@@ -150,7 +148,6 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
   return transport;
 }
 
-/** The http address that a WebSocket's handshake is sent to. */
 function handshakeUrl(url: string): URL {
   return new URL(new URL(url).href.replace(/^ws(?=s?:)/, "http"));
 }

@@ -25,7 +25,6 @@ export function createCalmChanges<Key>(clock: Clock, pass: (key: Key) => void) {
       if (state === undefined) passAndWait(key, SHORTEST_MS);
       else state.again = true;
     },
-    /** Forgets what was not passed on yet. */
     close(): void {
       for (const { cancel } of waiting.values()) cancel();
       waiting.clear();

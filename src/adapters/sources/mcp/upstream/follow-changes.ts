@@ -42,9 +42,7 @@ export function followChanges(
   });
 }
 
-/** Which changes to listen for, and who receives them. */
 interface Listening {
-  /** The notifications that the server is asked for. */
   readonly filter: JsonObject;
   readonly onNotification: (notification: RpcNotification) => void;
   /** The server tells from here on. `again` if the stream broke and is back: nobody was told what happened meanwhile. */

@@ -4,17 +4,14 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { type Listing, LISTINGS } from "./upstream.ts";
 
-/** How a list is read. */
 interface ListAllOptions {
   /** Called with the first few things that are left out, and why; then with how many more there are. */
   readonly report?: (entry: { readonly name: string; readonly reason: string }) => void;
   /** Why an entry cannot be used, beside being malformed. */
   readonly refuse?: (entry: JsonObject) => string | undefined;
-  /** Entries at most. Default 20,000. */
   readonly maxItems?: number;
   /** Bytes at most, as JSON. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** True once no further page should be asked for. */
   readonly isLate?: () => boolean;
 }
 

@@ -16,7 +16,6 @@ export function misplacedSecret(transport: Transport): MisplacedSecret | undefin
   return transport.kind === "stdio" ? inProgram(transport) : inAddress(transport);
 }
 
-/** Throws CONFIG_INVALID for settings with a misplaced reference. */
 export function refuseMisplaced({ name, transport }: McpServerSettings): void {
   const found = misplacedSecret(transport);
   if (found === undefined) return;

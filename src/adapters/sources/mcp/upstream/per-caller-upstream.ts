@@ -5,7 +5,6 @@ import type { Caller } from "../../../../tool/handler.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream.ts";
 import type { McpServerSettings } from "../settings.ts";
 
-/** One caller's own connections, while they are used and for a while after. */
 interface Own {
   readonly upstream: McpUpstream;
   users: number;

@@ -3,7 +3,6 @@ import { createRedactor, type Redactor } from "../../../../guard/redaction/redac
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
 import type { LogLine, SourceLog } from "../../../../register/source.port.ts";
 
-/** The latest lines about one server. */
 export interface ServerLog extends SourceLog {
   /** Adds a text, one line for each of its lines. Empty lines are left out. */
   add(from: LogLine["from"], text: string, level?: string): void;

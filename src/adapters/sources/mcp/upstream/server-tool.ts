@@ -33,7 +33,6 @@ export function toDraft(tool: JsonObject, { name, namespace, transport }: McpSer
   };
 }
 
-/** A tool's definition as its MCP server gave it, whole. */
 export function rawToolOf(tool: Tool): JsonObject | undefined {
   const raw = tool.sourceMeta[RAW];
   return tool.source === "mcp" && isPlainObject(raw) ? raw : undefined;
@@ -69,7 +68,6 @@ export function createHandler(tool: JsonObject, upstream: McpUpstream): Handler 
   };
 }
 
-/** An error the tool itself reported, in its own words. */
 function toReported(result: JsonObject): ArsenalError {
   const content = Array.isArray(result["content"]) ? (result["content"] as readonly unknown[]) : [];
   const texts = content.flatMap((part) =>

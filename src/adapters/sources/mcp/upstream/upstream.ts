@@ -38,10 +38,8 @@ export const LISTINGS = {
   prompts: "prompts/list",
 } as const;
 
-/** A kind of thing that a server lists. */
 export type Listing = keyof typeof LISTINGS;
 
-/** How an upstream fares. */
 export type UpstreamState =
   | { readonly kind: "connecting" }
   | {
@@ -54,7 +52,6 @@ export type UpstreamState =
   | { readonly kind: "failed"; readonly error: Error; readonly retryAt: number }
   | { readonly kind: "closed" };
 
-/** What watchers of an upstream are told. */
 export type UpstreamChange =
   | { readonly kind: "state"; readonly state: UpstreamState }
   /** The server's list of this kind may have changed. */
@@ -62,7 +59,6 @@ export type UpstreamChange =
   /** Anything else it says outside a request: a resource was updated, a log message. */
   | { readonly kind: "notification"; readonly notification: RpcNotification };
 
-/** How a request to an upstream is made for a caller. */
 export interface UpstreamRequestOptions extends RequestOptions {
   /** Answers the server's questions. A legacy server cannot say which request one belongs to, so the request has a connection to itself. */
   readonly ask?: Ask | undefined;
@@ -79,7 +75,6 @@ export interface McpUpstream {
   readonly state: UpstreamState;
   /** Resolves when the first attempt to connect has ended, well or not. Never rejects. */
   readonly attempted: Promise<void>;
-  /** Returns what ends the watch. */
   watch(listener: (change: UpstreamChange) => void): () => void;
   /** Everything of one kind, over all pages, as the server gave it; [] if it has no such thing. Kept until it changed; `fresh` asks again. */
   list(
@@ -101,7 +96,6 @@ export interface McpUpstream {
   close(): Promise<void>;
 }
 
-/** What an upstream can be given. */
 export interface UpstreamParts extends Pick<
   ConnectOptions,
   "oauth" | "egress" | "clock" | "onStderr" | "onAgain" | "onLog" | "onMessage"
@@ -114,7 +108,6 @@ export interface UpstreamParts extends Pick<
   readonly random?: () => number;
   /** Who the shared connections say they are. */
   readonly identity?: ClientIdentity;
-  /** Stands in for the real way to connect. */
   readonly connect?: typeof connect;
   /** Called with each listed thing that is left out, and why. */
   readonly report?: (problem: { readonly listing: Listing; readonly name: string; readonly reason: string }) => void;
