@@ -24,18 +24,7 @@ import { createTraceIds } from "./trace-ids.ts";
 import type { Validator } from "./validator.port.ts";
 
 /** Runs calls: the one way to a handler. */
-export interface Engine {
-  /** One call, one result. A failed call is a result; it is thrown only if `onFailure` is `throw`. */
-  execute(call: ToolCall): Promise<ToolResult>;
-  /** Throws CALL_INVALID if the batch itself is malformed; what happens to its calls is in their results. */
-  executeBatch(batch: BatchCall): Promise<BatchResult>;
-  /** How many calls run now, and how many wait for a place to run. */
-  load(): CallLoad;
-  /** Drops what is kept about a tool between calls. For a tool that is deleted or replaced. */
-  forget(toolId: string): void;
-  /** From now on no call starts: those that wait for their turn fail with CLOSED, those that run go on. */
-  close(): void;
-}
+export type Engine = ReturnType<typeof createEngine>;
 
 export interface EngineParts extends FindToolParts {
   readonly aegis: Aegis;
@@ -78,26 +67,31 @@ function startEngine(parts: EngineParts) {
   };
 }
 
-export function createEngine(parts: EngineParts): Engine {
+export function createEngine(parts: EngineParts) {
   const engine = startEngine(parts);
   const { clock, settings } = engine;
   const run = (call: ToolCall): Promise<ToolResult> => runCall(call, engine);
   return {
-    execute: settings.onFailure === "throw" ? async (call) => thrownIfFailed(await run(call)) : run,
-    executeBatch: (batch) =>
+    /** One call, one result. A failed call is a result; it is thrown only if `onFailure` is `throw`. */
+    execute: settings.onFailure === "throw" ? async (call: ToolCall) => thrownIfFailed(await run(call)) : run,
+    /** Throws CALL_INVALID if the batch itself is malformed; what happens to its calls is in their results. */
+    executeBatch: (batch: BatchCall): Promise<BatchResult> =>
       runBatch(batch, {
         run,
         toolOf: async (call) =>
           (await findVisible(call.toolName, call.principal ?? parts.localPrincipal, parts, call))?.tool,
         clock,
       }),
-    load: () => engine.admissions.load(),
-    forget(toolId) {
+    /** How many calls run now, and how many wait for a place to run. */
+    load: (): CallLoad => engine.admissions.load(),
+    /** Drops what is kept about a tool between calls. For a tool that is deleted or replaced. */
+    forget(toolId: string): void {
       engine.checks.forget(toolId);
       engine.results?.forget(toolId);
       engine.admissions.forget(toolId);
     },
-    close() {
+    /** From now on no call starts: those that wait for their turn fail with CLOSED, those that run go on. */
+    close(): void {
       engine.closed = true;
       engine.admissions.close();
     },

@@ -45,9 +45,8 @@ export interface McpConnection {
   /** False once the connection ended, by either side. */
   readonly open: boolean;
   /**
-   * Sends a request and resolves with its raw result, which may be an `input_required` one. Rejects with an `RpcError` where the server
-   * answers with an error, and with an `ArsenalError` (TRANSPORT_FAILED, OUTCOME_UNKNOWN, CANCELLED, PROTOCOL_ERROR) where there is no
-   * answer. A modern server's reserved `_meta` keys are added where `params` does not have them.
+   * Resolves with the raw result, which may be an `input_required` one. Rejects with an `RpcError` if the server answers with an error, and
+   * with an `ArsenalError` (TRANSPORT_FAILED, OUTCOME_UNKNOWN, CANCELLED, PROTOCOL_ERROR) if it does not answer.
    */
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   notify(method: string, params?: JsonObject): Promise<void>;

@@ -15,21 +15,16 @@ export interface Peer {
   readonly principal: Principal;
 }
 
-export interface Envelope {
-  readonly peer: Peer;
-  readonly progressToken: unknown;
-  /** True for a log message of that level that the request asked for. */
-  wantsLog(level: unknown): boolean;
-}
-
 /** The protocol version that a modern request claims, whatever it is worth; undefined for a legacy one. */
 export function claimedVersion(params: JsonObject | undefined): unknown {
   const meta = params?.["_meta"];
   return isPlainObject(meta) && Object.hasOwn(meta, META.protocolVersion) ? meta[META.protocolVersion] : undefined;
 }
 
-/** Reads the envelope of a modern request. Throws the `RpcError` that the client gets for a malformed one. */
-export function readEnvelope(params: JsonObject, principal: Principal): Envelope {
+export type Envelope = ReturnType<typeof readEnvelope>;
+
+/** Reads what a modern request says of its client. Throws the `RpcError` that the client gets for a malformed one. */
+export function readEnvelope(params: JsonObject, principal: Principal) {
   const meta = isPlainObject(params["_meta"]) ? params["_meta"] : {};
   const version = meta[META.protocolVersion];
   const capabilities = meta[META.clientCapabilities];
@@ -41,16 +36,12 @@ export function readEnvelope(params: JsonObject, principal: Principal): Envelope
   if (!MODERN_VERSIONS.includes(version)) throw unsupportedVersion(version);
   const least = LOG_LEVELS.indexOf(logLevel as string);
   if (logLevel !== undefined && least < 0) throw malformed(META.logLevel, `one of ${LOG_LEVELS.join(", ")}`);
+  const peer: Peer = { era: "modern", protocolVersion: version, ...(info && { info }), capabilities, principal };
   return {
-    peer: {
-      era: "modern",
-      protocolVersion: version,
-      ...(info === undefined ? {} : { info }),
-      capabilities,
-      principal,
-    },
+    peer,
     progressToken: meta["progressToken"],
-    wantsLog: (level) => least >= 0 && LOG_LEVELS.indexOf(level as string) >= least,
+    /** True for a log message of that level that the request asked for. */
+    wantsLog: (level: unknown): boolean => least >= 0 && LOG_LEVELS.indexOf(level as string) >= least,
   };
 }
 

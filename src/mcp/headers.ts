@@ -16,7 +16,7 @@ export function toMessageHeaders(message: RpcMessage): Headers | undefined {
   return {
     "mcp-protocol-version": version,
     "mcp-method": method,
-    ...(typeof name === "string" ? { "mcp-name": toHeaderValue(name) } : {}),
+    ...(typeof name === "string" && { "mcp-name": toHeaderValue(name) }),
   };
 }
 
@@ -65,20 +65,19 @@ export function decodeHeader(value: string): string | undefined {
 }
 
 /** An argument that a modern server wants to see in an HTTP header too, so that proxies can route by it. */
-export interface ParamHeader {
+interface ParamHeader {
   readonly header: string;
   readonly path: readonly string[];
 }
-
-/** The headers a tool asks for, or why its definition is invalid. */
-export type ParamHeaders = { readonly headers: readonly ParamHeader[] } | { readonly fault: string };
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
 /** Reads the `x-mcp-header` marks of a tool's input schema. They may stand on properties, and on properties of properties, alone. */
-export function readParamHeaders(inputSchema: unknown): ParamHeaders {
+export function readParamHeaders(
+  inputSchema: unknown,
+): { readonly headers: readonly ParamHeader[] } | { readonly fault: string } {
   const headers: ParamHeader[] = [];
   const names = new Set<string>();
   let fault: string | undefined;

@@ -44,11 +44,9 @@ export function isMessage(value: unknown): value is JSONRPCMessage {
 
 /** Says that a server wrote something that is not a message, and that it was skipped. */
 export function notAMessage(server: string, text: string): ArsenalError {
-  return new ArsenalError(
-    "PROTOCOL_ERROR",
-    `${server} sent something that is not a JSON-RPC message; it was skipped: ${showValue(text.slice(0, 400), 200)}.`,
-    { fix: "Make the server write its log messages to stderr." },
-  );
+  const shown = showValue(text.slice(0, 400), 200);
+  const message = `${server} sent something that is not a JSON-RPC message; it was skipped: ${shown}.`;
+  return new ArsenalError("PROTOCOL_ERROR", message, { fix: "Make the server write its log messages to stderr." });
 }
 
 /** A message that was too long, and was thrown away as it came. */
@@ -58,17 +56,14 @@ export class MessageTooLong extends ArsenalError {
 
   constructor(server: string, maxBytes: number, about?: RequestId) {
     const fix = "Ask the tool for less at a time (a filter, a page, a smaller file), or raise max_message_bytes.";
-    super("RESULT_TOO_LARGE", `${server} sent a message of more than ${maxBytes} bytes; it was thrown away. ${fix}`, {
-      fix,
-      answered: true,
-    });
+    const message = `${server} sent a message of more than ${maxBytes} bytes; it was thrown away. ${fix}`;
+    super("RESULT_TOO_LARGE", message, { fix, answered: true });
     this.about = about;
   }
 }
 
 /** The request that an answer is for, found in its first and last bytes. Some servers write the id first, others last. */
 export function findAnswered(head: Buffer, tail: Buffer = head): string | undefined {
-  const found =
-    /"id"\s*:\s*"(t\d+)"/.exec(head.toString("latin1")) ?? /"id"\s*:\s*"(t\d+)"/.exec(tail.toString("latin1"));
-  return found?.[1];
+  const idIn = (part: Buffer): string | undefined => /"id"\s*:\s*"(t\d+)"/.exec(part.toString("latin1"))?.[1];
+  return idIn(head) ?? idIn(tail);
 }

@@ -1,14 +1,7 @@
 import type { RetrievalSteps } from "./events.ts";
 
-/** A step of a retrieval: when it started after the retrieval did, and how long it took, in milliseconds. */
-export interface TimedStep {
-  readonly name: string;
-  readonly afterMs: number;
-  readonly durationMs: number;
-}
-
-/** The steps of a retrieval, in order. An engine that cannot tell how it searched has one for all of it. */
-export function timeSteps(steps: RetrievalSteps): readonly TimedStep[] {
+/** The steps of a retrieval, in order: when each started and how long it took. An engine that cannot tell how it searched has one for all of it. */
+export function timeSteps(steps: RetrievalSteps) {
   const { understandMs, searchMs, filterMs, lexicalMs, denseMs, fuseMs, rerankMs, fitMs } = steps;
   const isTold = filterMs !== undefined && lexicalMs !== undefined && denseMs !== undefined;
   const search = isTold
@@ -26,7 +19,7 @@ export function timeSteps(steps: RetrievalSteps): readonly TimedStep[] {
 }
 
 /** Steps that follow each other. */
-function inTurn(afterMs: number, durations: Readonly<Record<string, number>>): readonly TimedStep[] {
+function inTurn(afterMs: number, durations: Readonly<Record<string, number>>) {
   let next = afterMs;
   return Object.entries(durations).map(([name, durationMs]) => {
     const step = { name, afterMs: next, durationMs };

@@ -12,42 +12,25 @@ export interface TraceContext {
   readonly tracestate?: string;
 }
 
-/** A new span: its ids, and the context of what it does. */
-export interface StartedSpan {
-  readonly span: {
-    readonly traceId: string;
-    readonly spanId: string;
-    readonly parentSpanId?: string;
-    readonly sampled?: false;
-    readonly tracestate?: string;
-  };
-  readonly below: TraceContext;
-}
-
-/** Starts a span below the caller's, or at the head of a new trace. */
-export function spanBelow(caller: TraceContext | undefined, ids: { traceId(): string; spanId(): string }): StartedSpan {
+/** Starts a span below the caller's, or at the head of a new trace. Returns its ids, and the context of what it does. */
+export function spanBelow(caller: TraceContext | undefined, ids: { traceId(): string; spanId(): string }) {
   const traceId = caller?.traceId ?? ids.traceId();
   const spanId = ids.spanId();
-  const inherited = {
+  const inherited: Pick<TraceContext, "sampled" | "tracestate"> = {
     ...(caller?.sampled === false && { sampled: caller.sampled }),
     ...(caller?.tracestate !== undefined && { tracestate: caller.tracestate }),
   };
-  return {
-    span: { traceId, spanId, ...(caller && { parentSpanId: caller.parentSpanId }), ...inherited },
-    below: { traceId, parentSpanId: spanId, ...inherited },
-  };
+  const below: TraceContext = { traceId, parentSpanId: spanId, ...inherited };
+  return { span: { traceId, spanId, ...(caller && { parentSpanId: caller.parentSpanId }), ...inherited }, below };
 }
 
 /** Version 00, and later ones, which may add members after these. */
 const TRACEPARENT =
   /^(?!ff)(?!00.{53}.)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
-/** Something that carries a trace context: the headers of a request, or `_meta` of an MCP message. */
-export type TraceCarrier = Readonly<Record<string, unknown>>;
-
-/** Reads `traceparent` and `tracestate`. Undefined without a valid `traceparent`; an invalid `tracestate` is dropped. */
-export function readTraceContext(carrier: TraceCarrier | undefined): TraceContext | undefined {
-  const { traceparent, tracestate: state } = carrier ?? ({} as TraceCarrier);
+/** Reads `traceparent` and `tracestate` of the headers of a request, or of `_meta`. Undefined without a valid `traceparent`; an invalid `tracestate` is dropped. */
+export function readTraceContext(carrier: Readonly<Record<string, unknown>> = {}): TraceContext | undefined {
+  const { traceparent, tracestate: state } = carrier;
   if (typeof traceparent !== "string") return undefined;
   const [, traceId, parentSpanId, flags = ""] = TRACEPARENT.exec(traceparent.trim()) ?? [];
   if (traceId === undefined || parentSpanId === undefined) return undefined;

@@ -12,33 +12,7 @@ import { refusalToRegister, refusalToReplace, type RegistrationLimits } from "./
 import { createSharedRun } from "./shared-run.ts";
 
 /** The tools that this process registered; the engine is asked for every other one. Registering is immediate; indexing happens at the next `sync`. */
-export interface Registry {
-  /** Takes tools in; a later one replaces an earlier one of the same id. Returns those that the policy's limits refuse, each reported by an event. */
-  add(entries: readonly Registration[]): readonly RefusedRegistration[];
-  /** Takes one tool in. Throws TOOL_INVALID if the policy's limits refuse it. */
-  addOne(entry: Registration): void;
-  /** Registrations not yet in the catalog. */
-  readonly pending: number;
-  /** Tools in the catalog, indexed or not. */
-  readonly size: number;
-  /** Indexes pending registrations, also those that arrive meanwhile, and returns how many. If it rejects, they stay pending. */
-  sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
-  /** The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. Tools that `sees` refuses do not exist. */
-  find(name: string, options?: { readonly sees?: (tool: Tool) => boolean }): Promise<Registration | undefined>;
-  /** Why `find` found nothing that `sees` accepts, in words for the caller. */
-  explainMissing(name: string, sees?: (tool: Tool) => boolean): Promise<string>;
-  /** The tool with exactly this id. */
-  get(id: string): Promise<Tool | undefined>;
-  /** What this process registered under this id. */
-  own(id: string): Registration | undefined;
-  /** The tools of one ensemble that this process registered. */
-  ofEnsemble(ensemble: string): readonly Tool[];
-  /** Ids in the engine that a filter accepts and that this process did not register. */
-  others(filter: ToolFilter): Promise<readonly string[]>;
-  delete(id: string): Promise<boolean>;
-  /** Removes tools at once from what is found, then from the catalog. Returns how many there were. */
-  deleteAll(ids: readonly string[]): Promise<number>;
-}
+export type Registry = ReturnType<typeof createRegistry>;
 
 /** A tool and what runs it. A tool without a handler can be found but not called. */
 export interface Registration {
@@ -70,7 +44,7 @@ const COMPARED_AT_ONCE = 500;
 /** The most tools whose names are compared with one that was not found. */
 const MOST_COMPARED = 100_000;
 
-export function createRegistry({ catalog, emit, clock, alias, limits = {} }: RegistryParts): Registry {
+export function createRegistry({ catalog, emit, clock, alias, limits = {} }: RegistryParts) {
   const { engine } = catalog;
   const owned = new Map<string, Registration>();
   const ownedByName = new Map<string, Map<string, Tool>>();
@@ -256,8 +230,9 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
 
   catalog.onChanges?.(followOthers);
 
-  const registry: Registry = {
-    add(entries) {
+  const registry = {
+    /** Takes tools in; a later one replaces an earlier one of the same id. Returns those that the policy's limits refuse, each reported by an event. */
+    add(entries: readonly Registration[]): readonly RefusedRegistration[] {
       const refused: RefusedRegistration[] = [];
       for (const entry of entries) {
         const { tool } = entry;
@@ -275,14 +250,17 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       }
       return refused;
     },
-    addOne(entry) {
+    /** Takes one tool in. Throws TOOL_INVALID if the policy's limits refuse it. */
+    addOne(entry: Registration): void {
       const [refused] = registry.add([entry]);
       if (refused) throw refused.error;
     },
-    get pending() {
+    /** Registrations not yet in the catalog. */
+    get pending(): number {
       return pending;
     },
-    get size() {
+    /** Tools in the catalog, indexed or not. */
+    get size(): number {
       let { size } = catalog;
       for (const [id, change] of changes) {
         if (change === null) size -= Number(stored.has(id));
@@ -290,22 +268,30 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       }
       return size;
     },
-    async sync(options = {}) {
+    /** Indexes pending registrations, also those that arrive meanwhile, and returns how many. If it rejects, they stay pending. */
+    async sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
       const indexed = await run(options.signal);
       // A registration can arrive after a shared run took its last look and before it is seen to have ended.
       return pending > 0 ? indexed + (await registry.sync(options)) : indexed;
     },
-    async get(id) {
+    /** The tool with exactly this id. */
+    async get(id: string): Promise<Tool | undefined> {
       if (owned.has(id) || changes.has(id)) return own(id);
       const [tool] = await engine.get([id]);
       return tool && isOther(tool) ? tool : undefined;
     },
-    own: (id) => owned.get(id),
-    async find(name, { sees = () => true } = {}) {
+    /** What this process registered under this id. */
+    own: (id: string): Registration | undefined => owned.get(id),
+    /** The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. Tools that `sees` refuses do not exist. */
+    async find(
+      name: string,
+      { sees = () => true }: { readonly sees?: (tool: Tool) => boolean } = {},
+    ): Promise<Registration | undefined> {
       const tool = findExact(name, sees) ?? (await findOther(name, sees));
       return tool && (owned.get(tool.id) ?? { tool });
     },
-    async explainMissing(name, sees) {
+    /** Why `find` found nothing that `sees` accepts, in words for the caller. */
+    async explainMissing(name: string, sees?: (tool: Tool) => boolean): Promise<string> {
       const all = Array.from(owned.values(), ({ tool }) => tool);
       try {
         for await (const tool of others()) if (all.push(tool) >= MOST_COMPARED) break;
@@ -316,16 +302,20 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const parts = await partsFor(name, lookUp);
       return lookUp.explainMissing(name, { ...parts, all, sees, toAlias: alias?.toAlias });
     },
-    ofEnsemble: (ensemble) => [...owned.values()].flatMap(({ tool }) => (tool.ensemble === ensemble ? [tool] : [])),
-    async others(filter) {
+    /** The tools of one ensemble that this process registered. */
+    ofEnsemble: (ensemble: string): readonly Tool[] =>
+      [...owned.values()].flatMap(({ tool }) => (tool.ensemble === ensemble ? [tool] : [])),
+    /** Ids in the engine that a filter accepts and that this process did not register. */
+    async others(filter: ToolFilter): Promise<readonly string[]> {
       const ids: string[] = [];
       for await (const { id } of others(filter)) ids.push(id);
       return ids;
     },
-    async delete(id) {
+    async delete(id: string): Promise<boolean> {
       return (await registry.deleteAll([id])) === 1;
     },
-    async deleteAll(ids) {
+    /** Removes tools at once from what is found, then from the catalog. Returns how many there were. */
+    async deleteAll(ids: readonly string[]): Promise<number> {
       const asked = [...new Set(ids)];
       const present = new Set(asked.filter((id) => owned.has(id)));
       for (const id of present) {

@@ -17,7 +17,7 @@ import { type Tap, toRequestId } from "../transports/tap.ts";
 import { createRelayLimits } from "./relay-limits.ts";
 import { MessageTooLong } from "../../../../mcp/wire-message.ts";
 
-export interface Established {
+interface Established {
   readonly name: string;
   readonly era: Era;
   readonly protocolVersion: string;
@@ -31,11 +31,7 @@ export interface Established {
 }
 
 /** A connection, and how the watcher of its transport ends it. */
-export interface LiveConnection {
-  readonly connection: McpConnection;
-  /** Ends it because of something that happened outside a request. */
-  end(error: Error): void;
-}
+export type LiveConnection = ReturnType<typeof createLiveConnection>;
 
 interface Pending {
   readonly method: string;
@@ -50,7 +46,7 @@ interface Pending {
 const FOR_ALL = /^notifications\/(?:resources\/updated|(?:tools|prompts|resources|roots)\/list_changed)$/;
 
 /** A connection over a transport whose handshake is done. Requests go past the SDK's client, with ids of their own, and come back raw. */
-export function createLiveConnection(tap: Tap, established: Established): LiveConnection {
+export function createLiveConnection(tap: Tap, established: Established) {
   const { name, era, protocolVersion, server, identity, clock, farewell, onLog } = established;
   const limits = createRelayLimits(name, clock);
   const pending = new Map<string, Pending>();
@@ -85,6 +81,7 @@ export function createLiveConnection(tap: Tap, established: Established): LiveCo
       reject(unknownOutcome(`${method} on the MCP server "${name}" was sent, and its answer was lost: ${why}`, error));
   };
 
+  /** Ends it because of something that happened outside a request. */
   const end = (failure: Error): void => {
     finish(failure);
     tap.close().catch(() => {});

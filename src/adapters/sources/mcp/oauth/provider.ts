@@ -40,13 +40,7 @@ interface Refusable {
 }
 
 /** Gives the requests to one server their token, and renews it. Nothing here waits for a person. */
-export interface OAuthProvider {
-  /** Makes a request with a token, and again with a better one if the server refuses it; `discard` gets unused answers. Rejects if a person is needed. */
-  authorized<Answer extends Refusable>(
-    attempt: (token: string | undefined) => Promise<Answer>,
-    discard: (answer: Answer) => void,
-  ): Promise<Answer>;
-}
+export type OAuthProvider = ReturnType<typeof createOAuthProvider>;
 
 const MORE_RIGHTS = "asks for more rights than its token has.";
 
@@ -70,7 +64,7 @@ export function oauthParts(settings: OAuthSettings, parts: OAuthParts) {
 }
 
 /** OAuth for the requests of a running program: uses what is stored, renews it, and says so if only a person can help. */
-export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts): OAuthProvider {
+export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) {
   const { serverName, serverUrl } = parts;
   const machine = settings.grant === "client_credentials";
   const { store, credentials, createFetch } = oauthParts(settings, parts);
@@ -161,7 +155,11 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts):
   }
 
   return {
-    async authorized(attempt, discard) {
+    /** Makes a request with a token, and again with a better one if the server refuses it; `discard` gets unused answers. Rejects if a person is needed. */
+    async authorized<Answer extends Refusable>(
+      attempt: (token: string | undefined) => Promise<Answer>,
+      discard: (answer: Answer) => void,
+    ): Promise<Answer> {
       let sent = await token();
       let answer = await attempt(sent);
       if (answer.status === 401) {

@@ -1,12 +1,10 @@
 import { harmless } from "../../../../errors/show-value.ts";
 import { createRedactor, type Redactor } from "../../../../guard/redaction/redactor.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
-import type { LogLine, SourceLog } from "../../../../register/source.port.ts";
+import type { LogLine } from "../../../../register/source.port.ts";
 
-export interface ServerLog extends SourceLog {
-  /** Adds a text, one line for each of its lines. Empty lines are left out. */
-  add(from: LogLine["from"], text: string, level?: string): void;
-}
+/** The latest lines about one server. */
+export type ServerLog = ReturnType<typeof createServerLog>;
 
 const MAX_LINES = 200;
 const MAX_LINE = 1000;
@@ -24,7 +22,7 @@ export function createServerLog({
 }: {
   readonly clock?: Clock | undefined;
   readonly redactor?: Pick<Redactor, "text"> | undefined;
-}): ServerLog {
+}) {
   const lines: LogLine[] = [];
   let lastId = 0;
 
@@ -41,13 +39,14 @@ export function createServerLog({
   }
 
   return {
-    add(from, text, level) {
+    /** Adds a text, one line for each of its lines. Empty lines are left out. */
+    add(from: LogLine["from"], text: string, level?: string): void {
       const all = text.split(/\r\n|[\n\r\u2028\u2029]/).filter((line) => line.trim() !== "");
       const left = all.length - MAX_LINES_OF_TEXT;
       for (const line of left <= 0 ? all : all.slice(0, MAX_LINES_OF_TEXT - 1)) addLine(from, line, level);
       if (left > 0) addLine(from, `(${left + 1} more lines)`, level);
     },
-    read: (after = 0) =>
+    read: (after = 0): readonly LogLine[] =>
       lines.filter(({ id }) => id > after).map(({ text, ...line }) => ({ ...line, text: shown(text) })),
   };
 }
