@@ -7,7 +7,6 @@ import type { ToolCall } from "./call.ts";
 import { checkOrRepair } from "./arguments/check-or-repair.ts";
 import { isPastDeadline, LONGEST_TIMER_MS } from "./steps/deadline.ts";
 import type { Registration } from "../register/registry.ts";
-import type { EnsembleSettings } from "../register/source.port.ts";
 import type { RunningEngine } from "./engine.ts";
 import { findTool } from "./steps/find-tool.ts";
 import { finishCall } from "./steps/finish-call.ts";
@@ -27,7 +26,8 @@ export async function runCall(call: ToolCall, engine: RunningEngine): Promise<To
   const queuedAt = clock.now();
   const spanId = traceIds.spanId();
   try {
-    const ids = { traceId: givenTraceId(call) ?? traceIds.traceId(), spanId };
+    const given: unknown = call?.traceId;
+    const ids = { traceId: typeof given === "string" && given !== "" ? given : traceIds.traceId(), spanId };
     const running: RunningCall = { call, ids, principal: call?.principal ?? localPrincipal, queuedAt, steps: {} };
     return finishCall(running, await outcomeOf(running, engine), engine);
   } catch (error) {
@@ -52,9 +52,7 @@ async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<O
   }
 }
 
-interface Found extends Registration {
-  readonly given: Readonly<Record<string, unknown>>;
-}
+type Found = Registration & { readonly given: Readonly<Record<string, unknown>> };
 
 async function find(running: RunningCall, engine: RunningEngine): Promise<Found | Outcome> {
   const { call, principal } = running;
@@ -90,25 +88,16 @@ async function check(running: RunningCall, found: Found, engine: RunningEngine):
   const limits = { clock, timeoutMs: Math.min(timeoutMs, LONGEST_TIMER_MS), signal, deadline };
   if (isPastDeadline(limits)) return neverStarted(tool, limits, "its arguments to be checked");
   const maxAttempts = Math.max(1, call.retryCount || (ensemble?.maxRetries ?? settings.maxRetries));
-  const request = toRequest(running, tool, checked.arguments, ensemble);
-  return { ...running, tool, handler, ensemble, limits, maxAttempts, request };
-}
-
-function toRequest(
-  { call, principal }: RunningCall,
-  tool: Tool,
-  args: Readonly<Record<string, unknown>>,
-  ensemble: EnsembleSettings | undefined,
-): AegisRequest {
-  return {
+  const request: AegisRequest = {
     tool,
-    arguments: args,
-    principal,
+    arguments: checked.arguments,
+    principal: running.principal,
     requireConfirmation: call.requireConfirmation === true,
     ...(call.confirmationId !== undefined && { confirmationId: call.confirmationId }),
     ...(call.toolset !== undefined && { toolset: call.toolset }),
     ...(ensemble?.guardsEgress === true && { guardsEgress: true }),
   };
+  return { ...running, tool, handler, ensemble, limits, maxAttempts, request };
 }
 
 /** Asks the guard, and runs the call if it may run: once for its idempotency key, if it names one. */
@@ -133,13 +122,10 @@ async function runAllowed(checked: CheckedCall, engine: RunningEngine): Promise<
     const approved = confirmationId === undefined ? checked : { ...checked, request: { ...request, confirmationId } };
     const run = (): Promise<Outcome> => runInTurn(approved, permission, isKeyed ? [] : rates, engine, place);
     const outcome = await (isKeyed ? runOnce(checked, engine, run) : run());
-    if (approved === checked || !lostApproval(outcome)) return allowedBy(permission, checked.tool, outcome);
-    // The same call, made at the same moment, used up the approval that the guard found. This one asks for its own.
+    // The same call, made at the same moment, may have used up the approval that the guard found. Then this one asks for its own.
+    const lostApproval = outcome.error?.code === "APPROVAL_INVALID" && !outcome.attempts;
+    if (approved === checked || !lostApproval) return allowedBy(permission, checked.tool, outcome);
   }
-}
-
-function lostApproval({ error, attempts = 0 }: Outcome): boolean {
-  return attempts === 0 && error?.code === "APPROVAL_INVALID";
 }
 
 /** The outcome of a call that ran, with the rule that let it. An earlier result that is given again is held to what the rules demand now. */
@@ -229,9 +215,4 @@ async function runNow(
   const guarded = guardOutcome(outcome, told, { tool, obligations, aegis, maxResultBytes });
   if (guarded.status === "success") place?.keep(outcome);
   return { outcome: guarded, verdict };
-}
-
-function givenTraceId(call: ToolCall): string | undefined {
-  const traceId: unknown = call?.traceId;
-  return typeof traceId === "string" && traceId !== "" ? traceId : undefined;
 }

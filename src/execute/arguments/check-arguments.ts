@@ -42,7 +42,9 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
         const fix = "Make the schema smaller in the tool's source.";
         return broken(fixable("TOOL_INVALID", problem, fix, { field: "parameters" }));
       }
-      const check = validator.compile(tool.parameters, { trusted: isTrusted(tool) });
+      // What a program registers itself is its own code; everything else may come from anywhere.
+      const trusted = tool.source === "function" || tool.source === "builtin";
+      const check = validator.compile(tool.parameters, { trusted });
       return check instanceof Promise ? check.then((ready) => ({ check: ready }), broken) : { check };
     } catch (error) {
       return broken(error);
@@ -75,11 +77,6 @@ export function createArgumentChecks(validator: Validator, maxChecks: number = M
   };
 }
 
-/** What a program registers itself is its own code; everything else may come from anywhere. */
-function isTrusted({ source }: Tool): boolean {
-  return source === "function" || source === "builtin";
-}
-
 function apply(
   compiled: Compiled,
   tool: Tool,
@@ -106,7 +103,9 @@ function toolInvalid(tool: Tool, error: unknown): ResultError {
 }
 
 function argumentsInvalid(tool: Tool, problems: readonly Problem[]): ResultError {
-  const shown = problems.slice(0, PROBLEMS_IN_MESSAGE).map(describe);
+  const shown = problems
+    .slice(0, PROBLEMS_IN_MESSAGE)
+    .map(({ field, expected, received }) => `${field || "the arguments"}: expected ${expected}, received ${received}`);
   if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
   const issues = problems.slice(0, PROBLEMS_IN_ISSUES).map((problem) => ({
     field: problem.field,
@@ -120,8 +119,4 @@ function argumentsInvalid(tool: Tool, problems: readonly Problem[]): ResultError
     fix: "Call again with arguments that match the tool's parameters.",
     issues,
   };
-}
-
-function describe({ field, expected, received }: Problem): string {
-  return `${field === "" ? "the arguments" : field}: expected ${expected}, received ${received}`;
 }

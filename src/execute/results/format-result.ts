@@ -1,11 +1,11 @@
 import type { ToolCall } from "../call.ts";
-import type { ResultError, ToolResult } from "../result.ts";
+import type { ExecutionStatus, ResultError, ToolResult } from "../result.ts";
 
 /** A result as text for a model's context. Outputs are kept whole, however long. Without the call, nothing is said of its arguments. */
 export function formatResult(result: ToolResult, call?: Pick<ToolCall, "arguments">): string {
   const { status, error } = result;
   const lines = [
-    headingOf(result),
+    `Tool Execution ${HEADINGS[status] ?? "Failed"}`,
     `Tool: ${result.toolName}`,
     ...(call === undefined ? [] : [`Arguments: ${show(call.arguments ?? {})}`]),
     status === "success" ? `Output: ${show(result.result)}` : `Error: ${error?.message ?? status}`,
@@ -16,18 +16,11 @@ export function formatResult(result: ToolResult, call?: Pick<ToolCall, "argument
   return lines.join("\n");
 }
 
-function headingOf({ status }: ToolResult): string {
-  switch (status) {
-    case "success":
-      return "Tool Execution Result";
-    case "pending_confirmation":
-      return "Tool Execution Awaiting Confirmation";
-    case "cancelled":
-      return "Tool Execution Cancelled";
-    default:
-      return "Tool Execution Failed";
-  }
-}
+const HEADINGS: Partial<Record<ExecutionStatus, string>> = {
+  success: "Result",
+  pending_confirmation: "Awaiting Confirmation",
+  cancelled: "Cancelled",
+};
 
 /** What the model should do now: repeating a call helps only if the arguments or the moment were wrong. */
 function nextStep({ code, retryAfterMs }: ResultError): string {

@@ -13,12 +13,17 @@ export interface CallIds {
 /** Keeps the state that the tools of one ensemble, or of one namespace, share. */
 export function createStates() {
   const states = new Map<string, Map<string, unknown>>();
-  return ({ ensemble, namespace }: Tool): Map<string, unknown> => {
-    const key = ensemble === undefined ? `namespace ${namespace}` : `ensemble ${ensemble}`;
+  return (tool: Tool): Map<string, unknown> => {
+    const key = groupOf(tool);
     let state = states.get(key);
     if (state === undefined) states.set(key, (state = new Map<string, unknown>()));
     return state;
   };
+}
+
+/** Tools of one ensemble, or of one namespace without an ensemble, belong together. */
+export function groupOf({ ensemble, namespace }: Tool): string {
+  return ensemble === undefined ? `namespace ${namespace}` : `ensemble ${ensemble}`;
 }
 
 interface Attempt extends Required<Pick<HandlerContext, "attempt" | "signal" | "deadline">> {
@@ -91,7 +96,12 @@ export function createHandlerContext(
         ...(message !== undefined && { message }),
       };
       emit("call-progressed", { toolId: tool.id, traceId: ids.traceId, spanId: ids.spanId, ...told });
-      tell(call.onProgress, told);
+      try {
+        const returned: unknown = call.onProgress?.(told);
+        if (returned instanceof Promise) returned.catch(() => {});
+      } catch {
+        // A listener that throws harms nobody but itself.
+      }
     },
   };
   return { context, answersRequest: () => answers, close: () => void (open = false) };
@@ -102,15 +112,4 @@ const toCaller = ({ id, tenant }: Principal): Caller => (tenant === undefined ? 
 
 function isProgress(update: unknown): update is Progress {
   return typeof update === "object" && update !== null && Number.isFinite((update as Progress).progress);
-}
-
-/** A listener that throws, or returns a promise that rejects, harms nobody but itself. */
-function tell(listener: ((update: Progress) => unknown) | undefined, update: Progress): void {
-  if (listener === undefined) return;
-  try {
-    const returned = listener(update);
-    if (returned instanceof Promise) returned.catch(() => {});
-  } catch {
-    // The listener's own affair.
-  }
 }

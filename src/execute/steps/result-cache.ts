@@ -8,6 +8,7 @@ import type { Outcome } from "../outcome.ts";
 import type { CheckedCall } from "../running-call.ts";
 import type { ResultCacheSettings } from "../settings.ts";
 import type { Permission } from "./ask-aegis.ts";
+import { groupOf } from "./handler-context.ts";
 import { isConfirmedReadOnly } from "./retry.ts";
 
 export interface CachePlace {
@@ -85,7 +86,7 @@ export function createResultCache(
         },
       };
     },
-    /** Drops what was read from the tool's ensemble, or its namespace without one, if the tool may have changed it. */
+    /** Drops what was read from the tool's group if the tool may have changed it. */
     noteRun(tool: Tool): void {
       if (isConfirmedReadOnly(tool)) return;
       const group = groupOf(tool);
@@ -95,11 +96,6 @@ export function createResultCache(
       for (const [key, kept] of entries) if (kept.toolId === toolId) drop(key);
     },
   };
-}
-
-/** Tools of one ensemble, or of one namespace without an ensemble, are taken to read what the others write. */
-function groupOf({ ensemble, namespace }: Tool): string {
-  return ensemble === undefined ? `namespace ${namespace}` : `ensemble ${ensemble}`;
 }
 
 /** The client's request, if the tool's handler gets it. */

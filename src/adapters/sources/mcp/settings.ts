@@ -76,6 +76,12 @@ export interface OAuthSettings {
   readonly tokenFile?: string;
 }
 
+/** A server's address without what may be secret in it: tools and messages are shown to people. */
+export function plainAddress(address: string): string {
+  const url = URL.parse(address);
+  return url === null ? address : `${url.protocol}//${url.host}${url.pathname}`;
+}
+
 /** The longest wait that can be set: what a timer takes. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
 export const MAX_CONCURRENT = 100_000;

@@ -1,5 +1,6 @@
 import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../../errors/show-value.ts";
+import { onOneLine } from "../../../../observe/event-text.ts";
 
 /** The server asks for a person's consent, which nothing that runs unattended can give. */
 export function needsLogin(serverName: string, why: string): ArsenalError {
@@ -10,7 +11,7 @@ export function needsLogin(serverName: string, why: string): ArsenalError {
 
 /** The server wants rights that this program's own client was not given. */
 export function lacksRights(serverName: string, scope: string | undefined): ArsenalError {
-  const rights = scope === undefined ? "more rights" : `the scope ${plain(scope)}`;
+  const rights = scope === undefined ? "more rights" : `the scope ${onOneLine(scope, 300)}`;
   return new ArsenalError("PERMISSION_DENIED", `${serverName} asks for ${rights}, which its client does not have.`, {
     fix: "Have the authorization server allow it to the client, or give its oauth settings another one.",
   });
@@ -19,7 +20,7 @@ export function lacksRights(serverName: string, scope: string | undefined): Arse
 /** A failure of the OAuth exchange in our words. It has no cause: libraries quote what they could not read, which may be a token. */
 export function toOAuthFailure(error: unknown, serverName: string): ArsenalError {
   if (isArsenalError(error)) return error;
-  const message = plain(messageOf(error));
+  const message = onOneLine(messageOf(error), 300);
   const authorizationServer = `The authorization server of ${serverName}`;
   switch (error instanceof Error ? error.name : "") {
     case "IssuerMismatchError":
@@ -48,10 +49,4 @@ export function toOAuthFailure(error: unknown, serverName: string): ArsenalError
         fix: `Check the oauth settings of ${serverName}, then run: toolarsenal login ${serverName}`,
       });
   }
-}
-
-/** A foreign text as it may stand in one of our messages: one line, no control characters, not endless. */
-function plain(text: string): string {
-  const line = text.replaceAll(/\p{Cc}+/gu, " ");
-  return line.length <= 300 ? line : `${line.slice(0, 299)}…`;
 }

@@ -5,7 +5,7 @@ import { createExchange, discard, EVENTS_TYPE, type HttpParts, isOk, mediaTypeOf
 import { type Headers, toMessageHeaders } from "../../../../mcp/headers.ts";
 import type { RequestId, RpcMessage } from "../../../../mcp/protocol.ts";
 import { createByteBudget, readBody } from "./read-body.ts";
-import type { HttpSettings } from "../settings.ts";
+import { type HttpSettings, plainAddress } from "../settings.ts";
 import type { StreamMessageInfo } from "./tap.ts";
 import { deliver, isMessage, MAX_MESSAGE_BYTES, notAMessage, report } from "../../../../mcp/wire-message.ts";
 import type { InputStream } from "../../../../tool/streams.ts";
@@ -23,8 +23,7 @@ const FAREWELL_MS = 1000;
 /** Talks to a server over streamable HTTP: each message is a POST, whose answer is JSON or a stream of events. */
 export async function streamableHttpTransport(settings: HttpSettings, parts: HttpParts): Promise<StreamableHttp> {
   const { SdkError, SdkErrorCode } = await import("@modelcontextprotocol/client");
-  const { origin, pathname } = new URL(settings.url);
-  const server = `The MCP server at ${origin}${pathname}`;
+  const server = `The MCP server at ${plainAddress(settings.url)}`;
   const exchange = await createExchange(settings, parts);
   const { maxMessageBytes = MAX_MESSAGE_BYTES } = parts;
   const budget = createByteBudget(maxMessageBytes);

@@ -6,7 +6,7 @@ import { checkInCall } from "../../../../guard/egress/check-url.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { systemClock, type Clock, within } from "../../../../observe/clock.ts";
 import { createFloodGate } from "./flood-gate.ts";
-import type { WebSocketSettings } from "../settings.ts";
+import { plainAddress, type WebSocketSettings } from "../settings.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 
 export interface WebSocketOptions {
@@ -30,7 +30,7 @@ const CLOSE_MS = 2000;
 /** Talks to a server over a WebSocket, one message a text frame. */
 export function webSocketTransport(settings: WebSocketSettings, options: WebSocketOptions = {}): Transport {
   const { egress = createEgress(), maxMessageBytes = MAX_MESSAGE_BYTES, clock = systemClock } = options;
-  const address = addressOf(settings.url);
+  const address = plainAddress(settings.url);
   const server = `The MCP server at ${address}`;
   const over = Promise.withResolvers<void>();
   let url: URL | undefined;
@@ -46,7 +46,8 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
       });
     started = true;
     try {
-      await open(handshakeUrl(settings.url));
+      // The handshake is sent to an http address.
+      await open(new URL(new URL(settings.url).href.replace(/^ws(?=s?:)/, "http")));
     } catch (error) {
       // What says how it can be fixed says more than we could.
       if (isArsenalError(error) && error.details.fix !== undefined) throw error;
@@ -146,15 +147,4 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
 
   const transport: Transport = { start, send, close };
   return transport;
-}
-
-function handshakeUrl(url: string): URL {
-  return new URL(new URL(url).href.replace(/^ws(?=s?:)/, "http"));
-}
-
-/** The address without what may be secret in it. */
-function addressOf(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
 }

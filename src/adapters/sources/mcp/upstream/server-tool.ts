@@ -8,7 +8,7 @@ import { fromMcpAnnotations } from "../../../../tool/normalise/normalise-fields.
 import { DEFINITION_LIMITS, measureSchema } from "../../../../tool/schema/schema-limits.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import { callOf, sendRequest } from "../connection/send-request.ts";
-import type { McpServerSettings } from "../settings.ts";
+import { type McpServerSettings, plainAddress } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
 /** Where the source's own definition is kept among what a tool's source said. */
@@ -23,7 +23,7 @@ export function toDraft(tool: JsonObject, { name, namespace, transport }: McpSer
     sourceName: tool["name"] as string,
     namespace: namespace ?? name,
     source: "mcp",
-    ...(transport.kind !== "stdio" && { sourceUri: withoutSecrets(transport.url) }),
+    ...(transport.kind !== "stdio" && { sourceUri: plainAddress(transport.url) }),
     ...(typeof title === "string" && { title }),
     description: (tool["description"] ?? null) as string | null,
     parameters: (tool["inputSchema"] ?? null) as JsonSchema | null,
@@ -36,12 +36,6 @@ export function toDraft(tool: JsonObject, { name, namespace, transport }: McpSer
 export function rawToolOf(tool: Tool): JsonObject | undefined {
   const raw = tool.sourceMeta[RAW];
   return tool.source === "mcp" && isPlainObject(raw) ? raw : undefined;
-}
-
-/** Addresses carry keys in their query, and tools are shown to people. */
-function withoutSecrets(address: string): string {
-  const url = URL.parse(address);
-  return url === null ? address : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
 /** Why a tool that a server lists cannot be used; undefined if it can. `mirrors`: over HTTP with a modern server, wrong `x-mcp-header` marks make a tool invalid. */

@@ -271,7 +271,9 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
 
   const readList = async (listing: Listing): Promise<readonly JsonObject[]> => {
     const { server, era } = await keeper.ready();
-    if (!offers(server.capabilities, listing)) return [];
+    // Tools are asked for in any case: some servers have them and do not say so.
+    const capability = listing === "prompts" ? "prompts" : "resources";
+    if (listing !== "tools" && !isPlainObject(server.capabilities[capability])) return [];
     const mirrors = era === "modern" && settings.transport.kind === "http";
     // What was read when most of the time is up is better than nothing.
     const lateAt = clock.now() + timeoutMs * 0.8;
@@ -337,11 +339,6 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       await Promise.all([keeper.close(), pool.close(), ...open]);
     },
   };
-}
-
-/** Whether a server says it has such things. Tools are asked for in any case: some servers have them and do not say so. */
-function offers(capabilities: JsonObject, listing: Listing): boolean {
-  return listing === "tools" || isPlainObject(capabilities[listing === "prompts" ? "prompts" : "resources"]);
 }
 
 /** The answers of an earlier round do not belong in the next. */
