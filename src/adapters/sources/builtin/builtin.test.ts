@@ -84,7 +84,7 @@ describe("builtins [002-skills-auto]", () => {
     const offered = await source.list({ signal: new AbortController().signal });
     expect(offered.map(({ draft }) => draft.name)).toEqual(["http_get", "file_read"]);
     expect(() => builtinSource({ tools: ["file-delete" as "file-read"] })).toThrow(
-      '"file-delete" is no built-in tool. Use some of web-search, file-read, file-write, http-get, code-execute.',
+      '"file-delete" is not a built-in tool. Use some of web-search, file-read, file-write, http-get, code-execute.',
     );
   });
 });

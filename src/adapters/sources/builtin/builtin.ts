@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
@@ -6,13 +6,7 @@ import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { codeExecute } from "./code-execute.ts";
 import { fileTools } from "./file-tools.ts";
 import { httpGet } from "./http-get.ts";
-import {
-  BUILTIN_TOOLS,
-  type BuiltinParts,
-  type BuiltinSettings,
-  type BuiltinTool,
-  type CodeSettings,
-} from "./settings.ts";
+import { BUILTIN_TOOLS, type BuiltinParts, type BuiltinSettings, type BuiltinTool } from "./settings.ts";
 import { webSearch } from "./web-search.ts";
 
 /**
@@ -24,8 +18,8 @@ import { webSearch } from "./web-search.ts";
 export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Source {
   const { name = "builtin", tools = BUILTIN_TOOLS } = settings;
   for (const tool of tools) refuseUnknown(tool);
-  const egress = parts.egress ?? createEgress();
-  const secrets = parts.secrets ?? createSecrets();
+  const { egress = createEgress(), secrets = createSecrets() } = parts;
+  const sandbox = settings.code?.sandbox?.name ?? "isolate";
   const files = fileTools(settings.files);
   const offered: Readonly<Record<BuiltinTool, OfferedTool>> = {
     "web-search": webSearch({ egress, secrets }, settings.webSearch),
@@ -39,7 +33,8 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
     kind: "builtin",
     // What its tools do to the world is known here.
     trustsAnnotations: true,
-    guardsEgress: !tools.includes("code-execute") || runsWithoutNetwork(settings.code),
+    // What other sandboxes let through depends on the machine and its Node.
+    guardsEgress: !tools.includes("code-execute") || sandbox === "isolate",
     connect: async ({ signal }) => signal.throwIfAborted(),
     list: async () => [...new Set(tools)].map((tool) => offered[tool]),
     async disconnect() {
@@ -48,16 +43,10 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
   };
 }
 
-/** What other sandboxes let through depends on the machine and its Node. */
-function runsWithoutNetwork({ sandbox }: CodeSettings = {}): boolean {
-  return sandbox === undefined || sandbox.name === "isolate";
-}
-
 function refuseUnknown(tool: string): void {
   if (BUILTIN_TOOLS.some((known) => known === tool)) return;
   const fix = `Use some of ${BUILTIN_TOOLS.join(", ")}.`;
-  const message = `${showValue(tool)} is no built-in tool. ${fix}`;
-  throw new ArsenalError("CONFIG_INVALID", message, { field: "tools", value: tool, fix });
+  throw fixable("CONFIG_INVALID", `${showValue(tool)} is not a built-in tool.`, fix, { field: "tools", value: tool });
 }
 
 export { config } from "./settings.ts";

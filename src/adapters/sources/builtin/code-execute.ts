@@ -1,4 +1,4 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { SANDBOX_LIMITS } from "../../../execute/sandbox.port.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { isolateSandbox } from "../../sandboxes/isolate/isolate.ts";
@@ -11,9 +11,9 @@ const TOO_OPEN: ReadonlySet<string> = new Set(["none", "subprocess"]);
 /** `code_execute`: JavaScript in a sandbox, without files and network. */
 export function codeExecute({ sandbox = isolateSandbox(), limits }: CodeSettings = {}): OfferedTool {
   if (TOO_OPEN.has(sandbox.name)) {
+    const problem = `code.sandbox is ${sandbox.name}, whose code can end this program.`;
     const fix = "Use isolateSandbox(), bubblewrapSandbox() or dockerSandbox().";
-    const message = `code.sandbox is ${sandbox.name}, whose code can end this program. ${fix}`;
-    throw new ArsenalError("CONFIG_INVALID", message, { field: "code.sandbox", value: sandbox.name, fix });
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "code.sandbox", value: sandbox.name });
   }
   const bounds = { ...SANDBOX_LIMITS, ...limits };
   return {
@@ -43,9 +43,8 @@ export function codeExecute({ sandbox = isolateSandbox(), limits }: CodeSettings
       const { status, result, stdout, stderr, reason } = await sandbox.run(job);
       if (status === "ok") return { result: result ?? null, stdout, stderr };
       const printed = stdout === "" && stderr === "" ? "" : `\nIt had printed:\n${`${stdout}${stderr}`.slice(-2_000)}`;
-      throw new ArsenalError(status === "failed" ? "EXECUTION_FAILED" : "SANDBOX_FAILED", `${reason}${printed}`, {
-        answered: true,
-      });
+      const errorCode = status === "failed" ? "EXECUTION_FAILED" : "SANDBOX_FAILED";
+      throw new ArsenalError(errorCode, `${reason}${printed}`, { answered: true });
     },
   };
 }

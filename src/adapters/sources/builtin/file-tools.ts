@@ -1,7 +1,7 @@
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { createFileRoots } from "../../../guard/file-roots.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
-import { argumentsOf, toContent } from "./tool-parts.ts";
+import { argumentsOf, asBase64, toContent } from "./tool-parts.ts";
 import type { FileSettings } from "./settings.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -38,8 +38,7 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
         const { path, encoding } = args as { readonly path: string; readonly encoding?: string };
         const read = await roots.read(path, { maxBytes });
         const bytes = Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
-        const content =
-          encoding === "base64" ? { content: bytes.toString("base64"), encoding: "base64" } : toContent(bytes);
+        const content = encoding === "base64" ? asBase64(bytes) : toContent(bytes);
         return { path, ...content, bytes: bytes.length };
       },
     },
@@ -65,9 +64,7 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
         timeoutMs: 5_000,
       },
       async handler(args) {
-        const { path, content, encoding } = args as Readonly<Record<"path" | "content", string>> & {
-          encoding?: string;
-        };
+        const { path, content, encoding } = args as { path: string; content: string; encoding?: string };
         const bytes = encoding === "base64" ? fromBase64(content) : Buffer.from(content, "utf8");
         const { created } = await roots.write(path, bytes, { maxBytes });
         return { path, bytes: bytes.length, created };
@@ -76,11 +73,11 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
   };
 }
 
-/** Node skips what is no base64, and would write a file that nobody asked for. */
+/** Node skips what is not base64, and would write a file that nobody asked for. */
 function fromBase64(content: string): Buffer {
   const bytes = Buffer.from(content, "base64");
   const padding = /={0,2}$/;
   if (bytes.toString("base64").replace(padding, "") === content.replace(padding, "")) return bytes;
   const fix = "Encode the bytes as base64, or leave encoding out for text.";
-  throw new ArsenalError("ARGUMENTS_INVALID", `content is not base64. ${fix}`, { field: "content", fix });
+  throw fixable("ARGUMENTS_INVALID", "content is not base64.", fix, { field: "content" });
 }

@@ -1,6 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
+import { present } from "../../../tool/present.ts";
 import { argumentsOf, toContent, withoutEffect } from "./tool-parts.ts";
 import type { HttpSettings } from "./settings.ts";
 
@@ -23,20 +24,12 @@ export function httpGet(egress: Egress, { allowedDomains, maxBytes = MAX_BYTES }
     },
     async handler(args, { signal }) {
       const { url } = args as { readonly url: string };
-      const asked = { signal, maxBytes, ...(allowedDomains === undefined ? {} : { allowedDomains }) };
-      const [response, body] = await withoutEffect(async () => {
-        const answer = await egress.request(url, asked);
-        return [answer, await buffer(answer.body)] as const;
+      return withoutEffect(async () => {
+        const asked = { signal, maxBytes, ...(allowedDomains && { allowedDomains }) };
+        const { status, url: address, headers, body } = await egress.request(url, asked);
+        const contentType = headers["content-type"];
+        return { status, url: address, ...present({ contentType }), ...toContent(await buffer(body)) };
       });
-      const { content, encoding } = toContent(body);
-      const contentType = response.headers["content-type"];
-      return {
-        status: response.status,
-        url: response.url,
-        ...(contentType === undefined ? {} : { contentType }),
-        content,
-        encoding,
-      };
     },
   };
 }

@@ -21,8 +21,13 @@ export function toContent(bytes: Buffer): { readonly content: string; readonly e
   try {
     return { content: STRICT.decode(bytes), encoding: "utf-8" };
   } catch {
-    return { content: bytes.toString("base64"), encoding: "base64" };
+    return asBase64(bytes);
   }
+}
+
+/** Bytes as base64. */
+export function asBase64(bytes: Buffer) {
+  return { content: bytes.toString("base64"), encoding: "base64" } as const;
 }
 
 const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -2,8 +2,11 @@ import { text as textOf } from "node:stream/consumers";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Egress, EgressResponse } from "../../../guard/egress/egress.ts";
 import type { Secrets } from "../../../guard/secrets/secrets.ts";
+import { systemClock } from "../../../observe/clock.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { asRecords, asText, isPlainObject } from "../../../tool/json-schema.ts";
+import { present } from "../../../tool/present.ts";
+import { askedPause } from "../../retry-after.ts";
 import { parseObject } from "../parse-object.ts";
 import { argumentsOf, withoutEffect } from "./tool-parts.ts";
 import type { WebSearchSettings } from "./settings.ts";
@@ -65,8 +68,8 @@ function toAnswer(text: string): { readonly results: readonly object[]; readonly
   if (!Array.isArray(results)) throw new ArsenalError("PROTOCOL_ERROR", "The search answered without results.");
   const answer = body?.["answer"];
   return {
-    ...(typeof answer === "string" && answer !== "" ? { answer } : {}),
-    results: results.filter(isPlainObject).map(({ title, url, content, score }) => ({ title, url, content, score })),
+    ...present({ answer: asText(answer) }),
+    results: asRecords(results).map(({ title, url, content, score }) => ({ title, url, content, score })),
   };
 }
 
@@ -74,12 +77,9 @@ function refused({ status, headers }: EgressResponse, text: string): ArsenalErro
   const detail = parseObject(text)?.["detail"];
   const said = isPlainObject(detail) ? detail["error"] : detail;
   const why = typeof said === "string" ? said : text.slice(0, 200);
-  const seconds = Number(headers["retry-after"]);
-  const wait = status === 429 && Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
+  const retryAfterMs = status === 429 ? askedPause(headers, systemClock) : undefined;
   const fix = status === 401 ? " Check the key that webSearch.apiKey refers to." : "";
   const code = status === 429 ? "RATE_LIMITED" : "EXECUTION_FAILED";
-  return new ArsenalError(code, `The search was refused with status ${status}: ${why}${fix}`, {
-    answered: true,
-    ...wait,
-  });
+  const message = `The search was refused with status ${status}: ${why}${fix}`;
+  return new ArsenalError(code, message, { answered: true, ...present({ retryAfterMs }) });
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
@@ -9,7 +9,6 @@ import { type WatchedFiles, watchFiles } from "../../../system/watch-files.ts";
 import { findInvocable } from "./find-invocable.ts";
 import { type Invocables, type InvokerOf, toHandler } from "./invocable.ts";
 import { type EnsembleDescriptor, type InvokerDescriptor, readEnsemble, readInvoker } from "./read-descriptor.ts";
-import type { Refuse } from "./toml-document.ts";
 
 /** The TOML file of an ensemble, and what runs its tools. */
 export interface DescriptorSettings {
@@ -68,8 +67,7 @@ export async function descriptorSource(
 
   async function readOwn(): Promise<EnsembleDescriptor> {
     const read = await readText(file, (problem) => {
-      const fix = "Check the path.";
-      throw new ArsenalError("CONFIG_INVALID", `${file} ${problem}. ${fix}`, { field: "file", value: file, fix });
+      throw fixable("CONFIG_INVALID", `${file} ${problem}.`, "Check the path.", { field: "file", value: file });
     });
     return readEnsemble(file, read);
   }
@@ -91,13 +89,7 @@ export async function descriptorSource(
     const isLoaded = invoker.enabled && loadModules;
     const invocable = isLoaded ? await findInvocable(path, invoker, handlers, readModule) : undefined;
     const handler = invocable ? toHandler(invoker.name, invocable, invokerOf) : missing(path, invoker);
-    return {
-      name: invoker.name,
-      enabled: invoker.enabled,
-      offered: { draft: invoker.draft, handler },
-      runs: invocable !== undefined,
-      refuse: invoker.refuse,
-    };
+    return { ...invoker, offered: { draft: invoker.draft, handler }, runs: invocable !== undefined };
   }
 
   /** Reads every invoker. One that is wrong is reported, and stays as it was when it was last right. */
@@ -126,9 +118,7 @@ export async function descriptorSource(
     return found;
   }
 
-  function follow(): void {
-    watched?.follow([...texts.keys()], [...texts.values()]);
-  }
+  const follow = (): void => watched?.follow([...texts.keys()], [...texts.values()]);
 
   function report(found: readonly InvokerProblem[]): void {
     const known = new Set(problems.map(({ error }) => error.message));
@@ -177,11 +167,7 @@ export async function descriptorSource(
         texts.clear();
         const next = await readOwn();
         if (next.name !== name)
-          next.refuse(
-            ["ensemble", "name"],
-            `was ${showValue(name)} when it was loaded`,
-            "Restore the name, or restart.",
-          );
+          next.refuse(["ensemble", "name"], `was ${showValue(name)} when it was loaded`, "Restore it, or restart.");
         const found = next.enabled ? await bindAll(next) : [];
         signal.throwIfAborted();
         current = next;
@@ -192,12 +178,10 @@ export async function descriptorSource(
       return enabled().map(({ offered }) => offered);
     },
     watch(changed) {
-      const onFailure = ({ message }: Error): void =>
-        tell?.("ensemble-failed", {
-          ensemble: name,
-          kind: "descriptor",
-          message: `Cannot watch the files of ${name}: ${message}`,
-        });
+      const onFailure = (error: Error): void => {
+        const message = `Cannot watch the files of ${name}: ${error.message}`;
+        tell?.("ensemble-failed", { ensemble: name, kind: "descriptor", message });
+      };
       const watching = watchFiles({ onChange: changed, onFailure, clock });
       watched = watching;
       follow();
@@ -211,17 +195,14 @@ export async function descriptorSource(
 }
 
 /** One invoker, and whether something runs it. */
-interface Bound {
-  readonly name: string;
-  readonly enabled: boolean;
+interface Bound extends InvokerDescriptor {
   readonly offered: OfferedTool;
   readonly runs: boolean;
-  readonly refuse: Refuse;
 }
 
 function missing(path: string, { name, handler = name }: InvokerDescriptor): () => never {
   return () => {
     const fix = `Add handler = "./MODULE.ts#NAME" to [invoker] in ${path}, or register handlers: { ${handler} }.`;
-    throw new ArsenalError("HANDLER_MISSING", `Nothing runs ${showValue(name)}. ${fix}`, { field: "handler", fix });
+    throw fixable("HANDLER_MISSING", `Nothing runs ${showValue(name)}.`, fix, { field: "handler" });
   };
 }

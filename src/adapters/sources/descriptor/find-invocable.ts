@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { nearest, showValue } from "../../../errors/show-value.ts";
+import { messageOf, nearest, showValue } from "../../../errors/show-value.ts";
 import type { Invocable, Invocables } from "./invocable.ts";
 import type { InvokerDescriptor } from "./read-descriptor.ts";
 
@@ -18,7 +18,7 @@ export async function findInvocable(
   const [path = "", exported = "default"] = handler.split("#");
   const module = await load(resolve(dirname(file), path), readText).catch((error: unknown) => {
     // Node adds the path of this file, which says nothing to the reader.
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/ imported from .*/, "");
+    const reason = messageOf(error).replace(/ imported from .*/, "");
     return refuse(["invoker", "handler"], `${showValue(handler)} cannot be loaded: ${reason}`, "Check the module.");
   });
   const found = module[exported];

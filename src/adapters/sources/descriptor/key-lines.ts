@@ -39,43 +39,37 @@ export function keyLines(text: string): (path: KeyPath) => number {
       take(SPACE);
       parts.push(unquote(take(KEY_PART)));
       take(SPACE);
-    } while (take(DOT) !== "");
+    } while (take(/\./y) !== "");
     return parts;
   };
 
   const readValue = (path: KeyPath): void => {
     take(BLANK);
     if (take(TEXT) !== "") return;
-    if (take(OPEN_LIST) !== "") readList(path);
-    else if (take(OPEN_TABLE) !== "") readInlineTable(path);
-    else take(BARE_VALUE);
+    if (take(/\[/y) !== "")
+      readMembers(/\]/y, (index) => {
+        note([...path, index]);
+        readValue([...path, index]);
+      });
+    else if (take(/\{/y) !== "") readMembers(/\}/y, () => readPair(path));
+    else take(/[^,\]}#\r\n]+/y);
   };
 
-  const readList = (path: KeyPath): void => {
+  /** Reads what stands between commas, up to the bracket that closes. */
+  const readMembers = (close: RegExp, readMember: (index: number) => void): void => {
     for (let index = 0; at < text.length; index++) {
       take(BLANK);
-      if (take(CLOSE_LIST) !== "") return;
-      note([...path, index]);
-      moveOn(() => readValue([...path, index]));
+      if (take(close) !== "") return;
+      moveOn(() => readMember(index));
       take(BLANK);
-      take(COMMA);
-    }
-  };
-
-  const readInlineTable = (path: KeyPath): void => {
-    while (at < text.length) {
-      take(BLANK);
-      if (take(CLOSE_TABLE) !== "") return;
-      moveOn(() => readPair(path));
-      take(BLANK);
-      take(COMMA);
+      take(/,/y);
     }
   };
 
   const readPair = (table: KeyPath): void => {
     const path = [...table, ...readKey()];
     note(path);
-    take(EQUALS);
+    take(/[ \t]*=/y);
     readValue(path);
   };
 
@@ -94,12 +88,12 @@ export function keyLines(text: string): (path: KeyPath) => number {
 
   let table: KeyPath = [];
   for (take(BLANK); at < text.length; take(BLANK)) {
-    const bracket = take(OPEN_HEADER);
+    const bracket = take(/\[{1,2}/y);
     if (bracket === "") moveOn(() => readPair(table));
     else {
       table = toTable(readKey(), bracket === "[[");
       note(table);
-      take(CLOSE_HEADER);
+      take(/\]{1,2}/y);
     }
   }
 
@@ -114,19 +108,9 @@ export function keyLines(text: string): (path: KeyPath) => number {
 
 const SPACE = /[ \t]*/y;
 const BLANK = /(?:[ \t\r\n]|#[^\n]*)*/y;
-const DOT = /\./y;
-const COMMA = /,/y;
-const EQUALS = /[ \t]*=/y;
-const OPEN_LIST = /\[/y;
-const CLOSE_LIST = /\]/y;
-const OPEN_TABLE = /\{/y;
-const CLOSE_TABLE = /\}/y;
-const OPEN_HEADER = /\[{1,2}/y;
-const CLOSE_HEADER = /\]{1,2}/y;
 const KEY_PART = /"(?:\\.|[^"\\])*"|'[^']*'|[\w-]+/y;
 /** A text of any of the four kinds. One of several lines may have up to two more quotes before the three that end it. */
 const TEXT = /"""(?:\\[^]|[^\\])*?"""(?:"{0,2})|'''[^]*?'''(?:'{0,2})|"(?:\\.|[^"\\])*"|'[^']*'/y;
-const BARE_VALUE = /[^,\]}#\r\n]+/y;
 
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r", e: "\u001b" };
 

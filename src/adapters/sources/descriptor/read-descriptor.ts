@@ -4,6 +4,7 @@ import { defineTool } from "../../../tool/define-tool.ts";
 import type { ToolDraft } from "../../../tool/draft.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 import { LIMITS } from "../../../tool/limits.ts";
+import { present } from "../../../tool/present.ts";
 import { compileSchema } from "../../validators/json-schema/compile-schema.ts";
 import type { KeyPath } from "./key-lines.ts";
 import {
@@ -38,7 +39,7 @@ export interface InvokerDescriptor {
   readonly enabled: boolean;
   readonly draft: ToolDraft;
   /** `./module.ts#name`, or the name of a registered handler. */
-  readonly handler?: string;
+  readonly handler: string | undefined;
   readonly refuse: Refuse;
 }
 
@@ -82,11 +83,7 @@ export async function readEnsemble(file: string, source: string): Promise<Ensemb
   return {
     enabled: true,
     ...(ensemble as Pick<EnsembleDescriptor, "name" | "description">),
-    configuration: {
-      ...(timeout === undefined ? {} : { timeout }),
-      ...(maxRetries === undefined ? {} : { maxRetries }),
-      ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-    },
+    configuration: present({ timeout, maxRetries, maxConcurrent }),
     invokers: invokers.map((path) => resolve(dirname(file), String(path))),
     refuse: document.refuse,
   };
@@ -102,13 +99,7 @@ export async function readInvoker(file: string, source: string): Promise<Invoker
   checkDraft(draft, document);
   document.refuseIfWrong();
   const { handler, enabled = true } = invoker as { readonly handler?: string; readonly enabled?: boolean };
-  return {
-    name: draft.name,
-    enabled,
-    draft,
-    ...(handler === undefined ? {} : { handler }),
-    refuse: document.refuse,
-  };
+  return { name: draft.name, enabled, draft, handler, refuse: document.refuse };
 }
 
 /** Fields of a tool that an invoker spells differently. */
@@ -120,13 +111,12 @@ const SPELLED: Readonly<Record<string, string>> = {
 
 function toDraft(invoker: Readonly<Record<string, unknown>>, parameters: JsonSchema | undefined): ToolDraft {
   const { enabled: _enabled, handler: _handler, timeout, read_only, idempotent, destructive, ...rest } = invoker;
-  const hints = { readOnly: read_only, idempotent, destructive };
-  const annotations = Object.fromEntries(Object.entries(hints).filter(([, hint]) => hint !== undefined));
+  const annotations = present({ readOnly: read_only, idempotent, destructive });
   return {
     ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [SPELLED[key] ?? key, value])),
-    ...(timeout === undefined ? {} : { timeoutMs: Number(timeout) * 1000 }),
-    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
-    ...(parameters === undefined ? {} : { parameters }),
+    ...(timeout !== undefined && { timeoutMs: Number(timeout) * 1000 }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(parameters && { parameters }),
   } as ToolDraft;
 }
 

@@ -1,4 +1,4 @@
-import { ArsenalError, type ErrorIssue } from "../../../errors/arsenal-error.ts";
+import { ArsenalError, fixable, type LocatedIssue } from "../../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../../errors/codes.ts";
 import { count, nearest, showValue } from "../../../errors/show-value.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
@@ -19,19 +19,10 @@ export interface Rule {
 export type Refuse = (path: KeyPath, message: string, fix: string) => never;
 
 /** A TOML file that is being checked. Problems are collected, so that all of them are reported at once. */
-export interface TomlDocument {
-  /** The whole document, as plain data. */
-  readonly root: Table;
-  /** Checks the table at a path, key by key. An empty table if it is missing or not a table. */
-  table(path: KeyPath, rules: Readonly<Record<string, Rule>>): Table;
-  report(path: KeyPath, message: string, fix: string, value?: unknown): void;
-  /** Throws one error with every problem that was reported, each with its file, line and key. */
-  refuseIfWrong(): void;
-  readonly refuse: Refuse;
-}
+export type TomlDocument = Awaited<ReturnType<typeof openToml>>;
 
 /** Parses a TOML file. Throws if it is not TOML, with line and column. */
-export async function openToml(file: string, text: string, code: ErrorCode): Promise<TomlDocument> {
+export async function openToml(file: string, text: string, code: ErrorCode) {
   const { parse, TomlError } = await import("smol-toml");
   let root: Table;
   try {
@@ -41,12 +32,8 @@ export async function openToml(file: string, text: string, code: ErrorCode): Pro
     const { line, column } = cause;
     const reason = cause.message.split("\n")[0]?.replace("Invalid TOML document: ", "") ?? "";
     const written = text.split("\n")[line - 1]?.trim() ?? "";
-    const fix = `Fix ${showValue(written)}.`;
-    throw new ArsenalError(code, `${file}:${line}:${column}: invalid TOML: ${reason}. ${fix}`, {
-      field: file,
-      fix,
-      cause,
-    });
+    const problem = `${file}:${line}:${column}: invalid TOML: ${reason}.`;
+    throw fixable(code, problem, `Fix ${showValue(written)}.`, { field: file, cause });
   }
   const lineOf = keyLines(text);
   const issues: LocatedIssue[] = [];
@@ -55,59 +42,54 @@ export async function openToml(file: string, text: string, code: ErrorCode): Pro
     field: path.join("."),
     message,
     fix,
-    ...(value === undefined ? {} : { value }),
+    ...(value !== undefined && { value }),
   });
+  const report = (...problem: Parameters<typeof locate>): void => void issues.push(locate(...problem));
+  const refuse: Refuse = (...problem) => {
+    throw toError(code, [locate(...problem)]);
+  };
 
-  const document: TomlDocument = {
-    root,
-    table(path, rules) {
-      const found = valueAt(root, path);
+  return {
+    /** Checks the table at a path, key by key. An empty table if it is missing or not a table. */
+    table(path: KeyPath, rules: Readonly<Record<string, Rule>>): Table {
+      const found = path.reduce<unknown>((inside, key) => (inside as Table | undefined)?.[key], root);
       if (!isPlainObject(found)) {
         const name = path.join(".");
-        if (found === undefined) document.report(path, "is missing", `Add a table [${name}].`);
-        else document.report(path, "must be a table", `Write it as [${name}].`, found);
+        if (found === undefined) report(path, "is missing", `Add a table [${name}].`);
+        else report(path, "must be a table", `Write it as [${name}].`, found);
         return {};
       }
       for (const [key, rule] of Object.entries(rules))
         if (rule.required && found[key] === undefined)
-          document.report([...path, key], `is missing; it must be ${rule.expected}`, `Add ${key} to ${inWords(path)}.`);
+          report([...path, key], `is missing; it must be ${rule.expected}`, `Add ${key} to ${inWords(path)}.`);
       for (const [key, value] of Object.entries(found)) {
         const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
         if (rule === undefined) {
           const near = nearest(key, Object.keys(rules));
           const known = `Known keys here: ${Object.keys(rules).join(", ")}.`;
-          document.report([...path, key], "is not a known key", near ? `Did you mean "${near}"?` : known);
-        } else if (!rule.fits(value)) {
-          document.report([...path, key], `must be ${rule.expected}, not ${showValue(value)}`, `Change ${key}.`, value);
-        }
+          report([...path, key], "is not a known key", near ? `Did you mean "${near}"?` : known);
+        } else if (!rule.fits(value))
+          report([...path, key], `must be ${rule.expected}, not ${showValue(value)}`, `Change ${key}.`, value);
       }
       return found;
     },
-    report: (...problem) => void issues.push(locate(...problem)),
+    report,
+    /** Throws one error with every problem that was reported, each with its file, line and key. */
     refuseIfWrong() {
-      const [first, ...others] = issues;
-      if (first !== undefined) throw toError(code, first, others);
+      if (issues.length > 0) throw toError(code, issues);
     },
-    refuse(...problem) {
-      throw toError(code, locate(...problem));
-    },
+    refuse,
   };
-  return document;
 }
 
-type LocatedIssue = ErrorIssue & { readonly at: string };
-
-function toError(code: ErrorCode, first: LocatedIssue, others: readonly LocatedIssue[] = []): ArsenalError {
+function toError(code: ErrorCode, issues: readonly LocatedIssue[]): ArsenalError {
+  const [first, ...others] = issues as readonly [LocatedIssue, ...LocatedIssue[]];
   const { at: place, ...details } = first;
   const more = others.length === 0 ? "" : ` (and ${count(others.length, "more problem")})`;
   return new ArsenalError(code, `${place}: ${details.field} ${details.message}. ${details.fix}${more}`, {
     ...details,
-    issues: [first, ...others].map(({ at, ...issue }) => ({ ...issue, message: `${issue.message} (${at})` })),
+    issues: issues.map(({ at, ...issue }) => ({ ...issue, message: `${issue.message} (${at})` })),
   });
-}
-
-function valueAt(value: unknown, path: KeyPath): unknown {
-  return path.reduce<unknown>((inside, key) => (inside as Table | undefined)?.[key], value);
 }
 
 function inWords(path: KeyPath): string {
