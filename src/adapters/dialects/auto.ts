@@ -1,6 +1,6 @@
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { DialectName } from "./built-in.ts";
 
 /** How a dialect is recognised. The first sign that fits decides, so the surest come first. */
@@ -20,11 +20,8 @@ const SIGNS: readonly Sign[] = [
   {
     dialect: "bedrock",
     model: /^(?:(?:us|eu|apac|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek)\.\S+$/,
-  },
-  {
-    dialect: "bedrock",
     client: /^BedrockRuntime/,
-    example: (value) => "toolSpec" in value || hasIn(value, "output", "message"),
+    example: (value) => "toolSpec" in value || "message" in asRecord(value["output"]),
   },
   {
     dialect: "langchain",
@@ -62,7 +59,7 @@ const SIGNS: readonly Sign[] = [
       "candidates" in value ||
       "parametersJsonSchema" in value ||
       "functionDeclarations" in value ||
-      ("name" in value && hasIn(value, "parameters", "type") && isUpper(value)),
+      ("name" in value && isUpper(asRecord(value["parameters"])["type"])),
   },
   {
     dialect: "openai-responses",
@@ -83,8 +80,10 @@ const SIGNS: readonly Sign[] = [
     dialect: "mistral",
     model: /^(?:mistral|ministral|codestral|devstral|magistral|pixtral)-/,
     client: /^Mistral$/,
-    example: (value) =>
-      "choices" in value && (camelCalls(value) || "finishReason" in (firstOf(value["choices"]) ?? {})),
+    example({ choices }) {
+      const [first = {}] = asRecords(choices);
+      return "toolCalls" in asRecord(first["message"]) || "finishReason" in first;
+    },
   },
   {
     dialect: "openai",
@@ -106,11 +105,8 @@ export function inferDialect(hint: unknown, field = "dialect"): Exclude<DialectN
     return find(hint, field, ({ model }) => model?.test(hint.replace(/^.*\//, "")) === true);
   if (!isPlainObject(hint)) throw unsure(hint, field, "neither a model's name nor an object");
   const className: unknown = hint.constructor?.name;
-  const named = typeof className === "string" ? className : "";
-  if (named !== "" && named !== "Object") {
-    const byClient = SIGNS.find(({ client }) => client?.test(named) === true);
-    if (byClient !== undefined) return byClient.dialect;
-  }
+  const byClient = SIGNS.find(({ client }) => typeof className === "string" && client?.test(className) === true);
+  if (byClient !== undefined) return byClient.dialect;
   return find(hint, field, ({ example }) => example?.(hint) === true);
 }
 
@@ -135,29 +131,10 @@ function unsure(hint: unknown, field: string, what: string): ArsenalError {
   return fixable("QUERY_INVALID", problem, fix, { field, value: hint });
 }
 
-function hasIn(value: Json, ...path: readonly string[]): boolean {
-  let inner: unknown = value;
-  for (const key of path) {
-    if (!isPlainObject(inner) || !(key in inner)) return false;
-    inner = inner[key];
-  }
-  return true;
-}
-
 function hasType(value: Json, list: string, type: string): boolean {
-  const entries = value[list];
-  return Array.isArray(entries) && entries.some((entry) => isPlainObject(entry) && entry["type"] === type);
+  return asRecords(value[list]).some((entry) => entry["type"] === type);
 }
 
-function firstOf(list: unknown): Json | undefined {
-  return Array.isArray(list) && isPlainObject(list[0]) ? list[0] : undefined;
-}
-
-function camelCalls(value: Json): boolean {
-  return hasIn(firstOf(value["choices"]) ?? {}, "message", "toolCalls");
-}
-
-function isUpper(value: Json): boolean {
-  const { type } = value["parameters"] as Json;
+function isUpper(type: unknown): boolean {
   return typeof type === "string" && type === type.toUpperCase();
 }

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { JavaScriptJob, Sandbox, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { cancelled, followThread, readEnd, runProcess, saidTooMuch } from "../subprocess/run-process.ts";
-import { cannotGive } from "../subprocess/subprocess.ts";
+import { cannotGive, RUN_CODE } from "../subprocess/subprocess.ts";
 
 /** Runs jobs with the rights and environment of this process, for code you trust. JavaScript runs on a thread, so that it can be ended. */
 export function noSandbox(): Sandbox {
@@ -25,10 +25,8 @@ export function noSandbox(): Sandbox {
 
 const THREAD = `
 const { parentPort, workerData } = require("node:worker_threads");
-const AsyncFunction = (async () => {}).constructor;
-const show = (error) => (error instanceof Error ? error.name + ": " + error.message : String(error));
-(async () => JSON.stringify({ result: await new AsyncFunction("input", workerData.code)(workerData.input) }))()
-  .then((text) => parentPort.postMessage(text), (error) => parentPort.postMessage(JSON.stringify({ error: show(error) })));
+${RUN_CODE}
+run(workerData.code, workerData.input).then((text) => parentPort.postMessage(text));
 `;
 
 function runThread(job: JavaScriptJob, env: Record<string, string>): Promise<SandboxOutcome> {

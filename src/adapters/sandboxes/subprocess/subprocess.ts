@@ -60,14 +60,19 @@ export function cannotGive(sandbox: string, field: string, fix: string): Arsenal
 
 export { subprocessSandbox as create };
 
+/** Defines `run`, which runs code and returns `{ result }` or `{ error }` as JSON. @internal */
+export const RUN_CODE = `
+const AsyncFunction = (async () => {}).constructor;
+const show = (error) => (error instanceof Error ? error.name + ": " + error.message : String(error));
+const run = (code, input) =>
+  (async () => JSON.stringify({ result: await new AsyncFunction("input", code)(input) }))()
+    .catch((error) => JSON.stringify({ error: show(error) }));`;
+
 /** The program that runs the code: reads code and input from stdin, and writes the outcome after a mark at the end of stdout. Text, so Node reads no file. */
 const PROGRAM = `
+${RUN_CODE}
 const { mark, code, input } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
-const AsyncFunction = (async () => {}).constructor;
-const end = (frame) => process.stdout.write(mark + frame, () => process.exit(0));
-const show = (error) => (error instanceof Error ? error.name + ": " + error.message : String(error));
-(async () => JSON.stringify({ result: await new AsyncFunction("input", code)(input) }))()
-  .then(end, (error) => end(JSON.stringify({ error: show(error) })));
+run(code, input).then((frame) => process.stdout.write(mark + frame, () => process.exit(0)));
 `;
 
 /** Turns a job into a Node program that can read and write what the job names, start nothing, and load no foreign library. */

@@ -103,8 +103,11 @@ export function writeSend(message: Outgoing, { version, binding, tenant }: Agent
 /** Reads what an agent answered, in any version; undefined if it is none of what an agent may say. */
 export function readUpdate(value: unknown): Update | undefined {
   if (!isPlainObject(value)) return undefined;
-  for (const [member, kind] of MEMBERS) if (isPlainObject(value[member])) return readAs(kind, value[member]);
-  const kind = KINDS.get(value["kind"]);
+  for (const [member, kind] of KINDS) {
+    const inner = value[member];
+    if (isPlainObject(inner)) return readAs(kind, inner);
+  }
+  const kind = KINDS.get(String(value["kind"]));
   if (kind !== undefined) return readAs(kind, value);
   // A task of `GetTask` stands for itself, and so does everything in the draft.
   if (isPlainObject(value["artifact"])) return readAs("artifact", value);
@@ -112,18 +115,14 @@ export function readUpdate(value: unknown): Update | undefined {
   return readAs("final" in value && !("artifacts" in value) ? "status" : "task", value);
 }
 
-const MEMBERS: readonly (readonly [member: string, kind: Update["kind"]])[] = [
+/** What an answer is, by the member that holds it or by its `kind`. */
+const KINDS: ReadonlyMap<string, Update["kind"]> = new Map([
   ["task", "task"],
   ["message", "message"],
   ["msg", "message"],
   ["statusUpdate", "status"],
-  ["artifactUpdate", "artifact"],
-];
-
-const KINDS: ReadonlyMap<unknown, Update["kind"]> = new Map([
-  ["task", "task"],
-  ["message", "message"],
   ["status-update", "status"],
+  ["artifactUpdate", "artifact"],
   ["artifact-update", "artifact"],
 ]);
 

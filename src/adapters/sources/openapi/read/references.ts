@@ -7,23 +7,20 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Finds what `$ref` names, within one document. Nothing outside it is ever read. */
-export interface References {
-  /** What stands at `#/a/b`; undefined if there is nothing, or the reference leads out of the document. */
-  lookUp(reference: string): unknown;
-  /** The object itself, or the one that its `$ref` leads to. Throws TOOL_INVALID where that is none. `what` is for the message. */
-  follow(value: unknown, what: string): JsonObject;
-}
+export type References = ReturnType<typeof createReferences>;
 
 /** Nobody writes longer chains by hand. */
 const MAX_HOPS = 50;
 
 /** The references of one document. */
-export function createReferences(root: JsonObject): References {
+export function createReferences(root: JsonObject) {
+  /** What stands at `#/a/b`; undefined if there is nothing, or the reference leads out of the document. */
   function lookUp(reference: string): unknown {
     const parts = partsOf(reference);
     return parts && walk(root, parts);
   }
 
+  /** The object itself, or the one that its `$ref` leads to. Throws TOOL_INVALID if that is not one. `what` is for the message. */
   function follow(value: unknown, what: string): JsonObject {
     let found = value;
     for (let hops = 0; hops < MAX_HOPS; hops++) {
