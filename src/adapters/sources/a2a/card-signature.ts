@@ -28,11 +28,7 @@ const ALGORITHMS = "ES256 ES384 ES512 EdDSA Ed25519 PS256 PS384 PS512 RS256 RS38
  * Checks the signatures of a card and returns what they cover, which is all that may be used of it. Throws PERMISSION_DENIED if one is wrong, or if
  * one is required and none can be checked.
  */
-export async function verifiedCard(
-  card: JsonObject,
-  settings: A2aAgentSettings,
-  parts: SignatureParts,
-): Promise<JsonObject> {
+export async function verifiedCard(card: JsonObject, settings: A2aAgentSettings, parts: SignatureParts) {
   const { name, trustedKeys, requireSignature = false } = settings;
   const signatures = asRecords(card["signatures"]).flatMap(readSignature);
   if (signatures.length === 0) {

@@ -78,7 +78,7 @@ const SHOWN_LENGTH = 1000;
 
 /** Sends one request and yields what the agent answers: one update, or those of a stream until it ends. */
 export async function* converse(request: Request, agent: Agent, options: RequestOptions): AsyncGenerator<Update> {
-  const { url, send } = await prepare(request, agent, options);
+  const send = await prepare(request, agent, options);
   const sent = options.beginRequest?.();
   let answer: EgressResponse | undefined;
   let code: ErrorCode | undefined;
@@ -92,12 +92,7 @@ export async function* converse(request: Request, agent: Agent, options: Request
     throw error;
   } finally {
     answer?.body.destroy();
-    sent?.end({
-      ...placeOf(url),
-      ...toldOf(request, agent.via),
-      ...(answer && { status: answer.status }),
-      ...(code && { code }),
-    });
+    sent?.end({ ...toldOf(request, agent.via), ...(answer && { status: answer.status }), ...(code && { code }) });
   }
 }
 
@@ -109,7 +104,7 @@ export async function loadExtendedCard(
   const { version, binding } = agent.via;
   if (version === "draft") return undefined;
   try {
-    const { send } = await prepare({ kind: "card" }, { ...agent, maxAnswerBytes: options.maxBytes }, options);
+    const send = await prepare({ kind: "card" }, { ...agent, maxAnswerBytes: options.maxBytes }, options);
     const answer = await send();
     const body = parseObject(await readText(answer, agent));
     const card = binding === "JSONRPC" ? body?.["result"] : body;
@@ -121,7 +116,7 @@ export async function loadExtendedCard(
   }
 }
 
-/** Writes a request and finds its credentials. A token that the agent refuses is forgotten. */
+/** Writes a request and finds its credentials; returns what sends it. A token that the agent refuses is forgotten. */
 async function prepare(request: Request, agent: Agent, { signal, security, caller }: RequestOptions) {
   const { name, via, egress, authorize, tokens, maxAnswerBytes, isTrusted } = agent;
   const { url, method, body } = via.binding === "JSONRPC" ? toRpc(request, via) : toHttp(request, via);
@@ -129,7 +124,7 @@ async function prepare(request: Request, agent: Agent, { signal, security, calle
   checkInCall(new URL(url));
   const authorization = await authorize(security, name, { signal, caller });
   const isStream = request.kind === "stream" || request.kind === "subscribe";
-  const send = async (trace: ReturnType<typeof traceHeadersOf> = undefined): Promise<EgressResponse> => {
+  return async (trace?: ReturnType<typeof traceHeadersOf>): Promise<EgressResponse> => {
     const headers = {
       accept: isStream ? "text/event-stream, application/json" : "application/json",
       ...(via.version !== "draft" && { "a2a-version": via.version }),
@@ -149,13 +144,13 @@ async function prepare(request: Request, agent: Agent, { signal, security, calle
     if (answer.status >= 400 && authorization.token !== undefined) tokens.forget(authorization.token);
     return answer;
   };
-  return { url, send };
 }
 
 /** What traces say of a request, whichever binding and version it is made in. */
-function toldOf(request: Request, { version }: AgentInterface): EndedRequest {
+function toldOf(request: Request, { url, version }: AgentInterface): EndedRequest {
   const target = "message" in request ? request.message.skill : undefined;
   return {
+    ...placeOf(url),
     method: METHODS["1.0"][request.kind] ?? "",
     ...(target !== undefined && { target }),
     ...(version !== "draft" && { protocolVersion: version }),
@@ -174,11 +169,8 @@ function toRpc(request: Request, via: AgentInterface): Written {
   const { url, version, tenant } = via;
   const id = "taskId" in request ? request.taskId : undefined;
   const params = "message" in request ? writeSend(request.message, via) : { tenant, id };
-  return {
-    url,
-    method: "POST",
-    body: { jsonrpc: "2.0", id: ++lastId, method: METHODS[version][request.kind], params },
-  };
+  const body = { jsonrpc: "2.0", id: ++lastId, method: METHODS[version][request.kind], params };
+  return { url, method: "POST", body };
 }
 
 function toHttp(request: Request, via: AgentInterface): Written {

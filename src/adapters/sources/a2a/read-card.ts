@@ -94,12 +94,7 @@ const LEGACY_MEMBERS = [
   "supportsAuthenticatedExtendedCard",
 ];
 
-function toInterface(
-  url: unknown,
-  binding: unknown,
-  version: Version | undefined,
-  tenant?: string,
-): readonly AgentInterface[] {
+function toInterface(url: unknown, binding: unknown, version: Version | undefined, tenant?: string): AgentInterface[] {
   const name = String(binding).toUpperCase();
   if (typeof url !== "string" || version === undefined || (name !== "JSONRPC" && name !== "HTTP+JSON")) return [];
   return [{ url, binding: name, version, ...(tenant !== undefined && { tenant }) }];

@@ -35,9 +35,10 @@ export function createAgentHandler(
 ): Handler {
   return async (args, context) => {
     const messageId = crypto.randomUUID();
+    const { message, ...others } = args;
     const sent: Outgoing = isTool
       ? { messageId, skill, data: { tool: skill, arguments: args } }
-      : { messageId, skill, ...readArguments(args) };
+      : { messageId, skill, text: message as string, ...others };
     const call = createCall(agent, context, security);
     const ended = Promise.withResolvers<void>();
     agent.inBackground(ended.promise);
@@ -58,24 +59,11 @@ export function createAgentHandler(
   };
 }
 
-function readArguments({
-  message,
-  ...others
-}: Readonly<Record<string, unknown>>): Omit<Outgoing, "messageId" | "skill"> {
-  return { text: message as string, ...others };
-}
-
 /** One call of an agent: the task that it began and how it is followed. */
 function createCall(agent: Agent, context: HandlerContext, security: Security) {
   const { clock, name } = agent;
   const signal = AbortSignal.any([context.signal, agent.closing]);
-  const task: FollowedTask = {
-    taskId: undefined,
-    contextId: undefined,
-    state: "submitted",
-    said: [],
-    artifacts: new Map(),
-  };
+  const task: FollowedTask = { state: "submitted", said: [], artifacts: new Map() };
   let reports = 0;
   let follows = agent.streaming;
 

@@ -3,8 +3,8 @@ import type { Part, TaskState, Update } from "./messages.ts";
 
 /** What is known of a task so far, from all its updates. */
 export interface FollowedTask {
-  taskId: string | undefined;
-  contextId: string | undefined;
+  taskId?: string | undefined;
+  contextId?: string | undefined;
   state: TaskState;
   /** What the agent said last. */
   said: readonly Part[];

@@ -59,10 +59,8 @@ export function toToolResult(task: FollowedTask, agent: string, tool: string): u
 }
 
 /** The approval is the other arsenal's: it is given there, and the call needs no id to find it. */
-function waits(
-  { message, fix: theirs, confirmationId }: Readonly<Record<string, unknown>>,
-  agent: string,
-): ArsenalError {
+function waits(refusal: Readonly<Record<string, unknown>>, agent: string): ArsenalError {
+  const { message, fix: theirs, confirmationId } = refusal;
   const said = String(message);
   // How the other arsenal's own callers go on is of no use here.
   const why = typeof theirs === "string" && said.endsWith(` ${theirs}`) ? said.slice(0, -theirs.length - 1) : said;

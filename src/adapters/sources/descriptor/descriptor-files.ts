@@ -8,18 +8,12 @@ import { fixable } from "../../../errors/arsenal-error.ts";
  */
 export async function descriptorFiles(path: string): Promise<readonly string[]> {
   const isPattern = basename(path).includes("*");
-  if (!isPattern && !(await isFolder(path))) return [resolve(path)];
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  if (!isPattern && !isFolder) return [resolve(path)];
   const [folder, pattern] = isPattern ? [dirname(path), basename(path)] : [path, "*.toml"];
   const files: string[] = [];
   for await (const name of glob(pattern, { cwd: folder })) files.push(resolve(folder, name));
   if (files.length > 0) return files.sort();
   const fix = "Name a .toml file, or a folder or pattern that has some.";
   throw fixable("CONFIG_INVALID", `${path} has no ensemble.`, fix, { field: "ensembles", value: path });
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }

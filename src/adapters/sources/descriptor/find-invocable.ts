@@ -38,10 +38,7 @@ function isModule(handler: string): boolean {
 const loaded = new Map<string, { readonly text: string; readonly version: number }>();
 
 /** Loads a module, and loads it again if its own text changed. What it imports is loaded once. */
-async function load(
-  path: string,
-  readText: (path: string) => Promise<string>,
-): Promise<Readonly<Record<string, unknown>>> {
+async function load(path: string, readText: (path: string) => Promise<string>) {
   const text = await readText(path);
   const last = loaded.get(path) ?? { text, version: 0 };
   const version = last.text === text ? last.version : last.version + 1;

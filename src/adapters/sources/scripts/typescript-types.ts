@@ -28,12 +28,7 @@ export interface SaidOfField {
 }
 
 /** Said by name, because TypeScript itself has one type of number. */
-const NUMBERS: Readonly<Record<string, string>> = {
-  int: "integer",
-  integer: "integer",
-  float: "number",
-  double: "number",
-};
+const NUMBERS: Record<string, string> = { int: "integer", integer: "integer", float: "number", double: "number" };
 
 const NAMED: Readonly<Record<string, string>> = {
   String: "string",

@@ -65,7 +65,7 @@ async function writeBody(
   body: NonNullable<Arguments["body"]>,
   members: readonly BodyMember[],
   further: readonly BodyMember[],
-  folder: string | undefined,
+  folder?: string,
 ): Promise<WrittenBody | undefined> {
   const [first] = members;
   if (first?.name === "")

@@ -79,12 +79,9 @@ export function createHandler(operation: ReadOperation, parts: CallParts): Handl
 }
 
 /** An error that the API itself answered with. */
-async function toReported(
-  answer: EgressResponse,
-  title: string,
-  { clock, redactor }: CallParts,
-): Promise<ArsenalError> {
+async function toReported(answer: EgressResponse, title: string, parts: CallParts): Promise<ArsenalError> {
   const { status, headers } = answer;
+  const { clock, redactor } = parts;
   const body = await readShortly(answer, SHOWN_LENGTH, redactor).catch(() => "");
   const shown = `${title} answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
   const retryAfterMs = status === 429 || status === 503 ? askedPause(headers, clock) : undefined;

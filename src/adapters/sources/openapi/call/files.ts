@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, resolve, sep } from "node:path";
-import { isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { asText, isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
+import { present } from "../../../../tool/present.ts";
 import { wrongArgument } from "./write-parameter.ts";
 
 /** A file to be sent. Its content is read when it is sent. */
@@ -35,7 +36,7 @@ export function fileSchema(paths: boolean): JsonSchema {
 }
 
 /** The file that an argument means. Throws ARGUMENTS_INVALID. */
-export async function toFile(value: unknown, argument: string, folder: string | undefined): Promise<SentFile> {
+export async function toFile(value: unknown, argument: string, folder?: string): Promise<SentFile> {
   if (!isPlainObject(value)) throw wrongArgument(argument, "must be an object with text or base64");
   const { text, base64, path, filename, contentType } = value;
   const ways = [text, base64, path].filter((way) => way !== undefined);
@@ -44,16 +45,13 @@ export async function toFile(value: unknown, argument: string, folder: string | 
   for (const [name, words] of Object.entries({ filename, contentType }))
     if (words !== undefined && (typeof words !== "string" || /[\r\n]/.test(words)))
       throw wrongArgument(`${argument}.${name}`, "must be one line of text");
-  const named = {
-    ...(typeof filename === "string" && { filename }),
-    ...(typeof contentType === "string" && { contentType }),
-  };
+  const named = present({ filename: asText(filename), contentType: asText(contentType) });
   if (typeof path === "string") return { ...(await atPath(path, argument, folder)), ...named };
   const bytes = typeof text === "string" ? Buffer.from(text) : fromBase64(String(base64), argument);
   return { ...named, size: bytes.length, isInMemory: true, content: () => [bytes] };
 }
 
-async function atPath(path: string, argument: string, folder: string | undefined): Promise<SentFile> {
+async function atPath(path: string, argument: string, folder?: string): Promise<SentFile> {
   if (folder === undefined) throw wrongArgument(`${argument}.path`, "cannot be used here: give text or base64");
   const root = await realpath(folder);
   // Where links lead is what counts; a path outside the folder is told apart from none at all by nothing.

@@ -23,11 +23,7 @@ export interface BodyMember {
 }
 
 /** Writes the members of a body that is an object. */
-export async function writeMembers(
-  members: readonly BodyMember[],
-  body: Body,
-  folder: string | undefined,
-): Promise<WrittenBody> {
+export async function writeMembers(members: readonly BodyMember[], body: Body, folder?: string): Promise<WrittenBody> {
   const { contentType, kind } = body;
   if (kind === "form")
     return { contentType, content: toForm(members.flatMap((each) => formPairs(each, body, encodeForForm))) };
@@ -38,12 +34,7 @@ export async function writeMembers(
 }
 
 /** Writes a body that is one argument. */
-export async function writeWhole(
-  value: unknown,
-  argument: string,
-  body: Body,
-  folder: string | undefined,
-): Promise<WrittenBody> {
+export async function writeWhole(value: unknown, argument: string, body: Body, folder?: string): Promise<WrittenBody> {
   const { contentType, kind } = body;
   switch (kind) {
     case "json":
@@ -89,11 +80,7 @@ interface Part {
   readonly content: string | SentFile;
 }
 
-async function writeMultipart(
-  members: readonly BodyMember[],
-  body: Body,
-  folder: string | undefined,
-): Promise<WrittenBody> {
+async function writeMultipart(members: readonly BodyMember[], body: Body, folder?: string): Promise<WrittenBody> {
   const boundary = `arsenal-${randomUUID()}`;
   const pieces: (string | SentFile)[] = [];
   for (const member of members)
@@ -133,11 +120,7 @@ function textParts(member: BodyMember, body: Body): readonly Part[] {
   return [typed(member.value, type(member.value))];
 }
 
-async function fileParts(
-  { name, argument, value }: BodyMember,
-  body: Body,
-  folder: string | undefined,
-): Promise<readonly Part[]> {
+async function fileParts({ name, argument, value }: BodyMember, body: Body, folder?: string): Promise<readonly Part[]> {
   if (value === undefined || value === null) return [];
   // A list of types says which are taken, not which one this is.
   const encoded = body.encoding.get(name)?.contentType;

@@ -11,10 +11,7 @@ export type Pair = readonly [name: string, value: string];
 
 /** All but letters, digits and `-._~` as %XX. */
 export const encodeStrictly: Encode = (text) =>
-  encodeURIComponent(text).replaceAll(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** The same without what may stand in a query as it is; what would end the value or the query is encoded all the same. */
 export const encodeForQuery: Encode = (text) =>
@@ -30,12 +27,8 @@ export const encodeForForm: Encode = (text) => String(new URLSearchParams([["", 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|", tabDelimited: "\t" };
 
 /** A value as one text: simple, label and matrix, and lists between delimiters. For paths and headers. */
-export function writeOne(
-  name: string,
-  value: unknown,
-  { style, explode, contentType }: Writing,
-  encode: Encode,
-): string {
+export function writeOne(name: string, value: unknown, writing: Writing, encode: Encode): string {
+  const { style, explode, contentType } = writing;
   if (contentType !== undefined) return encode(toMedia(value, contentType));
   const delimiter = style in DELIMITERS ? encode(DELIMITERS[style] ?? "") : ",";
   const members = toMembers(value);
@@ -59,12 +52,8 @@ export function writeOne(
 }
 
 /** A value as names and values: form, deepObject, and lists between delimiters. For queries, cookies and forms. */
-export function writePairs(
-  name: string,
-  value: unknown,
-  { style, explode, contentType }: Writing,
-  encode: Encode,
-): readonly Pair[] {
+export function writePairs(name: string, value: unknown, writing: Writing, encode: Encode): readonly Pair[] {
+  const { style, explode, contentType } = writing;
   if (value === undefined) return [];
   const key = encode(name);
   if (contentType !== undefined) return [[key, encode(toMedia(value, contentType))]];

@@ -28,11 +28,7 @@ interface PartEncoding {
 }
 
 /** The body that an operation's request has; undefined if it has none. Of several media types the one that suits a model best. */
-export function readBody(
-  definition: JsonObject,
-  fromParameters: readonly JsonObject[],
-  references: References,
-): Body | undefined {
+export function readBody(definition: JsonObject, fromParameters: readonly JsonObject[], references: References) {
   const given = definition["requestBody"];
   const read = given === undefined ? merged(fromParameters) : references.follow(given, "the request body");
   if (read === undefined) return undefined;

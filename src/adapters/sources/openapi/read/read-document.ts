@@ -32,14 +32,11 @@ export interface ReadOperation extends Operation {
 export type ReadDocument = ReturnType<typeof readDocument>;
 
 /** Makes one tool of each operation. One that is broken is reported, and the others are made all the same. */
-export function readDocument(
-  { root, url, problems: before }: LoadedDocument,
-  settings: OpenApiSettings,
-  parts: CallParts,
-) {
+export function readDocument(loaded: LoadedDocument, settings: OpenApiSettings, parts: CallParts) {
+  const { root, url } = loaded;
   const references = createReferences(root);
   const { operations, problems: unread } = listOperations(root, references, settings);
-  const problems: Problem[] = [...before, ...unread];
+  const problems: Problem[] = [...loaded.problems, ...unread];
   const tools: OfferedTool[] = [];
   const taken = new Set<string>();
   const { document, filesFrom } = settings;

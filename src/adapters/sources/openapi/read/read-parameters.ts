@@ -51,31 +51,21 @@ export function readParameters(
 ): { readonly parameters: readonly Parameter[]; readonly bodies: readonly JsonObject[] } {
   const found = new Map<string, Parameter>();
   const bodies: JsonObject[] = [];
+  const add = (given: JsonObject): void => {
+    const parameter = toParameter(given, references);
+    if (parameter !== undefined) found.set(`${parameter.in} ${parameter.name}`, parameter);
+  };
   for (const given of [item["parameters"], definition["parameters"]].flatMap(toList)) {
     const read = references.follow(given, "a parameter");
     if (read["in"] === undefined && isPlainObject(read["content"])) bodies.push(read);
-    else {
-      const parameter = toParameter(read, references);
-      if (parameter !== undefined) found.set(`${parameter.in} ${parameter.name}`, parameter);
-    }
+    else add(read);
   }
   const inTemplate = namesIn(path);
+  // The address cannot be built without them, whether the document describes them or not.
+  for (const name of inTemplate) if (!found.has(`path ${name}`)) add({ name, in: "path", schema: { type: "string" } });
   const parameters = [...found.values()].filter((each) => each.in !== "path" || inTemplate.has(each.name));
-  for (const name of inTemplate) {
-    // The address cannot be built without it, whether the document describes it or not.
-    if (!found.has(`path ${name}`)) parameters.push({ ...PLAIN, name, schema: { type: "string" } });
-  }
   return { parameters: parameters.toSorted((a, b) => LOCATIONS.indexOf(a.in) - LOCATIONS.indexOf(b.in)), bodies };
 }
-
-const PLAIN = {
-  in: "path",
-  required: true,
-  deprecated: false,
-  style: "simple",
-  explode: false,
-  allowReserved: false,
-} as const;
 
 /** The names in braces of an address. */
 export function namesIn(template: string): ReadonlySet<string> {
@@ -103,11 +93,7 @@ function toParameter(given: JsonObject, references: References): Parameter | und
   };
 }
 
-const COLLECTION_STYLES: Readonly<Record<string, Style>> = {
-  ssv: "spaceDelimited",
-  pipes: "pipeDelimited",
-  tsv: "tabDelimited",
-};
+const COLLECTION_STYLES: Record<string, Style> = { ssv: "spaceDelimited", pipes: "pipeDelimited", tsv: "tabDelimited" };
 
 function toWriting(given: JsonObject, where: Location): Writing {
   const collection = COLLECTION_STYLES[String(given[COLLECTION_FORMAT])];

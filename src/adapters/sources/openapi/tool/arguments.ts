@@ -43,10 +43,8 @@ export function layOut(
   references: References,
   paths: boolean,
 ): Arguments {
-  const given: readonly Given[] = [
-    ...parameters,
-    ...(body === undefined ? [] : bodyArguments(body, references, paths)),
-  ];
+  const inBody = body === undefined ? [] : bodyArguments(body, references, paths);
+  const given: readonly Given[] = [...parameters, ...inBody];
   const wanted = new Set(given.map(({ name }) => name));
   const taken = new Set<string>();
   const list = given.map((each): Argument => {

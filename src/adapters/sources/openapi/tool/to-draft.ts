@@ -76,18 +76,10 @@ function returnsOf({ returns }: ReadOperation, references: References): WriteRoo
 
 /** How the operation is called: where each argument goes. */
 function toMeta(read: ReadOperation): Readonly<Record<string, unknown>> {
-  const {
-    method,
-    path,
-    definition,
-    arguments: { list, body },
-    security,
-  } = read;
+  const { method, path, definition, security } = read;
+  const { list, body } = read.arguments;
   const { operationId } = definition;
-  const places = list.map(({ argument, in: place, name }) => [
-    argument,
-    name === "" ? { in: place } : { in: place, name },
-  ]);
+  const places = list.map(({ argument, in: place, name }) => [argument, { in: place, ...(name !== "" && { name }) }]);
   return {
     method,
     path,
@@ -124,10 +116,7 @@ function toDescriptions({ summary, description }: ReadOperation["definition"]): 
 
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"]);
 
-function toCapabilities(
-  { method, arguments: { list } }: ReadOperation,
-  settings: OpenApiSettings,
-): readonly Capability[] {
+function toCapabilities({ method, arguments: { list } }: ReadOperation, settings: OpenApiSettings): Capability[] {
   const changes = method === "DELETE" ? "delete_data" : "write_data";
   const readsFiles = settings.filesFrom !== undefined && list.some(({ file }) => file === true);
   return [
