@@ -1,4 +1,4 @@
-import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { createTraceIds } from "../execute/trace-ids.ts";
 import { toResultError } from "../execute/results/to-result-error.ts";
@@ -169,15 +169,11 @@ async function settle(running: Running, settings: LoopSettings): Promise<AgentRe
 }
 
 function toSettings(options: AgentOptions): LoopSettings {
-  const { llm, arsenal, systemPrompt, limit = 8, pinned = [], maxSteps = 10, maxTokens = Infinity } = options;
-  const { maxAnswerTokens, maxResultLength = 100_000, principal, toolset, resultFormat = "native" } = options;
-  if (typeof llm?.next !== "function")
-    throw wrong(
-      "llm",
-      llm,
-      "must be a model",
-      "Take one from toolarsenal/llms, or configure llm and pass arsenal.llm.",
-    );
+  const { llm, arsenal, limit = 8, pinned = [], maxSteps = 10, maxTokens = Infinity, principal, toolset } = options;
+  const { maxAnswerTokens, maxResultLength = 100_000, resultFormat = "native", textCalls = true } = options;
+  const { stream = true, clock = systemClock } = options;
+  const fix = "Take one from toolarsenal/llms, or configure llm and pass arsenal.llm.";
+  if (typeof llm?.next !== "function") throw wrong("llm", llm, "must be a model", fix);
   if (typeof arsenal?.retrieve !== "function")
     throw wrong("arsenal", arsenal, "must be an arsenal", "Pass a ToolArsenal, or a runner of a toolset.");
   if (!["native", "text"].includes(resultFormat))
@@ -190,23 +186,9 @@ function toSettings(options: AgentOptions): LoopSettings {
   if (maxAnswerTokens !== undefined) checkCount("maxAnswerTokens", maxAnswerTokens);
   if (pinned.length > limit)
     throw wrong("pinned", pinned, `has more tools than limit ${limit}`, "Pin fewer tools, or raise limit.");
-  return {
-    llm,
-    arsenal,
-    systemPrompt,
-    limit,
-    scoreThreshold: options.scoreThreshold,
-    pinned,
-    by: { ...(principal !== undefined && { principal }), ...(toolset !== undefined && { toolset }) },
-    maxSteps,
-    maxTokens,
-    maxAnswerTokens,
-    maxResultLength,
-    resultFormat,
-    textCalls: options.textCalls ?? true,
-    stream: options.stream ?? true,
-    clock: options.clock ?? systemClock,
-  };
+  const by = { ...(principal !== undefined && { principal }), ...(toolset !== undefined && { toolset }) };
+  const budget = { maxSteps, maxTokens, maxResultLength };
+  return { ...options, ...budget, limit, pinned, by, resultFormat, textCalls, stream, clock };
 }
 
 function checkCount(field: string, value: number, most = Number.MAX_SAFE_INTEGER): void {
@@ -216,8 +198,7 @@ function checkCount(field: string, value: number, most = Number.MAX_SAFE_INTEGER
 }
 
 function wrong(field: string, value: unknown, problem: string, fix: string): ArsenalError {
-  const message = `The agent's ${field} ${problem}: ${showValue(value)}. ${fix}`;
-  return new ArsenalError("QUERY_INVALID", message, { field, value, fix });
+  return fixable("QUERY_INVALID", `The agent's ${field} ${problem}: ${showValue(value)}.`, fix, { field, value });
 }
 
 function noAnswer({ status, approvals, steps, usage }: AgentResult): ArsenalError {
@@ -225,17 +206,16 @@ function noAnswer({ status, approvals, steps, usage }: AgentResult): ArsenalErro
     case "paused": {
       const waiting = approvals.map(({ toolName, confirmationId }) => `${toolName} (${confirmationId})`).join(", ");
       const fix = "Use agent.run(), which pauses, and agent.resume() once they are answered.";
-      return new ArsenalError("CONFIRMATION_REQUIRED", `The agent waits for approval of ${waiting}. ${fix}`, { fix });
+      return fixable("CONFIRMATION_REQUIRED", `The agent waits for approval of ${waiting}.`, fix);
     }
     case "aborted":
       return new ArsenalError("CANCELLED", "The agent was aborted before it answered.");
     case "step-limit":
       return unanswered(`it asked the model ${steps} times, and maxSteps allows no more`, "Raise maxSteps.");
-    case "token-limit":
-      return unanswered(
-        `it used ${usage.inputTokens + usage.outputTokens} tokens, and maxTokens allows no more`,
-        "Raise maxTokens.",
-      );
+    case "token-limit": {
+      const used = usage.inputTokens + usage.outputTokens;
+      return unanswered(`it used ${used} tokens, and maxTokens allows no more`, "Raise maxTokens.");
+    }
     case "cut-off":
       return unanswered("the model's answer was cut off at its longest", "Raise maxAnswerTokens.");
     default:
@@ -244,5 +224,5 @@ function noAnswer({ status, approvals, steps, usage }: AgentResult): ArsenalErro
 }
 
 function unanswered(why: string, fix: string): ArsenalError {
-  return new ArsenalError("AGENT_STOPPED", `The agent stopped without an answer: ${why}. ${fix}`, { fix });
+  return fixable("AGENT_STOPPED", `The agent stopped without an answer: ${why}.`, fix);
 }

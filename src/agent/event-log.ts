@@ -1,15 +1,7 @@
 import type { AgentEvent } from "./agent-run.ts";
 
 /** The events of one run, for everyone who follows it, from the first one on. */
-export interface EventLog {
-  readonly emit: (event: AgentEvent) => void;
-  /** No event comes after this. */
-  readonly end: () => void;
-  /** Every event so far, then each as it happens, until the end. */
-  events(): AsyncGenerator<AgentEvent, void>;
-}
-
-export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}): EventLog {
+export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}) {
   const events: AgentEvent[] = [];
   let ended = false;
   let changed = Promise.withResolvers<void>();
@@ -20,7 +12,7 @@ export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}):
   }
 
   return {
-    emit(event) {
+    emit(event: AgentEvent): void {
       events.push(event);
       wake();
       try {
@@ -32,18 +24,18 @@ export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}):
         });
       }
     },
-    end() {
+    /** No event comes after this. */
+    end(): void {
       ended = true;
       wake();
     },
-    async *events() {
-      for (let next = 0; ;) {
+    /** Every event so far, then each as it happens, until the end. */
+    async *events(): AsyncGenerator<AgentEvent, void> {
+      for (let next = 0; ; next++) {
+        while (next === events.length && !ended) await changed.promise;
         const event = events[next];
-        if (event !== undefined) {
-          next++;
-          yield event;
-        } else if (ended) return;
-        else await changed.promise;
+        if (event === undefined) return;
+        yield event;
       }
     },
   };

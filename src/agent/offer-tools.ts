@@ -1,6 +1,5 @@
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
-import type { Principal } from "../guard/principal.ts";
 import type { ConversationContext, Message, ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import { DEFAULT_NAMESPACE } from "../tool/limits.ts";
@@ -16,15 +15,12 @@ export interface AgentArsenal {
 }
 
 /** Through whose eyes the catalog is seen. */
-export interface AskedBy {
-  readonly principal?: Principal;
-  readonly toolset?: string;
-}
+export type AskedBy = Pick<ToolQuery, "principal" | "toolset">;
 
 /** What decides which tools are sent. */
 export interface OfferSettings {
   readonly limit: number;
-  readonly scoreThreshold: number | undefined;
+  readonly scoreThreshold?: number;
   /** Ids or names. */
   readonly pinned: readonly string[];
   readonly by: AskedBy;
@@ -56,19 +52,19 @@ const MESSAGE_LENGTH = 400;
  */
 export async function offerTools(
   arsenal: AgentArsenal,
-  { limit, scoreThreshold = BARELY_FITS, pinned, by }: OfferSettings,
+  settings: OfferSettings,
   wanting: Wanting,
 ): Promise<readonly Offer[]> {
-  const { used, failed } = toolsIn(wanting.messages);
-  const retrieved = retrieveFor(arsenal, wanting, { limit, scoreThreshold, by, used, failed });
+  const { limit, pinned, by } = settings;
+  const seen = toolsIn(wanting.messages);
   const named = async (ids: readonly string[], because: "pinned" | "used"): Promise<readonly Offer[]> => {
     const tools = await Promise.all(ids.map((id) => toolOf(arsenal, id, by)));
     return tools.flatMap((tool) => (tool === undefined ? [] : [{ tool, id: tool.id, because }]));
   };
   const [first, earlier, found] = await Promise.all([
     named(pinned, "pinned"),
-    named(used.slice(0, limit), "used"),
-    retrieved,
+    named(seen.used.slice(0, limit), "used"),
+    retrieveFor(arsenal, settings, wanting, seen),
   ]);
 
   const offers = new Map<string, Offer>();
@@ -84,14 +80,9 @@ export async function offerTools(
 
 async function retrieveFor(
   arsenal: AgentArsenal,
+  { limit, scoreThreshold = BARELY_FITS, by }: OfferSettings,
   { request, messages, summary, traceId, signal }: Wanting,
-  seen: {
-    readonly limit: number;
-    readonly scoreThreshold: number;
-    readonly by: AskedBy;
-    readonly used: readonly string[];
-    readonly failed: readonly string[];
-  },
+  seen: ReturnType<typeof toolsIn>,
 ): Promise<readonly Offer[]> {
   const context: Omit<ConversationContext, "query"> = {
     recentMessages: messages.slice(-RECENT_MESSAGES).map(toMessage),
@@ -104,14 +95,8 @@ async function retrieveFor(
   const best = new Map<string, Offer & { readonly score: number }>();
   for (const query of new Set([request, said])) {
     if (query === "") continue;
-    const { tools } = await arsenal.retrieve({
-      context: { ...context, query },
-      limit: seen.limit,
-      scoreThreshold: seen.scoreThreshold,
-      ...seen.by,
-      traceId,
-      signal,
-    });
+    const asked = { context: { ...context, query }, limit, scoreThreshold, ...by, traceId, signal };
+    const { tools } = await arsenal.retrieve(asked);
     for (const { tool, score } of tools)
       if (score > (best.get(tool.id)?.score ?? -1))
         best.set(tool.id, { tool, id: tool.id, because: "retrieved", score });
@@ -120,21 +105,19 @@ async function retrieveFor(
 }
 
 /** The tools that a conversation called, latest first, and those whose last call went wrong. */
-function toolsIn(messages: readonly AgentMessage[]): {
-  readonly used: readonly string[];
-  readonly failed: readonly string[];
-} {
+function toolsIn(messages: readonly AgentMessage[]) {
   const latest = new Map<string, ToolResult>();
   for (const message of messages.toReversed()) {
     if (message.role !== "tool") continue;
     for (const { result } of message.results.toReversed())
       if (result.toolId !== undefined && !latest.has(result.toolId)) latest.set(result.toolId, result);
   }
-  return { used: [...latest.keys()], failed: [...latest].flatMap(([id, result]) => (isFailed(result) ? [id] : [])) };
+  const used = [...latest.keys()];
+  return { used, failed: used.filter((id) => isFailed(latest.get(id))) };
 }
 
 /** A call with wrong arguments says nothing about the tool. */
-function isFailed({ status, error }: ToolResult): boolean {
+function isFailed({ status, error }: Partial<ToolResult> = {}): boolean {
   const wentWrong = status !== "success" && status !== "pending_confirmation" && status !== "cancelled";
   return wentWrong && error?.code !== "ARGUMENTS_INVALID";
 }

@@ -6,26 +6,17 @@ import { estimateTokens } from "../tool/estimate-tokens.ts";
 import { toPlainData } from "../tool/schema/plain-data.ts";
 import type { ReadCall } from "../transcode/dialect.port.ts";
 import type { AgentEvent, NeededApproval, RunStatus } from "./agent-run.ts";
-import type { AgentMessage, Llm, LlmRequest, LlmTurn, TokenUsage } from "./llm.port.ts";
-import { type AgentArsenal, offerTools, type OfferSettings } from "./offer-tools.ts";
+import type { AgentOptions } from "./create-agent.ts";
+import type { AgentMessage, LlmRequest, LlmTurn, TokenUsage } from "./llm.port.ts";
+import { offerTools, type OfferSettings } from "./offer-tools.ts";
 import type { OpenCall, RunState } from "./saved-run.ts";
-import { shortenResult } from "./shorten-result.ts";
 import { readTextCalls } from "./text-calls.ts";
 
 /** What every run of an agent goes by. */
-export interface LoopSettings extends OfferSettings {
-  readonly llm: Llm;
-  readonly arsenal: AgentArsenal;
-  readonly systemPrompt: string | undefined;
-  readonly maxSteps: number;
-  readonly maxTokens: number;
-  readonly maxAnswerTokens: number | undefined;
-  readonly maxResultLength: number;
-  readonly resultFormat: "native" | "text";
-  readonly textCalls: boolean;
-  readonly stream: boolean;
-  readonly clock: Clock;
-}
+export type LoopSettings = OfferSettings &
+  Required<Omit<AgentOptions, "name" | "principal" | "toolset" | "scoreThreshold" | Optional>> &
+  Pick<AgentOptions, Optional>;
+type Optional = "systemPrompt" | "maxAnswerTokens";
 
 /** A run under way. `state` is replaced as the run goes on, never changed, so that a copy of it is a run at one moment. */
 export interface Running {
@@ -62,7 +53,7 @@ export async function runLoop(running: Running, settings: LoopSettings): Promise
     const written = turn.message.calls.length === 0 && settings.textCalls && turn.stop !== "refused";
     const inText = written ? readTextCalls(turn.message.text, tools, step) : [];
     const calls = inText.length > 0 ? inText : turn.message.calls;
-    if (calls.length === 0) return endOf(turn);
+    if (calls.length === 0) return ENDS[turn.stop];
     const format = inText.length > 0 ? "text" : settings.resultFormat;
     running.state = { ...running.state, open: { format, calls: calls.map((read) => ({ read })) } };
     const reason = turn.stop === "refused" ? "refused" : budgetUsedUp(running.state, settings);
@@ -78,17 +69,8 @@ function stopped(signal: AbortSignal): RunStatus {
   return signal.aborted ? "aborted" : "paused";
 }
 
-function endOf({ stop }: LlmTurn): RunStatus {
-  switch (stop) {
-    case "answer":
-    case "calls":
-      return "answered";
-    case "length":
-      return "cut-off";
-    case "refused":
-      return "refused";
-  }
-}
+/** How a run ends whose model makes no calls. */
+const ENDS = { answer: "answered", calls: "answered", length: "cut-off", refused: "refused" } as const;
 
 function budgetUsedUp({ steps, usage }: RunState, budget: LoopSettings): "step-limit" | "token-limit" | undefined {
   if (steps >= budget.maxSteps) return "step-limit";
@@ -171,6 +153,17 @@ async function runCall(
   return { ...result, ...("result" in result && { result: shortenResult(result.result, maxResultLength) }) };
 }
 
+/**
+ * A result as a model is given it: at most so many characters, so that one answer cannot fill its context. What is longer becomes text that ends with
+ * how much is missing. Images and other media, which a provider counts in its own way, are left as they are.
+ */
+function shortenResult(result: unknown, most: number): unknown {
+  const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+  if (text.length <= most || (typeof result !== "string" && /"mime_?type"/i.test(text))) return result;
+  const shown = text.slice(0, most).toWellFormed();
+  return `${shown}\n[The first ${most} of ${text.length} characters. Ask the tool for less to see the rest.]`;
+}
+
 interface Unrun {
   readonly code: ErrorCode;
   readonly message: string;
@@ -190,18 +183,16 @@ const NOT_RUN: Readonly<Record<"step-limit" | "token-limit" | "refused", Unrun>>
 
 /** Gives the model the outcomes of the open step, so that it can go on. A call without one gets the error given here. */
 function closeStep(running: Running, { clock }: LoopSettings, missing: Unrun): void {
-  running.state = { ...running.state, messages: conversationOf(running.state, clock, missing) };
   const { open: _open, ...closed } = running.state;
-  running.state = closed;
+  running.state = { ...closed, messages: conversationOf(running.state, clock, missing) };
 }
 
 /** The conversation with every call answered. Calls that still wait or run have that as their outcome. */
 export function conversationOf(state: RunState, clock: Clock, missing: Unrun = LOST): readonly AgentMessage[] {
   const { open, messages, traceId } = state;
   if (open === undefined) return messages;
-  const results = open.calls.map(({ read, result }) => {
-    return { read, result: result ?? notRun(read, missing, traceId, clock) };
-  });
+  const resultOf = ({ read, result }: OpenCall): ToolResult => result ?? notRun(read, missing, traceId, clock);
+  const results = open.calls.map((call) => ({ read: call.read, result: resultOf(call) }));
   return [...messages, { role: "tool", results, format: open.format }];
 }
 

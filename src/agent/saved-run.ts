@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import type { ToolResult } from "../execute/result.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
@@ -52,13 +52,10 @@ export function fromSavedRun(given: unknown): RunState {
   if (!isPlainObject(given) || given["type"] !== TYPE)
     throw invalid("", given, "is not a saved run", "Pass what run.save() returned, or the parsed JSON of it.");
   const { type: _type, version, ...state } = given;
-  if (typeof version === "number" && version > VERSION)
-    throw invalid(
-      "version",
-      version,
-      `is newer than ${VERSION}`,
-      "Resume it with the version that saved it, or update.",
-    );
+  if (typeof version === "number" && version > VERSION) {
+    const fix = "Resume it with the version that saved it, or update.";
+    throw invalid("version", version, `is newer than ${VERSION}`, fix);
+  }
   if (version !== VERSION) throw invalid("version", version, `must be ${VERSION}`, START_AGAIN);
   for (const [field, isRight] of Object.entries(FIELDS))
     if (!isRight(state[field])) throw invalid(field, state[field], "has the wrong shape", START_AGAIN);
@@ -74,13 +71,8 @@ export function hasEnded({ status }: Pick<RunState, "status">): boolean {
 export function toResumed(saved: unknown, toolset?: string): RunState {
   const state = fromSavedRun(saved);
   if (toolset !== undefined && state.toolset !== undefined && state.toolset !== toolset) {
-    const problem = `is not the agent's toolset, ${showValue(toolset)}`;
-    throw invalid(
-      "toolset",
-      state.toolset,
-      problem,
-      "Use the toolset of the run, or none: the run then keeps its own.",
-    );
+    const fix = "Use the toolset of the run, or none: the run then keeps its own.";
+    throw invalid("toolset", state.toolset, `is not the agent's toolset, ${showValue(toolset)}`, fix);
   }
   if (!hasEnded(state)) return toolset === undefined ? state : { ...state, toolset };
   const fix = "Start a new run, with its messages as history.";
@@ -146,5 +138,5 @@ const FIELDS: Readonly<Record<keyof RunState, Check>> = {
 
 function invalid(field: string, value: unknown, problem: string, fix: string): ArsenalError {
   const what = field === "" ? showValue(value) : `${field} ${showValue(value)}`;
-  return new ArsenalError("INPUT_INVALID", `Cannot resume the run: ${what} ${problem}. ${fix}`, { field, value, fix });
+  return fixable("INPUT_INVALID", `Cannot resume the run: ${what} ${problem}.`, fix, { field, value });
 }
