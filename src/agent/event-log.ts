@@ -31,11 +31,13 @@ export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}) 
     },
     /** Every event so far, then each as it happens, until the end. */
     async *events(): AsyncGenerator<AgentEvent, void> {
-      for (let next = 0; ; next++) {
-        while (next === events.length && !ended) await changed.promise;
+      for (let next = 0; ;) {
         const event = events[next];
-        if (event === undefined) return;
-        yield event;
+        if (event !== undefined) {
+          next++;
+          yield event;
+        } else if (ended) return;
+        else await changed.promise;
       }
     },
   };

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { count } from "../errors/show-value.ts";
 import type { Principal } from "../guard/principal.ts";
 import { visibleText } from "../guard/visible-text.ts";
 import { ownIdentity } from "../mcp/client-identity.ts";
@@ -116,8 +117,8 @@ export function homePage({ base, version, servers, otherTools, ...view }: HomeVi
 ${addresses.join("\n")}
 </dl>
 <h2>Servers</h2>
-${"count" in servers ? `<p>${servers.connected} of ${counted(servers.count, "server")} connected.</p>` : serverList(servers)}
-${otherTools === 0 ? "" : `<p>${counted(otherTools, "tool")} of no server.</p>`}
+${"count" in servers ? `<p>${servers.connected} of ${count(servers.count, "server")} connected.</p>` : serverList(servers)}
+${otherTools === 0 ? "" : `<p>${count(otherTools, "tool")} of no server.</p>`}
 </body>
 </html>
 `;
@@ -130,12 +131,8 @@ function serverList(servers: readonly ShownServer[]): string {
 
 function serverItem({ name, state, tools, problem }: ShownServer): string {
   const why = problem === undefined ? "" : `: ${escaped(problem)}`;
-  const count = tools === 0 && state !== "connected" ? "" : `, ${counted(tools, "tool")}`;
-  return `<li class="${state}"><b>${escaped(name)}</b> ${state}${why}${count}</li>`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${count === 1 ? what : `${what}s`}`;
+  const known = tools === 0 && state !== "connected" ? "" : `, ${count(tools, "tool")}`;
+  return `<li class="${state}"><b>${escaped(name)}</b> ${state}${why}${known}</li>`;
 }
 
 /** Text as it is read, on one line, with nothing hidden in it. */

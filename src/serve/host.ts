@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import { answerWithProblem, requestIdOf, toProblem } from "./http/problem.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http/http-server.ts";
 import type { ServedMcp } from "./serve-mcp.ts";
@@ -99,9 +99,8 @@ function refuseSharedPaths(surfaces: readonly Surface[]): void {
     for (const { path } of routes) {
       const owner = owners.get(path);
       if (owner !== undefined) {
-        const fix = "Give one of them another path.";
-        const message = `The surfaces "${owner}" and "${name}" both declare ${path}. ${fix}`;
-        throw new ArsenalError("CONFIG_INVALID", message, { field: "routes", value: path, fix });
+        const problem = `The surfaces "${owner}" and "${name}" both declare ${path}.`;
+        throw fixable("CONFIG_INVALID", problem, "Give one of them another path.", { field: "routes", value: path });
       }
       owners.set(path, name);
     }

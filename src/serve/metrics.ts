@@ -1,7 +1,8 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import { CONTENT_TYPES, expositionFor, toExposition } from "../observe/metrics/exposition.ts";
 import type { MetricRegistry } from "../observe/metrics/registry.ts";
 import { type Administration, hasRole } from "./administration.ts";
+import { answerText } from "./http/answer.ts";
 import { answerWithProblem, refuseMethodWithProblem, requestIdOf, toProblem } from "./http/problem.ts";
 import type { HttpExchange, Surface } from "./surface.ts";
 
@@ -26,21 +27,14 @@ export function metricsSurface({
       return refuseMethodWithProblem(request, response, "GET, HEAD");
     const mayRead = hasRole(principal, "operator", administration) || principal.roles.includes("metrics");
     if (metrics?.isOpen !== true && !mayRead) {
-      const message = `"${principal.id}" lacks the role "metrics" and cannot read metrics.`;
+      const problem = `"${principal.id}" lacks the role "metrics" and cannot read metrics.`;
       const fix = 'Give the caller the role "metrics" or "operator", or set server.metrics to open.';
-      const error = new ArsenalError("PERMISSION_DENIED", `${message} ${fix}`, { fix });
+      const error = fixable("PERMISSION_DENIED", problem, fix);
       return answerWithProblem(response, toProblem(error, requestIdOf(request)));
     }
     const format = expositionFor(request.headers.accept);
     const page = toExposition((await metrics?.collect()) ?? [], format);
-    response
-      .writeHead(200, {
-        "content-type": CONTENT_TYPES[format],
-        "content-length": Buffer.byteLength(page),
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-      })
-      .end(page);
+    answerText(response, 200, page, { "content-type": CONTENT_TYPES[format], "cache-control": "no-store" });
   }
 
   return {

@@ -1,4 +1,4 @@
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { fixable } from "../errors/arsenal-error.ts";
 import { localOperator, type Principal } from "../guard/principal.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { createRunner, scopeTo } from "../toolset/runner.ts";
@@ -41,18 +41,10 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
     get toolCount() {
       return arsenal.toolCount;
     },
-    get scoreThreshold() {
-      return arsenal.scoreThreshold;
-    },
-    get approvals() {
-      return arsenal.approvals;
-    },
-    get pins() {
-      return arsenal.pins;
-    },
-    get llm() {
-      return arsenal.llm;
-    },
+    scoreThreshold: arsenal.scoreThreshold,
+    approvals: arsenal.approvals,
+    pins: arsenal.pins,
+    llm: arsenal.llm,
     get upstreams() {
       return arsenal.upstreams;
     },
@@ -82,7 +74,5 @@ function scopedArsenal(arsenal: ServableArsenal, toolset: string, clock: Clock =
 /** Nobody changes the catalog through one of its toolsets. */
 async function refuse(): Promise<never> {
   const fix = "Serve everything to change it: leave out --toolset.";
-  throw new ArsenalError("PERMISSION_DENIED", `Only one toolset is served, and the catalog cannot be changed. ${fix}`, {
-    fix,
-  });
+  throw fixable("PERMISSION_DENIED", "Only one toolset is served, and the catalog cannot be changed.", fix);
 }

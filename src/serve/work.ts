@@ -1,29 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { ArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 
 /** The calls under way on every surface, so that shutting down loses none of them. */
-export interface Work {
-  /** Runs one piece of work. Rejects with `CLOSED` while shutting down. The task's signal fires with the given one, or when its time is up. */
-  run<Result>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
-  /** How many are under way. */
-  readonly pending: number;
-  /** True from the moment that shutting down began. */
-  readonly stopping: boolean;
-  /** True once no new work is taken. */
-  readonly draining: boolean;
-  /** Fires when draining begins, for streams that would otherwise never end. */
-  readonly ending: AbortSignal;
-  /** Seconds after which a refused caller should try again: what is left of the time for running work, at least 1. */
-  readonly retryAfterS: number;
-  /**
-   * Shuts down: takes new work for `delayMs` more, so that load balancers can notice, then refuses it and calls `onDraining`, lets work under
-   * way end for `graceMs`, and cuts off the rest. Safe to call twice.
-   */
-  drain(graceMs: number, options?: DrainOptions): Promise<void>;
-}
+export type Work = ReturnType<typeof createWork>;
 
-export interface DrainOptions {
+interface DrainOptions {
   readonly delayMs?: number;
   readonly onDraining?: () => void;
 }
@@ -32,7 +14,7 @@ export interface DrainOptions {
 const CUT_OFF_MS = 1000;
 
 /** Nothing is under way yet. */
-export function createWork(clock: Clock = systemClock): Work {
+export function createWork(clock: Clock = systemClock) {
   const running = new Set<AbortController>();
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;
@@ -57,14 +39,16 @@ export function createWork(clock: Clock = systemClock): Work {
     onDraining?.();
     await untilIdle(graceMs);
     graceEnds = 0;
-    for (const controller of running) controller.abort(shutDown());
+    const cutOff = new ArsenalError("CLOSED", "The gateway shut down before the request ended.");
+    for (const controller of running) controller.abort(cutOff);
     await untilIdle(CUT_OFF_MS);
     // The last answers are written before anybody closes what they are written to.
     await nextTurn();
   }
 
   return {
-    async run(signal, task) {
+    /** Runs one piece of work. Rejects with `CLOSED` while shutting down. The task's signal fires with the given one, or when its time is up. */
+    async run<Result>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
       if (draining) throw shuttingDown();
       const controller = new AbortController();
       const cancel = (): void => controller.abort(signal.reason);
@@ -79,37 +63,39 @@ export function createWork(clock: Clock = systemClock): Work {
         if (running.size === 0) idle.resolve();
       }
     },
-    get pending() {
+    /** How many are under way. */
+    get pending(): number {
       return running.size;
     },
-    get stopping() {
+    /** True from the moment that shutting down began. */
+    get stopping(): boolean {
       return ended !== undefined;
     },
-    get draining() {
+    /** True once no new work is taken. */
+    get draining(): boolean {
       return draining;
     },
-    ending: ending.signal,
-    get retryAfterS() {
+    /** Fires when draining begins, for streams that would otherwise never end. */
+    ending: ending.signal as AbortSignal,
+    /** Seconds after which a refused caller should try again: what is left of the time for running work, at least 1. */
+    get retryAfterS(): number {
       return Math.max(1, Math.ceil((graceEnds - clock.now()) / 1000));
     },
-    drain: (graceMs, options = {}) => (ended ??= end(graceMs, options)),
+    /**
+     * Shuts down: takes new work for `delayMs` more, so that load balancers can notice, then refuses it and calls `onDraining`, lets work under
+     * way end for `graceMs`, and cuts off the rest. Safe to call twice.
+     */
+    drain: (graceMs: number, options: DrainOptions = {}): Promise<void> => (ended ??= end(graceMs, options)),
   };
 }
 
 /** Refuses a request that arrives during shutdown. */
 export function shuttingDown(): ArsenalError {
   const fix = "Send it again in a moment, to the gateway's next start or to another instance.";
-  return new ArsenalError("CLOSED", `The gateway is shutting down and takes no new requests. ${fix}`, {
-    beforeSend: true,
-    fix,
-  });
+  return fixable("CLOSED", "The gateway is shutting down and takes no new requests.", fix, { beforeSend: true });
 }
 
 /** The header that says when a refused request may be sent again. */
 export function retryAfter({ retryAfterS }: Pick<Work, "retryAfterS">): { readonly "retry-after": string } {
   return { "retry-after": String(retryAfterS) };
-}
-
-function shutDown(): ArsenalError {
-  return new ArsenalError("CLOSED", "The gateway shut down before the request ended.");
 }

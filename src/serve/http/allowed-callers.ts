@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { fixable } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 
 /** Who may call a server, by the name the caller uses for it and by the web page that makes the call. */
@@ -55,19 +55,14 @@ export function createCallerCheck(rules: CallerRules): (headers: IncomingHttpHea
   return function check({ host: called, origin }) {
     if (called === undefined || called === "") return { status: 400, message: "The request has no Host header." };
     if (!isOwnName(called)) {
-      const known = [...names].join(", ");
-      return {
-        status: 403,
-        message: `Host ${showValue(called)} is not a name of this server, which is called ${known}. To allow another, add it to server.allowed_hosts (allowedHosts in code).`,
-      };
+      const message = `Host ${showValue(called)} is not a name of this server, which is called ${[...names].join(", ")}. To allow another, add it to server.allowed_hosts (allowedHosts in code).`;
+      return { status: 403, message };
     }
     if (origin === undefined) return undefined;
     const page = origin.toLowerCase();
     if (origins.has(page) || isOwnOrigin(page, called.toLowerCase())) return undefined;
-    return {
-      status: 403,
-      message: `Web pages from ${showValue(origin)} may not call this server. To allow them, add that origin to server.allowed_origins (allowedOrigins in code).`,
-    };
+    const message = `Web pages from ${showValue(origin)} may not call this server. To allow them, add that origin to server.allowed_origins (allowedOrigins in code).`;
+    return { status: 403, message };
   };
 }
 
@@ -103,6 +98,6 @@ export function checkedPublicUrl(given: string): string {
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
   if (isOrigin) return url.origin;
   const fix = "Write scheme and host alone, such as https://tools.example.com.";
-  const details = { field: "publicUrl", value: given, fix };
-  throw new ArsenalError("CONFIG_INVALID", `publicUrl is not the address of a server: ${given}. ${fix}`, details);
+  const details = { field: "publicUrl", value: given };
+  throw fixable("CONFIG_INVALID", `publicUrl is not the address of a server: ${given}.`, fix, details);
 }

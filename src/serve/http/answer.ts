@@ -11,11 +11,11 @@ export function answerJson(
   answerText(response, status, JSON.stringify(value), headers);
 }
 
-/** Answers with JSON that was written already. The connection is closed if a refused body was left unread. */
+/** Answers with a text, JSON unless the headers say otherwise. The connection is closed if a refused body was left unread. */
 export function answerText(
   response: ServerResponse,
   status: number,
-  json: string,
+  text: string,
   headers?: OutgoingHttpHeaders,
 ): void {
   response
@@ -23,11 +23,11 @@ export function answerText(
       "content-type": "application/json",
       ...headers,
       ...((status === 408 || status === 413) && { connection: "close" }),
-      "content-length": Buffer.byteLength(json),
+      "content-length": Buffer.byteLength(text),
       // An answer may quote the request; no browser shall take it for a page.
       "x-content-type-options": "nosniff",
     })
-    .end(json);
+    .end(text);
 }
 
 /** Refuses a request with a JSON-RPC error that belongs to no message. */

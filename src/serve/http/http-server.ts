@@ -7,8 +7,8 @@ import {
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { showValue } from "../../errors/show-value.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { messageOf, showValue } from "../../errors/show-value.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identified, Identity } from "../../guard/identity.port.ts";
 import { localOperator, type Principal } from "../../guard/principal.ts";
@@ -50,18 +50,10 @@ export interface HttpTimeouts {
 }
 
 /** A listening server. */
-export interface HttpServer {
-  /** `http://127.0.0.1:8080`, or `https://…` with a certificate. */
-  readonly url: string;
-  /** Stops listening, ends open streams and resolves when every connection is closed. */
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof createHttpServer>>;
 
 /** The methods that are told by their names. Callers can make up others. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-
-const DEFAULT_HOST = "127.0.0.1";
-const DEFAULT_PORT = 8080;
 
 /** What makes a URL of a path. Which name the caller used has been checked and says nothing more. */
 const ANY_ORIGIN = "http://localhost";
@@ -73,20 +65,19 @@ const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], sco
  * Listens for HTTP and hands each request that may come in to its route. Anybody who can reach the port can call it, so a server that others
  * than this machine can reach does not start without an identity.
  */
-export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { host = DEFAULT_HOST, identity, onError, tls, emit = ignore, clock = systemClock } = options;
+export async function createHttpServer(options: HttpServerOptions) {
+  const { host = "127.0.0.1", identity, onError, tls, emit = ignore, clock = systemClock } = options;
   const { headersMs = 10_000, requestMs = 30_000, keepAliveMs = 65_000, closeMs = 1000 } = options.timeouts ?? {};
   if (identity === undefined && !isLoopback(host)) throw openToAll(host);
   const publicUrl = options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl);
   const { tokenOrigin } = identity ?? {};
   if (tokenOrigin !== undefined && publicUrl === undefined && !isLoopback(host)) throw nameless(host);
 
-  const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
+  const ownOrigins = publicUrl === undefined ? [] : [publicUrl];
   const refusalOf = createCallerCheck({
-    ...options,
     host,
-    allowedHosts: [...publicHosts, ...(options.allowedHosts ?? [])],
-    allowedOrigins: [...(publicUrl === undefined ? [] : [publicUrl]), ...(options.allowedOrigins ?? [])],
+    allowedHosts: [...ownOrigins.map((origin) => new URL(origin).hostname), ...(options.allowedHosts ?? [])],
+    allowedOrigins: [...ownOrigins, ...(options.allowedOrigins ?? [])],
   });
   const isProtected = (path: string): boolean => {
     const route = find(path, () => path);
@@ -150,14 +141,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
         trace,
         json: (limits) => readJson(request, limits),
       });
-    if (identity === undefined || route.open === true) void handle(unasked);
-    else
-      void identify(
-        identity,
-        { request, response, route },
-        route.path.endsWith("/") ? url().pathname : route.path,
-        handle,
-      );
+    if (identity === undefined || route.open === true) return void handle(unasked);
+    const path = route.path.endsWith("/") ? url().pathname : route.path;
+    void identify(identity, { request, response, route }, path, handle);
   }
 
   /** Starts the span of a request. Returns the context of what the request does. */
@@ -184,8 +170,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     } catch (error) {
       onError?.(error);
       const { request, response, url } = exchange;
-      const message = error instanceof Error ? error.message : String(error);
-      emit("request-failed", { requestId: requestIdOf(request), path: url.pathname, message });
+      emit("request-failed", { requestId: requestIdOf(request), path: url.pathname, message: messageOf(error) });
       if (response.headersSent) response.destroy();
       else refuseOn(route, request, response, { status: 500, code: -32_603, message: "The server failed to answer." });
     }
@@ -239,14 +224,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   // Above Node's number headers are dropped unseen, an Origin among them; their size is limited anyway.
   server.maxHeadersCount = 0;
   const work = createOpenWork(server);
-  const port = await listen(server, host, options.port ?? DEFAULT_PORT);
+  const port = await listen(server, host, options.port ?? 8080);
   const url = `${tls === undefined ? "http" : "https"}://${hostInUrl(host)}:${port}`;
   const addressOf = createOwnAddress({ host, port, url }, publicUrl);
   const certificate =
     tls && secured && secureServer && (await followCertificate(secureServer, tls, { known: secured.texts, emit }));
   return {
+    /** `http://127.0.0.1:8080`, or `https://…` with a certificate. */
     url,
-    async close() {
+    /** Stops listening, ends open streams and resolves when every connection is closed. */
+    async close(): Promise<void> {
       await Promise.all([work.close(closeMs), certificate?.close()]);
     },
   };
@@ -302,8 +289,8 @@ function answerPreflight({ headers }: IncomingMessage, response: ServerResponse)
 function listen(server: Server, host: string, port: number): Promise<number> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     const fix = "Give a whole number up to 65535 with --port; 0 takes a free one.";
-    const details = { field: "port", value: port, fix };
-    throw new ArsenalError("CONFIG_INVALID", `port is ${showValue(port)}, which is no port. ${fix}`, details);
+    const details = { field: "port", value: port };
+    throw fixable("CONFIG_INVALID", `port is ${showValue(port)}, which is not a port.`, fix, details);
   }
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(notListening(error, host, port)));
@@ -319,23 +306,23 @@ function notListening(error: NodeJS.ErrnoException, host: string, port: number):
   if (portIsTaken || error.code === "EACCES") {
     const why = portIsTaken ? "another program listens there" : "this user may not use it";
     const fix = "Give another with --port; --port 0 takes a free one.";
-    const details = { field: "port", value: port, fix, cause: error };
-    return new ArsenalError("CONFIG_INVALID", `Port ${port} on ${host} cannot be used: ${why}. ${fix}`, details);
+    const details = { field: "port", value: port, cause: error };
+    return fixable("CONFIG_INVALID", `Port ${port} on ${host} cannot be used: ${why}.`, fix, details);
   }
   const fix = "Give an address of this machine with --host; 127.0.0.1 is the default.";
-  const details = { field: "host", value: host, fix, cause: error };
-  return new ArsenalError("CONFIG_INVALID", `Cannot listen on ${showValue(host)}: ${error.message}. ${fix}`, details);
+  const details = { field: "host", value: host, cause: error };
+  return fixable("CONFIG_INVALID", `Cannot listen on ${showValue(host)}: ${error.message}.`, fix, details);
 }
 
 function openToAll(host: string): ArsenalError {
   const fix =
     "Set a token of 16 characters or more, as TOOLARSENAL_TOKEN for `toolarsenal serve` or as identity: bearerToken({ tokens: [token] }) in code, or listen on 127.0.0.1.";
-  const message = `Listening on ${host || "every address"} lets other machines call every tool, and nothing would ask who they are. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "host", value: host, fix });
+  const problem = `Listening on ${host || "every address"} lets other machines call every tool, and nothing would ask who they are.`;
+  return fixable("CONFIG_INVALID", problem, fix, { field: "host", value: host });
 }
 
 function nameless(host: string): ArsenalError {
   const fix = "Set server.public_url in the configuration, or publicUrl in code, such as https://tools.example.com.";
-  const message = `Listening on ${host || "every address"} for callers with tokens needs the address that the tokens are for. ${fix}`;
-  return new ArsenalError("CONFIG_INVALID", message, { field: "publicUrl", fix });
+  const problem = `Listening on ${host || "every address"} for callers with tokens needs the address that the tokens are for.`;
+  return fixable("CONFIG_INVALID", problem, fix, { field: "publicUrl" });
 }

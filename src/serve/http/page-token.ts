@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import type { Seal, SealBinding } from "../mcp/modern/seal.ts";
 
 /** The header in which a page sends its token. */
@@ -25,10 +25,7 @@ export function pageRefusal(
   if (typeof token === "string" && seal.open(token, BINDING) !== undefined) return undefined;
   const fix = `Reload the page. A page of your own sends, as ${HEADER}, the page-token that /ui has in its <meta>; it is good for a day.`;
   const problem = token === undefined ? "has no page token" : "has a page token that is wrong or too old";
-  return new ArsenalError("PERMISSION_DENIED", `This request from a web page ${problem}. ${fix}`, {
-    field: HEADER,
-    fix,
-  });
+  return fixable("PERMISSION_DENIED", `This request from a web page ${problem}.`, fix, { field: HEADER });
 }
 
 function isOwnPage({ host = "", origin, "sec-fetch-site": site }: IncomingHttpHeaders): boolean {

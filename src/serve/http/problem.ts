@@ -4,6 +4,7 @@ import { ArsenalError, type ErrorDetails, isArsenalError } from "../../errors/ar
 import { ERROR_CODES, type ErrorCode } from "../../errors/codes.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { toWire } from "../../errors/to-wire.ts";
+import { answerJson } from "./answer.ts";
 
 /** Why a request was refused: a problem of RFC 9457, as `application/problem+json` carries it. */
 export interface Problem extends Pick<ErrorDetails, "field" | "value" | "fix" | "issues" | "retryAfterMs"> {
@@ -56,20 +57,13 @@ export function toProblem(
 /** Answers with a problem, and says when to try again if that is known. */
 export function answerWithProblem(response: ServerResponse, problem: Problem, headers?: OutgoingHttpHeaders): void {
   const { status, requestId, retryAfterMs } = problem;
-  const json = JSON.stringify(problem);
-  response
-    .writeHead(status, {
-      ...(retryAfterMs !== undefined && { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
-      ...headers,
-      // The rest of a body that was refused is not read.
-      ...((status === 408 || status === 413) && { connection: "close" }),
-      "content-type": "application/problem+json",
-      "content-length": Buffer.byteLength(json),
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "x-request-id": requestId,
-    })
-    .end(json);
+  answerJson(response, status, problem, {
+    ...(retryAfterMs !== undefined && { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
+    ...headers,
+    "content-type": "application/problem+json",
+    "cache-control": "no-store",
+    "x-request-id": requestId,
+  });
 }
 
 /** Refuses a method that a path does not have, naming those that it has. */

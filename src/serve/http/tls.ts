@@ -1,22 +1,14 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:https";
-import { ArsenalError } from "../../errors/arsenal-error.ts";
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { TlsFiles } from "./listen-options.ts";
 import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
 
-/** A certificate that was read and checked. */
-export interface ServerCertificate {
-  readonly certificate: X509Certificate;
-  /** What Node's server takes. */
-  readonly context: { readonly cert: string; readonly key: string; readonly minVersion: "TLSv1.2" };
-  /** What the files contain. */
-  readonly texts: readonly string[];
-}
-
 /** Reads the files. Throws `CONFIG_INVALID`, with the file and the fix, if one cannot be used or the key is that of another certificate. */
-export async function readCertificate({ cert, key, ca }: TlsFiles): Promise<ServerCertificate> {
+export async function readCertificate({ cert, key, ca }: TlsFiles) {
   const [certText, keyText] = [await read("cert", cert), await read("key", key)];
   const caText = ca === undefined ? undefined : await read("ca", ca);
   const certificate = parseCertificate("cert", cert, certText);
@@ -28,7 +20,9 @@ export async function readCertificate({ cert, key, ca }: TlsFiles): Promise<Serv
   const chain = caText === undefined ? certText : `${certText.trimEnd()}\n${caText}`;
   return {
     certificate,
-    context: { cert: chain, key: keyText, minVersion: "TLSv1.2" },
+    /** What Node's server takes. */
+    context: { cert: chain, key: keyText, minVersion: "TLSv1.2" as const },
+    /** What the files contain. */
     texts: [certText, keyText, ...(caText === undefined ? [] : [caText])],
   };
 }
@@ -51,8 +45,7 @@ export function followCertificate(
         server.setSecureContext(context);
         emit("certificate-reloaded", { file, validTo: certificate.validToDate.toISOString() });
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        emit("certificate-failed", { file, message: `${why} The old certificate stays in use.` });
+        emit("certificate-failed", { file, message: `${messageOf(error)} The old certificate stays in use.` });
       }
     },
     onFailure: ({ message }) =>
@@ -76,8 +69,7 @@ function parseCertificate(name: Name, file: string, text: string): X509Certifica
   try {
     return new X509Certificate(text);
   } catch (error) {
-    const fix = "Give the certificate as a PEM file.";
-    throw unusable(name, file, "is not a certificate", fix, error);
+    throw unusable(name, file, "is not a certificate", "Give the certificate as a PEM file.", error);
   }
 }
 
@@ -85,19 +77,14 @@ function parseKey(file: string, text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch (error) {
-    const isEncrypted = text.includes("ENCRYPTED");
-    const fix = isEncrypted
-      ? "Give the key without a passphrase: openssl pkey -in FILE -out NEW-FILE"
-      : "Give the private key as a PEM file.";
-    throw unusable("key", file, isEncrypted ? "needs a passphrase" : "is not a private key", fix, error);
+    if (!text.includes("ENCRYPTED"))
+      throw unusable("key", file, "is not a private key", "Give the private key as a PEM file.", error);
+    const fix = "Give the key without a passphrase: openssl pkey -in FILE -out NEW-FILE";
+    throw unusable("key", file, "needs a passphrase", fix, error);
   }
 }
 
 function unusable(name: Name, file: string, why: string, fix: string, cause?: unknown): ArsenalError {
-  const details = { field: `tls.${name}`, value: file, fix, ...(cause === undefined ? {} : { cause }) };
-  return new ArsenalError(
-    "CONFIG_INVALID",
-    `Cannot serve over TLS: ${file} (server.tls.${name}) ${why}. ${fix}`,
-    details,
-  );
+  const problem = `Cannot serve over TLS: ${file} (server.tls.${name}) ${why}.`;
+  return fixable("CONFIG_INVALID", problem, fix, { field: `tls.${name}`, value: file, cause });
 }

@@ -6,12 +6,7 @@ import { type ServedArsenal, CHANGES_TOOLS } from "../served-arsenal.ts";
 import { fromToolName } from "./shown-tool.ts";
 
 /** The tools one principal may know of, indexed by every name that means one of them. */
-export interface CatalogView {
-  /** The tool that a client's name means, and no looser reading of it. */
-  named(name: string): Tool | undefined;
-  /** The tool that a model means: also by qualified name, or by a bare or source name that only one tool has. Never for a meta-tool's name. */
-  meant(name: string): Tool | undefined;
-}
+export type CatalogView = ReturnType<typeof createView>;
 
 /** Principals whose view is kept; beyond it the one used longest ago is dropped. */
 const MAX_VIEWS = 64;
@@ -28,10 +23,8 @@ export function createCatalogViews(arsenal: Pick<ServedArsenal, "listTools" | "s
       views.delete(key);
       views.set(key, view);
       view.catch(() => views.delete(key));
-      for (const oldest of views.keys()) {
-        if (views.size <= MAX_VIEWS) break;
-        views.delete(oldest);
-      }
+      const [oldest] = views.keys();
+      if (views.size > MAX_VIEWS) views.delete(oldest ?? "");
       return view;
     },
     /** Drops every view. Events about the catalog come a turn late; this is for a caller who knows now that it changed. */
@@ -44,11 +37,12 @@ function keyOf({ id, tenant, roles, capabilities, scopes, local }: Principal): s
   return JSON.stringify([id, tenant ?? null, roles, capabilities, scopes, local]);
 }
 
-function createView(tools: readonly Tool[]): CatalogView {
+function createView(tools: readonly Tool[]) {
   const byId = new Map(tools.map((tool) => [tool.id, tool]));
   let cut: ReadonlyMap<string, Tool> | undefined;
   let loose: ReadonlyMap<string, Tool | "several"> | undefined;
 
+  /** The tool that a client's name means, and no looser reading of it. */
   function named(name: string): Tool | undefined {
     const asked = fromToolName(name);
     if (asked === undefined) return undefined;
@@ -59,7 +53,8 @@ function createView(tools: readonly Tool[]): CatalogView {
 
   return {
     named,
-    meant(name) {
+    /** The tool that a model means: also by qualified name, or by a bare or source name that only one tool has. Never for a meta-tool's name. */
+    meant(name: string): Tool | undefined {
       if (META_TOOL_NAMES.has(name)) return undefined;
       const exact = named(name);
       if (exact !== undefined) return exact;

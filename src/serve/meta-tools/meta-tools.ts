@@ -13,20 +13,13 @@ export type MetaAnswer =
   | { readonly kind: "call"; readonly toolName: string; readonly arguments: unknown }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** The tools that find and run other tools, for any surface: the surface only translates. */
-export interface MetaTools {
-  /** Reads a call of `find_relevant_tools` or `execute_tool`, however the model spelled it, and answers it as far as no tool is run. */
-  answer(name: string, given: unknown, caller: MetaCaller): Promise<MetaAnswer>;
-  /** Waits for servers that are still connecting, unless the tool with this exact name is there and its own server is not among them. */
-  waitFor(name: string, caller: MetaCaller): Promise<void>;
-  close(): void;
-}
+export type MetaTools = ReturnType<typeof createMetaTools>;
 
-/** The meta-tools of one arsenal. */
+/** The tools that find and run other tools, for any surface: the surface only translates. */
 export function createMetaTools(parts: {
   readonly arsenal: Pick<ServedArsenal, "retrieve" | "listTools" | "subscribe">;
   readonly startup: Startup;
-}): MetaTools {
+}) {
   const { arsenal, startup } = parts;
   const views = createCatalogViews(arsenal);
 
@@ -51,7 +44,8 @@ export function createMetaTools(parts: {
   }
 
   return {
-    async answer(name, given, caller) {
+    /** Reads a call of `find_relevant_tools` or `execute_tool`, however the model spelled it, and answers it as far as no tool is run. */
+    async answer(name: string, given: unknown, caller: MetaCaller): Promise<MetaAnswer> {
       if (name === FIND_TOOL) return find(given, caller);
       await waitUnless(caller, (view) => repairCall(given, view.meant)?.tool);
       const call = repairCall(given, (await views.of(caller.principal)).meant);
@@ -61,7 +55,8 @@ export function createMetaTools(parts: {
       const message = `tool_name is missing. Give the name of a tool that ${FIND_TOOL} returned, and its arguments.`;
       return { kind: "invalid", message };
     },
-    waitFor: (name, caller) => waitUnless(caller, (view) => view.named(name)),
-    close: () => views.close(),
+    /** Waits for servers that are still connecting, unless the tool with this exact name is there and its own server is not among them. */
+    waitFor: (name: string, caller: MetaCaller): Promise<void> => waitUnless(caller, (view) => view.named(name)),
+    close: views.close,
   };
 }

@@ -1,4 +1,5 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { follow, pointerSteps } from "../../tool/schema/keywords.ts";
 
 /** Keywords under which a schema has more schemas for the same object: in a list, alone, or by name. */
 const LISTS = ["allOf", "anyOf", "oneOf"] as const;
@@ -49,11 +50,5 @@ function schemasOf(schema: unknown, root: unknown, depth: number): readonly Sche
 
 /** What a reference within the schema points at. One that leads elsewhere could name anything. */
 function referred(ref: string, root: unknown): unknown {
-  if (!ref.startsWith("#")) return { additionalProperties: true };
-  let target: unknown = root;
-  for (const step of ref.split("/").slice(1)) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    target = isPlainObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
-  }
-  return target;
+  return ref.startsWith("#") ? follow(root, pointerSteps(ref.slice(1)) ?? []) : { additionalProperties: true };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { OutgoingHttpHeaders } from "node:http";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import { identified } from "../../guard/identity/any-identity.ts";
 import type { Identity, SignIn, SignInAttempt } from "../../guard/identity.port.ts";
 import type { Emit } from "../../observe/events.ts";
@@ -63,20 +64,15 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
     const answer = Object.fromEntries(url.searchParams);
     const { state = "" } = answer;
     const attempt = seal.open(cookieOf(request.headers.cookie, state), BINDING) as Attempt | undefined;
-    if (attempt === undefined)
-      return fail(
-        exchange,
-        400,
-        `This sign-in was not started in this browser, or took longer than ten minutes. Sign in again, at ${address}${UI}.`,
-      );
+    if (attempt === undefined) {
+      const problem = `This sign-in was not started in this browser, or took longer than ten minutes. Sign in again, at ${address}${UI}.`;
+      return fail(exchange, 400, problem);
+    }
     const { to } = attempt;
-    if (attempt.state !== state)
-      return fail(
-        exchange,
-        400,
-        "The answer does not belong to the sign-in that this browser started. Sign in again.",
-        to,
-      );
+    if (attempt.state !== state) {
+      const problem = "The answer does not belong to the sign-in that this browser started. Sign in again.";
+      return fail(exchange, 400, problem, to);
+    }
     const done = { "set-cookie": cookie(state, address, "", 0) };
     try {
       const token = await signIn.finish(answer, { ...attemptAt(address), verifier: attempt.verifier });
@@ -111,7 +107,7 @@ export function signInRoutes({ identity, signIn, seal, emit, show }: SignInParts
   /** Tells the person what they can do something about. Everything else is for the operator, who reads it in the log. */
   function failWith(exchange: HttpExchange, error: unknown, to: string, headers?: OutgoingHttpHeaders): Promise<void> {
     const code = isArsenalError(error) ? error.code : undefined;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (code === "UNAUTHENTICATED") return fail(exchange, 403, message, to, headers);
     const { request, url } = exchange;
     emit?.("request-failed", { requestId: requestIdOf(request), path: url.pathname, message });
