@@ -81,10 +81,7 @@ export interface Agent {
 
 const traceIds = createTraceIds();
 
-/**
- * Creates an agent. For each turn of the model it finds the few tools that fit the conversation, runs the model's calls under the arsenal's
- * policy, all calls of one turn at once, and returns the results to the model until it answers.
- */
+/** Creates an agent. For each turn it finds the few tools that fit, and runs the model's calls at once, under policy, until the model answers. */
 export function createAgent(options: AgentOptions): Agent {
   const { name = "agent" } = options;
   const own = toSettings(options);

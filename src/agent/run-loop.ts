@@ -108,10 +108,7 @@ function added(a: TokenUsage, b: TokenUsage): TokenUsage {
   return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens };
 }
 
-/**
- * Runs the given calls of the open step, or those of a resumed one that wait for approval, all at once. True if the model can go on: every call has
- * its outcome, and nobody aborted.
- */
+/** Runs the given calls of the open step, or those of a resumed one that wait for approval, all at once. True if the model can go on. */
 async function answerCalls(running: Running, settings: LoopSettings, fresh?: readonly ReadCall[]): Promise<boolean> {
   const { signal } = running;
   const due = running.state.open?.calls.flatMap(({ read, result }, index) =>
@@ -153,10 +150,7 @@ async function runCall(
   return { ...result, ...("result" in result && { result: shortenResult(result.result, maxResultLength) }) };
 }
 
-/**
- * A result as a model is given it: at most so many characters, so that one answer cannot fill its context. What is longer becomes text that ends with
- * how much is missing. Images and other media, which a provider counts in its own way, are left as they are.
- */
+/** A result as a model is given it: cut to so many characters, and then as text that says how much is missing. Media are left as they are. */
 function shortenResult(result: unknown, most: number): unknown {
   const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
   if (text.length <= most || (typeof result !== "string" && /"mime_?type"/i.test(text))) return result;

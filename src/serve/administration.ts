@@ -121,10 +121,7 @@ export interface EnsembleAdministration {
   list(): readonly EnsembleStatus[];
   /** Throws ENSEMBLE_NOT_FOUND. */
   get(name: string): EnsembleStatus;
-  /**
-   * Returns the latest lines of its log, newest last, of those with an id above `after`; none if its source writes no log. Also has the log of a server that
-   * could not be added. Throws ENSEMBLE_NOT_FOUND.
-   */
+  /** Returns the latest lines of its log, newest last, above the id `after`. Also for a server that could not be added. Throws ENSEMBLE_NOT_FOUND. */
   log(name: string, options: { readonly after?: number | undefined }): readonly LogLine[];
   /** Connects a disconnected or failed ensemble. These four resolve with what became of it, or reject with ENSEMBLE_NOT_FOUND. */
   connect(name: string, options: { readonly signal: AbortSignal }): Promise<EnsembleStatus>;
@@ -199,10 +196,7 @@ export interface AuditQuery {
 }
 
 export interface AuditAdministration {
-  /**
-   * Newest first. `before` is where the page before ended. A page may be short, or empty, though there is a next one: so much of the log is
-   * read for one page, and no more.
-   */
+  /** Newest first. `before` is where the page before ended. A page may be short, or empty, though there is a next one. */
   query(
     query: AuditQuery,
     page: { readonly limit: number; readonly before?: number | undefined; readonly signal: AbortSignal },

@@ -10,9 +10,8 @@ const WITHOUT: Readonly<Record<Dependency, string>> = {
 };
 
 /**
- * `/healthz`, 200 as long as the process answers, and `/readyz`, 503 until every upstream has connected or failed once, while a surface has a
- * problem, while the catalog or a strict audit log is away, and while the gateway shuts down. An upstream that is lost later does not make the
- * gateway unready: it serves the others. Anybody may ask, so names and reasons are shown only to the operator.
+ * `/healthz`, 200 while the process answers, and `/readyz`, 503 until every upstream was tried, while something it depends on is away, and during
+ * shutdown. An upstream that is lost later does not matter. Anybody may ask, so names and reasons are for the operator only.
  */
 export function healthSurface(
   context: Pick<SurfaceContext, "arsenal" | "startup" | "work" | "isLocal" | "surfaces" | "dependencies">,

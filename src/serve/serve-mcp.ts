@@ -33,10 +33,7 @@ export interface ServeMcpOptions extends Omit<ListenOptions, "identity"> {
   readonly startupWaitMs?: number;
   /** Resolves when everything that is to be served has been added. Requests that need it wait for it, as for a server that is connecting. */
   readonly starting?: Promise<unknown>;
-  /**
-   * How long calls under way may take to end when serving ends, in milliseconds; then they are cut off. New requests are refused meanwhile.
-   * Defaults to `server.drainTimeoutS` of the configuration, 8 s.
-   */
+  /** How long calls may take to end when serving ends, in milliseconds. Defaults to `server.drainTimeoutS` of the configuration, 8 s. */
   readonly drainMs?: number;
   /**
    * How long `http` still takes requests after it was asked to close, in milliseconds. Meanwhile `/readyz` answers 503, so that load balancers

@@ -9,10 +9,7 @@ export interface Startup {
   connecting(): readonly string[];
   /** Those of them that callers may know about. */
   shown(): readonly string[];
-  /**
-   * Resolves when every first attempt has ended, well or not, or when the bound is reached. Undefined when there is nothing to wait for.
-   * Rejects with the signal's reason.
-   */
+  /** Resolves when every first attempt has ended, or the bound is reached. Undefined when there is nothing to wait for. */
   wait(signal: AbortSignal): Promise<void> | undefined;
   /** Ends every wait, and stops following servers that are added later. */
   close(): void;

@@ -36,10 +36,7 @@ export interface Route {
   readonly open?: boolean;
   /** True if the route is exactly this path, even though it ends in `/`. */
   readonly exact?: boolean;
-  /**
-   * True if the route itself counts its work and refuses new work during shutdown, in its protocol's own way. For other routes the host does
-   * it; open ones are always answered.
-   */
+  /** True if the route counts its work and refuses new work during shutdown itself. For other routes the host does it. */
   readonly drainsItself?: boolean;
   /** How the host's own refusals (401, 403, 503, 500) are written on this route. Defaults to the errors of JSON-RPC. */
   readonly refusals?: "json-rpc" | "problem+json";

@@ -81,10 +81,7 @@ export function createWork(clock: Clock = systemClock) {
     get retryAfterS(): number {
       return Math.max(1, Math.ceil((graceEnds - clock.now()) / 1000));
     },
-    /**
-     * Shuts down: takes new work for `delayMs` more, so that load balancers can notice, then refuses it and calls `onDraining`, lets work under
-     * way end for `graceMs`, and cuts off the rest. Safe to call twice.
-     */
+    /** Shuts down: after `delayMs` refuses new work and calls `onDraining`, then lets work end for `graceMs` and cuts off the rest. Safe to call twice. */
     drain: (graceMs: number, options: DrainOptions = {}): Promise<void> => (ended ??= end(graceMs, options)),
   };
 }

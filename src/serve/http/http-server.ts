@@ -61,10 +61,7 @@ const ANY_ORIGIN = "http://localhost";
 /** Who calls what needs no identity, on a server that asks for one elsewhere. */
 const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], scopes: [], local: false };
 
-/**
- * Listens for HTTP and hands each request that may come in to its route. Anybody who can reach the port can call it, so a server that others
- * than this machine can reach does not start without an identity.
- */
+/** Listens for HTTP and hands requests to their routes. Refuses to start without an identity if other machines can reach it. */
 export async function createHttpServer(options: HttpServerOptions) {
   const { host = "127.0.0.1", identity, onError, tls, emit = ignore, clock = systemClock } = options;
   const { headersMs = 10_000, requestMs = 30_000, keepAliveMs = 65_000, closeMs = 1000 } = options.timeouts ?? {};

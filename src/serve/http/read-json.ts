@@ -31,10 +31,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
 const JSON_TYPE: readonly string[] = ["application/json"];
 
-/**
- * Reads a request's body as JSON, or says why it was refused. Never rejects. A body refused with 408 or 413 is left unread: answer it with
- * `refuse`, which closes the connection.
- */
+/** Reads a request's body as JSON, or says why it was refused. Never rejects. A body refused with 408 or 413 is left unread. */
 export async function readJson(request: IncomingMessage, limits: ReadLimits = {}): Promise<CheckedJson> {
   const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH, timeoutMs = TIMEOUT_MS } = limits;
   const unusable = refusedByHeaders(request, maxBytes, limits.types);
@@ -143,10 +140,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/**
- * How many keys the text writes: in JSON, a colon outside a string is always one. Text that is no JSON gives some number; the parser then
- * refuses it. Runs before the parser, so that the parser never sees deep nesting.
- */
+/** Counts the keys in a text: in JSON, a colon outside a string is always one. Runs first, so that the parser never sees deep nesting. */
 function countKeys(text: string, maxDepth: number): number {
   const { length } = text;
   let keys = 0;

@@ -27,10 +27,7 @@ export async function readCertificate({ cert, key, ca }: TlsFiles) {
   };
 }
 
-/**
- * Gives new connections the new certificate when the files change; open connections go on with theirs. Files that cannot be used are
- * reported, and the certificate stays as it is.
- */
+/** Gives new connections the new certificate when the files change. Unusable files are reported, and the certificate stays. */
 export function followCertificate(
   server: Server,
   files: TlsFiles,

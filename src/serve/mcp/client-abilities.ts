@@ -8,10 +8,7 @@ const NEEDED: ReadonlyMap<string, string> = new Map([
   ["roots/list", "roots"],
 ]);
 
-/**
- * Why a client cannot be asked something, as the error its asker gets; undefined if it can. A legacy client may be asked more than the
- * protocol knows, a modern one only what an `input_required` result may hold.
- */
+/** Why a client cannot be asked something; undefined if it can. Modern clients are asked only what an `input_required` result may hold. */
 export function unaskable(
   method: string,
   params: JsonObject | undefined,

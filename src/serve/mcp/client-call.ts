@@ -13,9 +13,8 @@ import type { Exchange } from "./plane.ts";
 const CONFIRMATION_ID = "toolarsenal/confirmationId";
 
 /**
- * Runs a client's call through the arsenal, with the approval that the client names. If the call needs an approval that the caller itself may
- * give, and the client can show a question, the person at the client is asked. Otherwise the call keeps waiting. Nothing has run when the
- * person is asked, so a modern client's answer may reach another process.
+ * Runs a client's call with the approval that it names. If the caller itself may approve the call, and the client can show a question, the
+ * person there is asked. Nothing has run by then, so the answer of a modern client may reach another process.
  */
 export async function runForClient(
   exchange: Pick<Exchange, "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,

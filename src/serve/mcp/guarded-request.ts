@@ -19,10 +19,7 @@ export interface GuardedRequest {
   readonly context: Omit<McpRequestParts, "method" | "extra" | "passInputRequired">;
 }
 
-/**
- * Runs a client's request through the arsenal, so that policy, limits and records are those of every call, and returns the server's own
- * answer unchanged. Undefined if the client may not know of such things of this server.
- */
+/** Runs a client's request through the arsenal and returns the server's own answer. Undefined if the client may not know of such things there. */
 export async function guardedRequest(
   exchange: Pick<Exchange, "method" | "params" | "peer" | "signal" | "ask" | "resumed" | "trace">,
   { upstream, params, context }: GuardedRequest,
@@ -57,8 +54,8 @@ export async function mayKnow(
 }
 
 /**
- * The call that a request is: policy decides on its arguments, and the server is asked for nothing else. To hear of a resource's changes is to
- * read it, and to complete an argument is to use what it belongs to.
+ * The call that a request is; policy decides on its arguments. To hear of a resource's changes is to read it, and to complete an argument is to
+ * use what it belongs to.
  */
 function toCall(
   method: string,

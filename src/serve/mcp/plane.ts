@@ -60,10 +60,7 @@ export interface Plane {
   openSession(peer: Peer, channel: { readonly push: Push; readonly ask: Ask }): Promise<PlaneSession>;
   /** The one stay that all modern requests share. */
   readonly shared: PlaneSession;
-  /**
-   * Feeds a modern client's `subscriptions/listen`: calls `push` for what the filter asks until the signal fires. Returns the part of the
-   * filter that is honoured.
-   */
+  /** Calls `push` for what a modern client's filter asks until the signal fires. Returns the part of the filter that is honoured. */
   listen(
     filter: JsonObject,
     push: Push,

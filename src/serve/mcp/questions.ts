@@ -4,10 +4,7 @@ import { unaskable } from "./client-abilities.ts";
 
 type Question = Pick<PromiseWithResolvers<JsonObject>, "resolve" | "reject">;
 
-/**
- * Keeps the questions that one legacy client has not answered yet. With the id of this process as `asker`, the ids of questions say who asked,
- * so that an answer that reaches another process finds its way back.
- */
+/** Keeps the unanswered questions to one legacy client. Their ids name `asker`, so that an answer that reaches another process finds its way back. */
 export function createQuestions(send: (message: RpcMessage, relatedTo?: RequestId) => void, asker?: string) {
   const open = new Map<RequestId, Question>();
   let last = 0;

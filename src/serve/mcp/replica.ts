@@ -53,10 +53,7 @@ const PROBE_MS = 2_000;
 /** A message that nobody took by then is dropped. */
 const MAIL_MS = 60_000;
 
-/**
- * Joins the processes that share a state. The body of a message is a sealed document; only its key is published, so that neither the size of a
- * message nor its delivery twice matters.
- */
+/** Joins the processes that share a state. Messages are sealed documents; only their keys are published, so size and repetition do not matter. */
 export async function createReplica(state: ReplicaState, { clock = systemClock }: { readonly clock?: Clock } = {}) {
   const { documents, changes, leases } = state;
   const id: string = randomUUID();

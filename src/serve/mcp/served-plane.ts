@@ -24,9 +24,8 @@ export function servedPlane(
 }
 
 /**
- * Wraps a plane so that no known secret reaches a client through it, whatever an upstream repeats: results, errors, progress, log messages,
- * questions, definitions and instructions. Text that only looks like a credential is redacted in errors, progress and logs, and left alone
- * in results. What contains no secret passes as the same object.
+ * Wraps a plane so that no known secret reaches a client through it. Text that only looks like a credential is redacted in errors, progress and
+ * logs, and left alone in results. What contains no secret passes as the same object.
  */
 function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   const { known } = redactor;

@@ -47,10 +47,7 @@ export function toFilter(lists: readonly ServedList[], uris: readonly string[]):
   };
 }
 
-/**
- * Opens a modern client's subscription, until either side cancels it: acknowledges it first, then passes on what the plane says, each under the
- * subscription's id.
- */
+/** Opens a modern client's subscription: acknowledges it, then passes on what the plane says, each under the subscription's id. */
 export function openSubscription(
   plane: Plane,
   { id, params, peer, notify }: Pick<Exchange, "id" | "params" | "peer" | "notify">,

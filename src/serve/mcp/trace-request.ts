@@ -6,10 +6,7 @@ import { readTraceContext, spanBelow } from "../../observe/trace-context.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange } from "./plane.ts";
 
-/**
- * Answers MCP requests and reports that they were answered. Each has its span: below the one that `_meta.traceparent` names, as the protocol has
- * it, else below the HTTP request that it came in, else at the beginning of a new trace.
- */
+/** Answers MCP requests and reports them. Each has a span below `_meta.traceparent`, else below its HTTP request, else in a new trace. */
 export function createTracing(emit: Emit = () => {}) {
   const ids = createTraceIds();
   return async (exchange: Exchange, answer: (exchange: Exchange) => Promise<JsonObject>): Promise<JsonObject> => {

@@ -18,10 +18,7 @@ export function namesProperty(schema: unknown, name: string): boolean {
   );
 }
 
-/**
- * Whether a tool takes properties of names of the caller's choice. A schema that names its properties and is silent about others is held to
- * the named ones.
- */
+/** Whether a tool takes properties of any name. A schema that names some and is silent about others is held to those. */
 export function takesAnyProperty(schema: unknown): boolean {
   const schemas = schemasOf(schema, schema, MAX_DEPTH);
   const isOpen = schemas.some(({ additionalProperties, ...keywords }) => {

@@ -34,10 +34,7 @@ function withoutBoolean([name, property]: [string, unknown]): [string, unknown] 
   return [name, property ? {} : { not: {} }];
 }
 
-/**
- * The name an MCP client sees for a tool id: its alias. A tool whose alias is a meta-tool's name has its namespace spelled out, which is no
- * other tool's alias.
- */
+/** The name an MCP client sees for a tool id: its alias, or with the namespace spelled out if that is a meta-tool's name. */
 export function toToolName(id: string): string {
   const alias = toAlias(id);
   return META_TOOL_NAMES.has(alias) ? `${DEFAULT_NAMESPACE}-${alias}` : alias;

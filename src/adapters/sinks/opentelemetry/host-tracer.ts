@@ -4,10 +4,7 @@ import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import type { Span } from "./otlp.ts";
 
-/**
- * Hands spans to the tracer provider that the application registered, which chooses their ids. Collects them for a while, because a span ends
- * after those below it and the provider wants them from the top.
- */
+/** Hands spans to the application's tracer provider, which chooses their ids. Collects them for a while: it wants them from the top. */
 export function createHostTracer<Item>(parts: {
   readonly toSpans: (item: Item) => readonly Span[];
   readonly version: string;

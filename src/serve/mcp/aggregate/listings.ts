@@ -14,10 +14,7 @@ export interface Listed {
   readonly item: JsonObject;
 }
 
-/**
- * Everything of one kind that a principal may know of, in the order of the upstreams. Never rejects: an upstream that fails or is slow has what
- * it last listed.
- */
+/** Everything of one kind that a principal may see. Never rejects: an upstream that fails or is slow has what it last listed. */
 export type Listings = (listing: ListedKind, principal: Principal) => Promise<readonly Listed[]>;
 
 /** What upstreams list beside tools, and the member of an entry that names it. */

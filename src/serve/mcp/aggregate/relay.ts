@@ -7,10 +7,7 @@ import type { Exchange } from "../plane.ts";
 /** Changes of an upstream's own lists and resources are told apart from any request, with the names that clients know. */
 const TOLD_ELSEWHERE = /^notifications\/(?:.*\/list_changed|resources\/updated)$/;
 
-/**
- * Hands on progress, under the token of the client's request, and log messages of the session's level. An update that the arsenal and the
- * upstream both tell is told once.
- */
+/** Passes on progress, once if arsenal and upstream both report it, and the log messages of the session's level. */
 export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level: LogLevel | undefined) {
   const { _meta } = exchange.params;
   const token = isPlainObject(_meta) ? _meta["progressToken"] : undefined;

@@ -27,10 +27,7 @@ export interface AnswerParts {
   readonly sessionLevel: LogLevel | undefined;
 }
 
-/**
- * Hands a client's request on, under policy, to the upstream it is for, with the names in it changed to the upstream's own. Undefined if the
- * client may not know of such things of this upstream.
- */
+/** Hands a client's request, under policy, to the upstream it is for. Undefined if the client may not know of such things there. */
 export async function requestUpstream(
   exchange: Exchange,
   upstream: McpUpstream,
@@ -49,10 +46,7 @@ export async function requestUpstream(
   throw new RpcError({ code: RPC.internalError, message });
 }
 
-/**
- * What an upstream wants back when the client repeats a request, carried by the client and sealed. It is good for one caller and one target,
- * such as a tool and its arguments.
- */
+/** What an upstream wants back with a repeated request, sealed and carried by the client. It is good for one caller and one target. */
 export function createRequestState(
   { peer, method }: Pick<Exchange, "peer" | "method">,
   target: JsonObject,

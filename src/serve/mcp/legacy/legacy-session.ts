@@ -66,10 +66,7 @@ export function createLegacySession(parts: LegacySessionParts) {
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);
 
-  /**
-   * Takes one parsed message of the client, with the HTTP headers that it came with, and who sent it if each message proves that anew: the same
-   * caller may come back with fewer rights.
-   */
+  /** Takes one parsed message, with its HTTP headers and its sender: the same caller may come back with fewer rights. */
   function receive(value: unknown, headers: Headers = NO_HEADERS, sender: Principal = principal): void {
     if (lifetime.signal.aborted) return;
     const received = readMessage(value);

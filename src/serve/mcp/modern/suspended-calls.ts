@@ -69,9 +69,8 @@ const KEPT_NOTIFICATIONS = 100;
 const LONGEST_WAIT_MS = 600_000;
 
 /**
- * Carries the calls of modern clients over the requests that they take. A call that can start over from its question leaves nothing here: the
- * client carries all of it, sealed. Any other call is in the middle of something and waits in this process, which other processes hand the
- * answers to.
+ * Carries the calls of modern clients over several requests. The client carries, sealed, a call that can start over from its question. Any other
+ * call waits in this process, to which other processes hand the answers.
  */
 export function createSuspendedCalls(plane: string, options: ModernRequestsOptions) {
   const { replica, work, suspendedLimit = 1000, clock = systemClock } = options;
@@ -269,10 +268,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
   }
 
   return {
-    /**
-     * Starts the call that a request asks for, or goes on with the one that its `requestState` names. Throws an `RpcError` if that state, or
-     * what comes with it, is not valid. A `requestState` that was not sealed here belongs to the plane.
-     */
+    /** Starts a call, or goes on with the one that `requestState` names. Throws an `RpcError` if that state, or what comes with it, is not valid. */
     handle(given: SealBinding, carrier: Carrier, run: Run): Leg {
       const { requestState, inputResponses = {}, ...others } = given.params;
       // The plane may seal with the same key: what it sealed is of no use here.

@@ -24,10 +24,7 @@ export async function listen(
   return toFilter(lists, uris);
 }
 
-/**
- * Tells a client of one resource's changes until the signal fires, on the subscription that everybody shares. Rejects where policy or the
- * server refuses; what others subscribed to is not heard then.
- */
+/** Tells a client of one resource's changes until the signal fires. Rejects if policy or the server refuses. */
 export async function subscribe(
   exchange: Pick<Exchange, "params" | "peer" | "ask">,
   { upstream, arsenal }: Relay,

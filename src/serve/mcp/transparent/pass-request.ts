@@ -83,10 +83,7 @@ function contextOf(exchange: Exchange, { connection }: Relay): Omit<McpRequestPa
   return { headers, onNotification, ...(connection && { connection }), ...askOf(exchange) };
 }
 
-/**
- * Runs `tools/call` through the arsenal, so that policy, limits and records are those of every other call, and returns the server's own
- * answer unchanged. What the arsenal refuses is a tool result that says so.
- */
+/** Runs `tools/call` through the arsenal and returns the server's own answer. What the arsenal refuses is a tool result that says so. */
 async function callTool(exchange: Exchange, relay: Relay): Promise<JsonObject> {
   const { name, arguments: args = {}, ...extra } = withoutConfirmation(exchange.params);
   if (typeof name !== "string") throw unknownTool(name);
@@ -126,10 +123,7 @@ function mirroredHeaders({ headers }: Exchange): Readonly<Record<string, string>
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith("mcp-param-")));
 }
 
-/**
- * Leaves out what a principal may not know of, what the catalog could not take in, and what is not as it was accepted. References that lead
- * out of a schema are removed.
- */
+/** Leaves out tools that a principal may not see, that the catalog refused, or that differ from what was accepted, and references out of schemas. */
 async function withoutHidden(result: JsonObject, { principal }: Peer, names: NameIndex): Promise<JsonObject> {
   const { tools } = result;
   if (!Array.isArray(tools)) return result;

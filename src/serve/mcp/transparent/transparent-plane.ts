@@ -9,10 +9,7 @@ import { createOwnConnection, type OwnConnection } from "./own-connection.ts";
 import { passRequest, type Relay } from "./pass-request.ts";
 import { createNameIndex } from "./served-tools.ts";
 
-/**
- * One upstream as it is: names, URIs and results pass unchanged. A legacy client of a legacy server has a connection of its own, so that
- * what the server keeps for a session stays apart; everybody else shares the upstream's.
- */
+/** One upstream, with names, URIs and results unchanged. A legacy client of a legacy server has its own connection; the others share one. */
 export function transparentPlane({ upstream, arsenal }: Pick<Relay, "upstream" | "arsenal">): Plane {
   const names = createNameIndex(arsenal, upstream.name);
   const sessions = new Set<PlaneSession>();
@@ -46,10 +43,7 @@ export function transparentPlane({ upstream, arsenal }: Pick<Relay, "upstream" |
 
 type Channel = Parameters<Plane["openSession"]>[1];
 
-/**
- * The notifications that go to the server. Nobody asks the guard about them, so there are no others: a request without an id looks like a
- * notification, and a careless server does what its method says.
- */
+/** The only notifications that pass: no policy decides on them, and a careless server could run a request without an id. */
 const CLIENT_NOTIFICATIONS: ReadonlySet<string> = new Set([
   "notifications/progress",
   "notifications/roots/list_changed",

@@ -2,9 +2,8 @@ import type { JsonObject } from "../../../../mcp/protocol.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 
 /**
- * How the resources of several servers are told apart: `toolarsenal:NAME/` before the server's own URI, which follows untouched. So any URI
- * can be read back, a template stays a template whose expansion is the expanded URI with the prefix, and parsers that tidy URLs leave it
- * alone, since nothing of it is a path to them.
+ * Tells the resources of several servers apart: `toolarsenal:NAME/` comes before the server's own URI, which follows unchanged. A template so
+ * stays a template, and parsers that tidy URLs find no path in it to tidy.
  */
 const SCHEME = "toolarsenal:";
 

@@ -48,10 +48,7 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
   return called.answer;
 }
 
-/**
- * Found tools are sent once, as text: clients show models the text of a tool without output schema, and some of them add structured content to
- * it, which would then cost twice.
- */
+/** Sends found tools once, as text: some clients show a model structured content besides the text, which would cost twice. */
 async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts): Promise<JsonObject> {
   const { params, peer, signal, trace } = exchange;
   const caller = { principal: peer.principal, signal, ...(trace && { trace }) };
@@ -74,10 +71,7 @@ async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts
 /** Time a call may take where a person may be asked in the middle of it and nobody set another. */
 const ASKING_TIMEOUT_MS = 300_000;
 
-/**
- * Runs one tool through the arsenal, whichever way the client named it. An MCP server's answer goes back as it came, but for its URIs; what
- * the arsenal refused is a result that says so. `missing` where there is no such tool, or the client may not know of it.
- */
+/** Runs one tool. An MCP server's answer goes back as it came, but for its URIs. `missing` if the client knows of no such tool. */
 async function callTool(
   exchange: Exchange,
   target: { readonly toolName: string; readonly arguments: unknown },
