@@ -1,14 +1,11 @@
-import type {
-  AgentCard,
-  CancelTaskRequest,
-  GetTaskRequest,
-  Message,
-  SendMessageRequest,
-  StreamResponse,
-  SubscribeToTaskRequest,
-  Task,
+import {
+  type AgentCard,
+  type Message,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+  TaskState,
 } from "@a2a-js/sdk";
-import { TaskState } from "@a2a-js/sdk";
 import {
   A2AError,
   InvalidAgentResponseError,
@@ -112,16 +109,6 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     throw new UnsupportedOperationError(`Task ${taskId} is still running. Wait until it ends, or cancel it.`);
   }
 
-  async function sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<Message | Task> {
-    await checkMessage(params, context);
-    const answered = Promise.withResolvers<void>();
-    try {
-      return await answerOf(params, context, begin(params, context, answered.promise));
-    } finally {
-      answered.resolve();
-    }
-  }
-
   async function answerOf(
     { configuration }: SendMessageRequest,
     context: ServerCallContext,
@@ -142,65 +129,53 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     return length === undefined ? task : { ...task, history: length <= 0 ? [] : task.history.slice(-length) };
   }
 
-  async function* sendMessageStream(
-    params: SendMessageRequest,
-    context: ServerCallContext,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
-    await checkMessage(params, context);
-    yield* begin(params, context).events();
-  }
-
-  async function getTask(params: GetTaskRequest, context: ServerCallContext): Promise<Task> {
-    checkHistoryLength(params);
-    return base.getTask(params, context);
-  }
-
-  async function cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
-    const task = await base.cancelTask(params, context);
-    const { id: taskId, contextId, status } = task;
-    const value = { taskId, contextId, status, metadata: undefined };
-    followers.tell({ payload: { $case: "statusUpdate", value } }, context);
-    return task;
-  }
-
-  /** Follows a task until it ends, also while it waits for input and nothing runs. */
-  async function* resubscribe(
-    params: SubscribeToTaskRequest,
-    context: ServerCallContext,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
-    const followed = followers.follow(params.id, context);
-    try {
-      for await (const event of base.resubscribe(params, context)) {
-        yield event;
-        break;
-      }
-      yield* followed.events();
-    } finally {
-      followed.leave();
-    }
-  }
-
   // A run is over once its last event is stored, which is after its executor has returned.
   const isRunning = (taskId: string, context: ServerCallContext): boolean =>
     underWay.has(taskKey(taskId, context)) || buses.getByTaskId(taskId, context) !== undefined;
 
-  async function create(id: string, contextId: string, context: ServerCallContext): Promise<void> {
-    if ((await store.load(id, context)) !== undefined) return;
-    const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: new Date().toISOString() };
-    await store.save({ id, contextId, status, artifacts: [], history: [], metadata: undefined }, context);
-  }
-
   return {
-    create: (...given) => shown(create(...given)),
+    async create(id, contextId, context) {
+      if ((await shown(store.load(id, context))) !== undefined) return;
+      const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: new Date().toISOString() };
+      await shown(store.save({ id, contextId, status, artifacts: [], history: [], metadata: undefined }, context));
+    },
     isRunning,
     getAgentCard: () => base.getAgentCard(),
     getAuthenticatedExtendedAgentCard: (...given) => shown(base.getAuthenticatedExtendedAgentCard(...given)),
-    sendMessage: (...given) => shown(sendMessage(...given)),
-    sendMessageStream: (...given) => shownStream(sendMessageStream(...given)),
-    getTask: (...given) => shown(getTask(...given)),
+    async sendMessage(params, context) {
+      await shown(checkMessage(params, context));
+      const answered = Promise.withResolvers<void>();
+      return shown(answerOf(params, context, begin(params, context, answered.promise))).finally(answered.resolve);
+    },
+    async *sendMessageStream(params, context) {
+      await shown(checkMessage(params, context));
+      yield* shownStream(begin(params, context).events());
+    },
+    async getTask(params, context) {
+      checkHistoryLength(params);
+      return shown(base.getTask(params, context));
+    },
     listTasks: (...given) => shown(base.listTasks(...given)),
-    cancelTask: (...given) => shown(cancelTask(...given)),
-    resubscribe: (...given) => shownStream(resubscribe(...given)),
+    async cancelTask(params, context) {
+      const task = await shown(base.cancelTask(params, context));
+      const { id: taskId, contextId, status } = task;
+      const value = { taskId, contextId, status, metadata: undefined };
+      followers.tell({ payload: { $case: "statusUpdate", value } }, context);
+      return task;
+    },
+    /** Follows a task until it ends, also while it waits for input and nothing runs. */
+    async *resubscribe(params, context) {
+      const followed = followers.follow(params.id, context);
+      try {
+        for await (const event of shownStream(base.resubscribe(params, context))) {
+          yield event;
+          break;
+        }
+        yield* followed.events();
+      } finally {
+        followed.leave();
+      }
+    },
     createTaskPushNotificationConfig: (...given) => shown(base.createTaskPushNotificationConfig(...given)),
     getTaskPushNotificationConfig: (...given) => shown(base.getTaskPushNotificationConfig(...given)),
     listTaskPushNotificationConfigs: (...given) => shown(base.listTaskPushNotificationConfigs(...given)),
@@ -212,12 +187,8 @@ function checkHistoryLength(given: { readonly historyLength?: number | undefined
   if ((given?.historyLength ?? 0) < 0) throw new RequestMalformedError("historyLength cannot be negative.");
 }
 
-async function shown<Value>(answering: Promise<Value>): Promise<Value> {
-  try {
-    return await answering;
-  } catch (error) {
-    throw toShownError(error);
-  }
+function shown<Value>(answering: Promise<Value>): Promise<Value> {
+  return answering.catch((error: unknown) => Promise.reject(toShownError(error)));
 }
 
 async function* shownStream<Value>(
