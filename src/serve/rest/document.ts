@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from "../../errors/codes.ts";
+import { ERROR_CODES } from "../../errors/codes.ts";
 import { toWire } from "../../errors/to-wire.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import type { AnswerShape, Operation } from "./operation.ts";
@@ -54,7 +54,7 @@ export function createDocument(operations: readonly Operation[], parts: Document
     tags: used.map((name) => ({ name, ...(TAGS[name] !== undefined && { description: TAGS[name] }) })),
     paths,
     components: {
-      schemas: Object.fromEntries(Object.entries(COMPONENTS).map(([name, schema]) => [name, members(schema)])),
+      schemas: mapped(COMPONENTS, members),
       ...(isSecured && {
         securitySchemes: {
           bearer: { type: "http", scheme: "bearer", description: "An API key or an access token." },
@@ -66,17 +66,13 @@ export function createDocument(operations: readonly Operation[], parts: Document
 
 function describe(operation: Operation, isSecured: boolean): object {
   const { id, tag, summary, description, role, params, query, body, examples, headers = {} } = operation;
-  const needs = role === undefined ? [] : [`Needs the role \`${role}\`.`];
-  const text = [...(description === undefined ? [] : [description]), ...needs].join(" ");
+  const needs = role && `Needs the role \`${role}\`.`;
+  const text = [description, needs].filter((each) => each !== undefined).join(" ");
+  const schema = { type: "string" };
   const parameters = [
     ...parametersOf(params, "path"),
     ...parametersOf(query, "query"),
-    ...Object.entries(headers).map(([name, about]) => ({
-      name,
-      in: "header",
-      description: about,
-      schema: { type: "string" },
-    })),
+    ...Object.entries(headers).map(([name, about]) => ({ name, in: "header", description: about, schema })),
   ];
   return {
     operationId: id,
@@ -90,9 +86,7 @@ function describe(operation: Operation, isSecured: boolean): object {
         content: {
           "application/json": {
             schema: refer(closed(body)),
-            ...(examples && {
-              examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
-            }),
+            ...(examples && { examples: mapped(examples, (value) => ({ value })) }),
           },
         },
       },
@@ -116,14 +110,9 @@ function parametersOf(schema: JsonSchema | undefined, place: "path" | "query"): 
 }
 
 function answersOf({ answers, method }: Operation): Record<string, object> {
-  const written: Record<string, object> = {};
-  for (const [status, shape] of Object.entries(answers)) {
-    written[status] = answerOf(shape);
-    const hasVersion = method === "get" && Object.keys(shape.headers ?? {}).includes("ETag");
-    if (hasVersion)
-      written["304"] = { description: "It has not changed since the version that `If-None-Match` names." };
-  }
-  return written;
+  const hasVersion = method === "get" && Object.values(answers).some(({ headers = {} }) => "ETag" in headers);
+  const unchanged = { description: "It has not changed since the version that `If-None-Match` names." };
+  return { ...mapped(answers, answerOf), ...(hasVersion && { 304: unchanged }) };
 }
 
 function answerOf({ description, schema, events, headers }: AnswerShape): object {
@@ -135,7 +124,7 @@ function answerOf({ description, schema, events, headers }: AnswerShape): object
           type: "string",
           description: `Server-sent events: ${Object.keys(events).join(", ")}. The data of each is JSON.`,
         },
-        "x-events": Object.fromEntries(Object.entries(events).map(([name, data]) => [name, refer(data)])),
+        "x-events": mapped(events, refer),
       },
     }),
   };
@@ -150,38 +139,33 @@ function problemsOf(
   { problems = [], statuses = [], statusOf = {} }: Operation,
   isSecured: boolean,
 ): Record<string, object> {
-  const byStatus = new Map<number, string[]>();
-  const add = (status: number, text: string): void =>
-    void byStatus.set(status, [...(byStatus.get(status) ?? []), text]);
-  for (const [status, text] of Object.entries(EVERYWHERE)) add(Number(status), text);
+  const texts: Record<number, string> = { ...EVERYWHERE };
+  const add = (status: number, text: string): void => {
+    texts[status] = texts[status] === undefined ? text : `${texts[status]}\n\n${text}`;
+  };
   if (isSecured) add(401, "Missing or invalid credentials: `UNAUTHENTICATED`.");
-  for (const code of problems) add(statusOf[code] ?? toWire(code).httpStatus, meaning(code));
-  for (const status of statuses) if (!byStatus.has(status)) add(status, "It cannot be done.");
-  return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, texts]) => [
-        String(status),
-        {
-          description: texts.join("\n\n"),
-          headers: headersOf({
-            "X-Request-Id": "The id of the request.",
-            ...((status === 429 || status === 503) && { "Retry-After": "Seconds after which to try again." }),
-          }),
-          content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-        },
-      ]),
-  );
-}
-
-function meaning(code: ErrorCode): string {
-  return `\`${code}\`: ${ERROR_CODES[code]}`;
+  for (const code of problems) add(statusOf[code] ?? toWire(code).httpStatus, `\`${code}\`: ${ERROR_CODES[code]}`);
+  for (const status of statuses) texts[status] ??= "It cannot be done.";
+  return mapped(texts, (description, status) => ({
+    description,
+    headers: headersOf({
+      "X-Request-Id": "The id of the request.",
+      ...((status === "429" || status === "503") && { "Retry-After": "Seconds after which to try again." }),
+    }),
+    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+  }));
 }
 
 function headersOf(headers: Readonly<Record<string, string>>): object {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
-  );
+  return mapped(headers, (description) => ({ description, schema: { type: "string" } }));
+}
+
+/** The same members, each with what `change` makes of its value. */
+function mapped<Value, Changed>(
+  record: Readonly<Record<string, Value>>,
+  change: (value: Value, name: string) => Changed,
+): Record<string, Changed> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }
 
 const NAMES = new Map(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
@@ -195,13 +179,10 @@ function refer(value: unknown): unknown {
 function members(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(refer);
   if (!isPlainObject(value)) return value;
-  const written = Object.entries(value).map(([key, member]) => [key, refer(member)] as const);
   // An empty list or text says nothing, and older drafts of JSON Schema forbid it.
-  return Object.fromEntries(written.filter(([key, member]) => !isEmpty(key, member)));
-}
-
-function isEmpty(key: string, member: unknown): boolean {
-  return (
-    (key === "required" && Array.isArray(member) && member.length === 0) || (key === "description" && member === "")
+  const isEmpty = (key: string, member: unknown): boolean =>
+    key === "required" ? Array.isArray(member) && member.length === 0 : key === "description" && member === "";
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, member]) => (isEmpty(key, member) ? [] : [[key, refer(member)]])),
   );
 }
