@@ -9,10 +9,7 @@ export interface ReadProblem {
   readonly result: unknown;
 }
 
-/**
- * Reads `application/problem+json`, and as far as possible what else stands between a client and a gateway may answer. A request that the
- * gateway cannot read gets the code `malformed`.
- */
+/** Reads `application/problem+json`, or what a proxy answered. A request that the gateway cannot read gets the code `malformed`. */
 export async function readProblem(
   response: FetchedResponse,
   malformed: ErrorCode = "INPUT_INVALID",

@@ -7,10 +7,7 @@ import type { EffectHandler } from "./tool-service.ts";
 /** The context of the fiber that makes the call under way, if it was made through the service. */
 export type CallerContext = AsyncLocalStorage<Context.Context<never>>;
 
-/**
- * Makes a handler of an Effect. It runs with the services it was registered with and in the caller's trace, and is interrupted when
- * the call is cancelled or runs out of time.
- */
+/** Makes a handler of an Effect, with the services it was registered with, in the caller's trace, interrupted with the call. */
 export function toHandler<E, R>(
   handler: EffectHandler<E, R>,
   registered: Context.Context<R>,

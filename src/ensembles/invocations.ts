@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { type DialectMessages, type DialectTools, toDialect } from "../adapters/dialects/built-in.ts";
 import type { AskedBy } from "../arsenal-options.ts";
-import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import { toResultError } from "../execute/results/to-result-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
+import { resultOf } from "../serve/result-of.ts";
 import { toAlias } from "../transcode/alias.ts";
 import { convertSet } from "../transcode/convert-set.ts";
 import type { AnsweredCall, Dialect } from "../transcode/dialect.port.ts";
@@ -120,7 +121,7 @@ export async function createInvocationsProcessor({
         const invoker = findInvoker(name, invokers);
         if (invoker === undefined) return toFailure(invocation, notFound(name, [...invokers.keys()]), clock.now());
         try {
-          return toRecord(invocation, invoker.tool, await invoke(invoker, args, { ...call, signal: stopped }));
+          return toRecord(invocation, invoker.tool, await resultOf(invoker.invoke(args, { ...call, signal: stopped })));
         } catch (error) {
           return toFailure(invocation, toResultError(error), clock.now());
         }
@@ -188,17 +189,6 @@ function sameAlias(alias: string): ArsenalError {
   const problem = `Two tools of these ensembles are named ${showValue(alias)}.`;
   const fix = "Give each ensemble once, and ensembles of different arsenals different names.";
   return fixable("INPUT_INVALID", problem, fix, { field: "ensembles", value: alias });
-}
-
-/** The result, also from an arsenal that is configured to throw failed ones. */
-async function invoke(invoker: Invoker, ...given: Parameters<Invoker["invoke"]>): Promise<ToolResult> {
-  try {
-    return await invoker.invoke(...given);
-  } catch (error) {
-    const result = isArsenalError(error) ? (error.cause as Partial<ToolResult> | undefined) : undefined;
-    if (typeof result?.status === "string" && typeof result.completedAt === "number") return result as ToolResult;
-    throw error;
-  }
 }
 
 /** True for a failure that the model cannot fix by calling again with other arguments. */

@@ -1,10 +1,7 @@
 /** Events of one run, for one reader, who may come late or leave early. */
 export type EventQueue<Event> = ReturnType<typeof createEventQueue<Event>>;
 
-/**
- * With `until`, it ends when that fires: a reader that waits for the next event cannot leave by itself. If the reader falls behind by `most`
- * events, only the newest of the rest is kept.
- */
+/** Ends when `until` fires. A reader that falls behind by `most` events gets, of the rest, only the newest. */
 export function createEventQueue<Event>({
   until,
   most = Infinity,

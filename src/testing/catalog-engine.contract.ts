@@ -7,10 +7,7 @@ import { contract, type ContractCase, type Make } from "./contract.ts";
 
 /** What the suite must know about an engine. */
 export interface CatalogEngineCases {
-  /**
-   * Makes a second engine on the backend of the one made last. With it, the suite also checks that two processes can share the backend. Leave
-   * it out for an engine that keeps its tools to itself.
-   */
+  /** Makes a second engine on the backend of the one made last. Leave it out for an engine that keeps its tools to itself. */
   readonly another?: () => CatalogEngine | Promise<CatalogEngine>;
   /** How far a cosine may be off, if the engine rounds vectors. Default 0.00001. */
   readonly cosineError?: number;

@@ -8,10 +8,7 @@ export interface ManualClock extends Clock {
   readonly pending: number;
 }
 
-/**
- * A clock for tests: nothing happens until `advance`, and then everything happens in order. `settled` resolves once nothing more happens by
- * itself; it defaults to one turn of the event loop, which is not enough if another process has to answer.
- */
+/** Creates a clock for tests. `settled` resolves once nothing more happens by itself; it defaults to one turn of the event loop. */
 export function createManualClock(start = 0, settled: () => Promise<void> = promisesSettled): ManualClock {
   const timers = new Set<{ readonly due: number; readonly callback: () => void }>();
   let now = start;

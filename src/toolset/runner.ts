@@ -111,11 +111,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
   };
 }
 
-/**
- * Makes everything that is asked of an arsenal look through one toolset, whatever toolset the caller names.
- *
- * @internal
- */
+/** Makes everything that is asked of an arsenal look through one toolset, whatever toolset the caller names. @internal */
 export function scopeTo(arsenal: ScopedTools, toolset: string): ScopedTools {
   return {
     retrieve: async (query) => arsenal.retrieve({ ...query, toolset }),

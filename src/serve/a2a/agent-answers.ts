@@ -16,10 +16,7 @@ import type { A2aRun, AnswerText } from "./executor.ts";
 /** Text is reported when there is this much of it. */
 const CHUNK = 200;
 
-/**
- * Lets the configured model answer texts with the tools of the arsenal. A run that needs an approval is saved, and continues with the next message
- * to its task, in whichever process gets it. Answers nothing if no model is configured.
- */
+/** Lets the configured model answer texts. A run that needs an approval is saved, and continues with the next message to its task. */
 export function createAgentAnswers(
   { arsenal, replica, redactor }: Pick<Serving, "arsenal" | "replica" | "redactor">,
   { ttlMs, clock = systemClock }: { readonly ttlMs: number; readonly clock?: Clock },

@@ -18,10 +18,7 @@ export interface AskedCall {
 
 const HOW = 'Send a text, or a data part such as {"tool": "billing.refund_user", "arguments": {"id": "42"}}.';
 
-/**
- * Reads a message. A data part with `tool` is a call; otherwise its texts are a request. If the task waits for an approval, `confirmationId` is
- * enough: the call is the one that was asked for.
- */
+/** Reads a message: a data part with `tool` is a call, `confirmationId` alone repeats the call of its task, and texts are a request. */
 export function readMessage(message: Message, task: Task | undefined): Asked {
   const data = dataOf(message);
   const text = message.parts

@@ -10,10 +10,7 @@ type Recorded = Pick<Asked<never, never, never>, "params" | "body" | "principal"
 /** Targets that one record names. */
 const MAX_TARGETS = 100;
 
-/**
- * Runs an operation. If it changes something, the audit log gets who did what, to what, and the outcome. Rejects with AUDIT_FAILED, before
- * anything is done, if the audit is strict and the log cannot be written.
- */
+/** Runs an operation and audits what it changes. If the audit is strict and cannot be written, rejects with AUDIT_FAILED before it runs. */
 export async function runRecorded(
   operation: Operation,
   asked: Asked<never, never, never>,

@@ -6,10 +6,7 @@ import type { ArgumentsOf } from "../../tool/infer.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { SurfaceContext } from "../surface.ts";
 
-/**
- * One operation of the REST API, as data: requests are checked against its schemas, and the OpenAPI document is written from them. Keep the
- * schemas in JSON Schema 2020-12, with a description for every property.
- */
+/** One operation of the REST API, as data: requests are checked against its schemas, and the OpenAPI document is written from them. */
 export interface Operation<
   Params extends JsonSchema = JsonSchema,
   Query extends JsonSchema = JsonSchema,
@@ -49,10 +46,7 @@ export interface Operation<
   readonly statusOf?: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Statuses of its problems that do not follow from their codes. */
   readonly statuses?: readonly number[];
-  /**
-   * What it changes, for the audit log: ids of tools, names of ensembles, nothing for the gateway itself. `body` is that of a good answer, and
-   * undefined if the operation failed. Every operation of operators that changes something has it.
-   */
+  /** What an operation of operators changes, for the audit log: ids or names. `body` is that of a good answer; undefined if it failed. */
   targets?(asked: Pick<Asked<Params, Query, Body>, "params" | "body">, body: unknown): readonly string[];
   run(asked: Asked<Params, Query, Body>, context: RestContext): Promise<Answer>;
 }

@@ -173,10 +173,7 @@ function nothingAt(path: string): ArsenalError {
   return fixable("INPUT_INVALID", `Nothing is at ${BASE}${path.slice(0, 200)}.`, fix);
 }
 
-/**
- * True for what a page of another site makes a browser send. With an Origin the host has checked it; without one, such as for an image or a
- * form of an old browser, nothing is served.
- */
+/** True for what another site makes a browser send without an Origin, such as an image or an old form. The host checks Origins. */
 function isCrossSite({ origin, "sec-fetch-site": site }: HttpExchange["request"]["headers"]): boolean {
   return origin === undefined && (site === "cross-site" || site === "same-site");
 }

@@ -2,10 +2,7 @@ import { AgentCard } from "@a2a-js/sdk";
 import { LegacyRestTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { type A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 
-/**
- * The card as 0.3 writes it. Each security scheme has the fields of its JSON-RPC binding and of its HTTP+JSON binding, which differ. The
- * interfaces of 1.0 are in it too, for clients that know both.
- */
+/** The card as 0.3 writes it, with the security fields of both of its bindings and, for clients that know both, the interfaces of 1.0. */
 export async function card03(card: AgentCard): Promise<Readonly<Record<string, unknown>>> {
   // The SDK exports its conversion only through this handler.
   const handler = { getAuthenticatedExtendedAgentCard: async () => card } as unknown as A2ARequestHandler;

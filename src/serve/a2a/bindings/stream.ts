@@ -7,10 +7,7 @@ const KEEP_ALIVE_MS = 15_000;
 
 /** The streams that are open, so that closing the surface ends them. */
 export interface Streams {
-  /**
-   * Answers with each value as an event, until the values end or the caller hangs up. What fails before the first value rejects, so that it
-   * can be refused like any request; what fails later is the last event.
-   */
+  /** Answers with each value as an event. Rejects if there is no first value; a later error is the last event. */
   answer(
     exchange: Pick<HttpExchange, "response">,
     values: AsyncIterator<unknown>,

@@ -41,10 +41,7 @@ const CLOSING_MS = 1_000;
 
 const SERIALIZERS = { "1.0": new V1PushNotificationSerializer(), "0.3": new V03PushNotificationSerializer() };
 
-/**
- * Tells the addresses that callers gave about their tasks, in order. Addresses are reached through the egress guard: private ones only if the
- * operator trusts their origin. What cannot be delivered is reported to the operator, and never harms the task.
- */
+/** Notifies the addresses that callers gave about their tasks, in order, through the egress guard. Failures are reported as events. */
 export function createPushes(
   replica: Replica,
   settings: Pick<A2aSettings & A2aOutside, "egress" | "pushOrigins" | "taskTtlS" | "emit">,

@@ -40,10 +40,7 @@ export function replicateTasks(
     return handler.isRunning(taskId, context) ? undefined : tasks.runnerOf(taskId, context);
   }
 
-  /**
-   * Follows a task to its end, wherever it runs. If it waits for input, the next message may reach any process: that process says so, and is
-   * followed from then on.
-   */
+  /** Follows a task to its end. A process that continues it, after it waited for input, announces that and is followed from then on. */
   async function* follow(
     params: SubscribeToTaskRequest,
     context: ServerCallContext,

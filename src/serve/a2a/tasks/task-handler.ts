@@ -49,10 +49,7 @@ export interface TaskHandler extends A2ARequestHandler {
   isRunning(taskId: string, context: ServerCallContext): boolean;
 }
 
-/**
- * The SDK's request handler, with three differences. A task keeps running when the caller that started it disconnects, so that its end is stored.
- * Everything from the message to the stored end is work, which shutting down waits for. And a follower gets all events of a task up to its end.
- */
+/** The SDK's request handler, except that a task outlives its caller's connection, counts as work until it is stored, and can be followed to its end. */
 export function createTaskHandler(parts: TaskParts): TaskHandler {
   const { card, executor, store, work, push, extendedCard } = parts;
   const buses = new DefaultExecutionEventBusManager();
