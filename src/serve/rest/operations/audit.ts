@@ -20,6 +20,20 @@ const RECORD = openObject("", ["seq", "at", "kind"], {
   kind: text("What it records."),
 });
 
+const PAGE = openObject("", ["records"], {
+  records: list(RECORD, ""),
+  next: text("The cursor of the next page. Omitted on the last."),
+});
+
+const VERIFIED = openObject("", ["ok"], {
+  ok: flag("Whether every record is as it was written."),
+  records: integer("How many there are."),
+  head: HEAD,
+  signedUpTo: integer("The last record that a checked signature covers."),
+  seq: integer("The first record that is not as it was written."),
+  reason: text("What is wrong with it."),
+});
+
 /** Reading and checking the audit log. */
 export const auditOperations: readonly Operation[] = [
   operation("queryAudit", "GET /audit", {
@@ -38,15 +52,7 @@ export const auditOperations: readonly Operation[] = [
       limit: { type: "integer", minimum: 1, maximum: 1_000, description: "Records on a page. Default 50." },
       cursor: short("`next` of the page before."),
     }),
-    answers: {
-      200: {
-        description: "One page.",
-        schema: openObject("", ["records"], {
-          records: list(RECORD, ""),
-          next: text("The cursor of the next page. Omitted on the last."),
-        }),
-      },
-    },
+    answers: { 200: { description: "One page.", schema: PAGE } },
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ query, principal: { tenant }, signal }, context) {
@@ -67,14 +73,7 @@ export const auditOperations: readonly Operation[] = [
     answers: {
       200: {
         description: "Whether the log is whole. Keep `head` elsewhere, and send it the next time.",
-        schema: openObject("", ["ok"], {
-          ok: flag("Whether every record is as it was written."),
-          records: integer("How many there are."),
-          head: HEAD,
-          signedUpTo: integer("The last record that a checked signature covers."),
-          seq: integer("The first record that is not as it was written."),
-          reason: text("What is wrong with it."),
-        }),
+        schema: VERIFIED,
       },
     },
     problems: ["CONFIG_INVALID"],

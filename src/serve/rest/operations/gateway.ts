@@ -11,6 +11,18 @@ import { answer, integer, list, number, object, text, texts } from "../schemas/w
 const ofToolsets = operationsOf({ tag: "Toolsets" });
 const operation = operationsOf({ tag: "Gateway" });
 
+const INFO = object("The gateway and the caller.", ["version", "toolCount", "scoreThreshold", "dialects", "caller"], {
+  version: text("The version of the gateway."),
+  toolCount: integer("How many tools there are; for callers without the role operator, how many they may see."),
+  scoreThreshold: number("The semantic score below which a search drops a tool."),
+  dialects: texts("The formats that tools can be exported in."),
+  caller: object("Who you are.", ["id", "roles"], {
+    id: text("Your id."),
+    roles: texts("Your roles."),
+    tenant: text("Your tenant."),
+  }),
+});
+
 /** What is known about the gateway itself, and its toolsets. */
 export const gatewayOperations: readonly Operation[] = [
   ofToolsets("listToolsets", "GET /toolsets", {
@@ -39,28 +51,7 @@ export const gatewayOperations: readonly Operation[] = [
   }),
   operation("getInfo", "GET /info", {
     summary: "Tell what this gateway is and who you are",
-    answers: {
-      200: {
-        description: "The gateway and the caller.",
-        schema: object(
-          "The gateway and the caller.",
-          ["version", "toolCount", "scoreThreshold", "dialects", "caller"],
-          {
-            version: text("The version of the gateway."),
-            toolCount: integer(
-              "How many tools there are; for callers without the role operator, how many they may see.",
-            ),
-            scoreThreshold: number("The semantic score below which a search drops a tool."),
-            dialects: texts("The formats that tools can be exported in."),
-            caller: object("Who you are.", ["id", "roles"], {
-              id: text("Your id."),
-              roles: texts("Your roles."),
-              tenant: text("Your tenant."),
-            }),
-          },
-        ),
-      },
-    },
+    answers: { 200: { description: "The gateway and the caller.", schema: INFO } },
     problems: ["TOOLSET_NOT_FOUND"],
     async run({ principal }, { arsenal, toolset, dialects, administration }) {
       const { id, roles, tenant } = principal;

@@ -84,60 +84,78 @@ const CALL = openObject(
   },
 );
 
+const STATS = object(
+  "What one process did, and how it fares.",
+  ["since", "calls", "errors", "byStatus", "callMs", "retrievals", "retrievalMs", "tokens", "cost"],
+  {
+    since: time("When counting began."),
+    calls: integer("Calls that ended."),
+    errors: integer("Calls that neither succeeded nor wait for an approval."),
+    byStatus: { type: "object", additionalProperties: { type: "integer" }, description: "Calls by status." },
+    callMs: PERCENTILES("How long calls ran, in milliseconds."),
+    retrievals: integer("Searches."),
+    retrievalMs: PERCENTILES("How long searches took, in milliseconds."),
+    tokens: object("Estimated tokens of definitions.", ["returned", "saved"], {
+      returned: integer("What searches returned."),
+      saved: integer("What sending every definition for each search would have added."),
+      catalog: integer("Every definition in the catalog, sent once. Omitted for a tenant."),
+      savedCost: number("What the saved tokens would have cost. Omitted if no price is configured."),
+    }),
+    cost: number("What calls cost, as their tools declare."),
+    currency: text("The currency of every cost: `USD`. Omitted if `telemetry.prices` is not configured."),
+    folded: flag("Some calls of this tenant are counted together with those of others: the figures are too low."),
+    running: integer("Calls that run now. Omitted for a tenant."),
+    waiting: integer("Calls that wait for a place to run. Omitted for a tenant."),
+    approvalsPending: integer("Calls that wait for an approval. Omitted for a tenant."),
+    droppedEvents: integer("Events that a sink lost. Omitted for a tenant."),
+    openBreakers: texts("Tools whose circuit breaker is open, of those you may see."),
+    ensembles: list(STATUS, "Where tools come from, and how each source fares."),
+    keeps: object("What can be read of the past.", ["audit", "history"], {
+      audit: flag("Whether there is an audit log."),
+      history: flag("Whether there is a history."),
+    }),
+    minutes: list(
+      object("One minute.", ["at", "calls", "errors"], {
+        at: time("Its start."),
+        calls: integer("Calls that ended in it."),
+        errors: integer("Those of them that failed."),
+        p95Ms: number("95 % ran for less than this, in milliseconds."),
+      }),
+      "The last hour, oldest first. Omitted for a tenant.",
+    ),
+  },
+);
+
+const PAGE = object("One page.", ["records"], {
+  records: list({ anyOf: [RETRIEVAL, CALL] }, "Searches and calls, newest first."),
+  next: text("The cursor of the next page. Omitted on the last."),
+});
+
+const TRACE = object("What is kept of the trace.", ["traceId", "retrievals", "calls"], {
+  traceId: text("The trace."),
+  retrievals: list(RETRIEVAL, "Its searches, oldest first."),
+  calls: list(CALL, "Its calls, oldest first."),
+});
+
+const COSTS = object("The sums.", ["costs"], {
+  costs: list(
+    object("One sum.", ["name", "calls", "cost"], {
+      name: text("The tool, tenant or day."),
+      calls: integer("How many calls."),
+      cost: number("What they cost together."),
+    }),
+    "Dearest first; days in order.",
+  ),
+  currency: text("The currency of the costs: `USD`. Omitted if `telemetry.prices` is not configured."),
+});
+
 /** How the gateway fares, and what is kept of past searches and calls. */
 export const observeOperations: readonly Operation[] = [
   operation("getStats", "GET /stats", {
     summary: "Show what this process did since it started, and how it is doing",
     description:
       "Each process counts for itself; percentiles are estimated from histograms. For all processes together, read `/metrics` of each with Prometheus. An operator who belongs to a tenant gets that tenant's figures, without those that are only known of the whole process.",
-    answers: {
-      200: {
-        description: "The numbers.",
-        schema: object(
-          "What one process did, and how it fares.",
-          ["since", "calls", "errors", "byStatus", "callMs", "retrievals", "retrievalMs", "tokens", "cost"],
-          {
-            since: time("When counting began."),
-            calls: integer("Calls that ended."),
-            errors: integer("Calls that neither succeeded nor wait for an approval."),
-            byStatus: { type: "object", additionalProperties: { type: "integer" }, description: "Calls by status." },
-            callMs: PERCENTILES("How long calls ran, in milliseconds."),
-            retrievals: integer("Searches."),
-            retrievalMs: PERCENTILES("How long searches took, in milliseconds."),
-            tokens: object("Estimated tokens of definitions.", ["returned", "saved"], {
-              returned: integer("What searches returned."),
-              saved: integer("What sending every definition for each search would have added."),
-              catalog: integer("Every definition in the catalog, sent once. Omitted for a tenant."),
-              savedCost: number("What the saved tokens would have cost. Omitted if no price is configured."),
-            }),
-            cost: number("What calls cost, as their tools declare."),
-            currency: text("The currency of every cost: `USD`. Omitted if `telemetry.prices` is not configured."),
-            folded: flag(
-              "Some calls of this tenant are counted together with those of others: the figures are too low.",
-            ),
-            running: integer("Calls that run now. Omitted for a tenant."),
-            waiting: integer("Calls that wait for a place to run. Omitted for a tenant."),
-            approvalsPending: integer("Calls that wait for an approval. Omitted for a tenant."),
-            droppedEvents: integer("Events that a sink lost. Omitted for a tenant."),
-            openBreakers: texts("Tools whose circuit breaker is open, of those you may see."),
-            ensembles: list(STATUS, "Where tools come from, and how each source fares."),
-            keeps: object("What can be read of the past.", ["audit", "history"], {
-              audit: flag("Whether there is an audit log."),
-              history: flag("Whether there is a history."),
-            }),
-            minutes: list(
-              object("One minute.", ["at", "calls", "errors"], {
-                at: time("Its start."),
-                calls: integer("Calls that ended in it."),
-                errors: integer("Those of them that failed."),
-                p95Ms: number("95 % ran for less than this, in milliseconds."),
-              }),
-              "The last hour, oldest first. Omitted for a tenant.",
-            ),
-          },
-        ),
-      },
-    },
+    answers: { 200: { description: "The numbers.", schema: STATS } },
     run: async ({ principal }, context) => ({ body: await administrationOf(context).overview(principal) }),
   }),
   operation("listHistory", "GET /history", {
@@ -156,15 +174,7 @@ export const observeOperations: readonly Operation[] = [
       limit: { type: "integer", minimum: 1, maximum: 500, description: "Records on a page. Default 50." },
       cursor: { ...text("`next` of the page before."), maxLength: 1_024 },
     }),
-    answers: {
-      200: {
-        description: "One page.",
-        schema: object("One page.", ["records"], {
-          records: list({ anyOf: [RETRIEVAL, CALL] }, "Searches and calls, newest first."),
-          next: text("The cursor of the next page. Omitted on the last."),
-        }),
-      },
-    },
+    answers: { 200: { description: "One page.", schema: PAGE } },
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ query: { limit = 50, cursor, ...filter }, principal: { tenant }, signal }, context) {
@@ -181,16 +191,7 @@ export const observeOperations: readonly Operation[] = [
     params: object("", ["traceId"], {
       traceId: { ...text("A trace id, of a result or a record."), examples: ["4bf92f3577b34da6a3ce929d0e0e4736"] },
     }),
-    answers: {
-      200: {
-        description: "What is kept of the trace.",
-        schema: object("What is kept of the trace.", ["traceId", "retrievals", "calls"], {
-          traceId: text("The trace."),
-          retrievals: list(RETRIEVAL, "Its searches, oldest first."),
-          calls: list(CALL, "Its calls, oldest first."),
-        }),
-      },
-    },
+    answers: { 200: { description: "What is kept of the trace.", schema: TRACE } },
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ params, principal: { tenant }, signal }, context) {
@@ -213,22 +214,7 @@ export const observeOperations: readonly Operation[] = [
       by: choice(["tool", "tenant", "day"], "What to add up by. Default tool."),
       days: { type: "integer", minimum: 1, maximum: 400, description: "The last days, today included. Default 30." },
     }),
-    answers: {
-      200: {
-        description: "The sums.",
-        schema: object("The sums.", ["costs"], {
-          costs: list(
-            object("One sum.", ["name", "calls", "cost"], {
-              name: text("The tool, tenant or day."),
-              calls: integer("How many calls."),
-              cost: number("What they cost together."),
-            }),
-            "Dearest first; days in order.",
-          ),
-          currency: text("The currency of the costs: `USD`. Omitted if `telemetry.prices` is not configured."),
-        }),
-      },
-    },
+    answers: { 200: { description: "The sums.", schema: COSTS } },
     problems: ["CONFIG_INVALID"],
     statuses: [404],
     async run({ query: { by = "tool", days = 30 }, principal: { tenant }, signal }, context) {

@@ -43,6 +43,16 @@ const TESTED = openObject("", ["ok", "name", "expected", "actual", "reason"], {
   reason: { type: "string" },
 });
 
+const EXPLAINED = openObject("", ["toolId", "visible", "effect", "explains"], {
+  toolId: { type: "string" },
+  visible: flag("Whether the caller may know of the tool."),
+  effect: { enum: ["allow", "deny", "confirm"], description: "`confirm`: a person must approve it." },
+  rule: text("The rule that decides."),
+  reason: { type: "string" },
+  steps: list(STEP, "Every rule, in order."),
+  explains: flag("Whether the policy can tell how each of its rules stands."),
+});
+
 /** Listing, asking, testing and reloading the policy. Nothing is run or counted, and nobody is asked for an approval. */
 export const policyOperations: readonly Operation[] = [
   operation("listPolicyRules", "GET /policy/rules", {
@@ -82,20 +92,7 @@ export const policyOperations: readonly Operation[] = [
         principal: { id: "ada", roles: ["support"], scopes: ["*"] },
       },
     },
-    answers: {
-      200: {
-        description: "What would become of the call.",
-        schema: openObject("", ["toolId", "visible", "effect", "explains"], {
-          toolId: { type: "string" },
-          visible: flag("Whether the caller may know of the tool."),
-          effect: { enum: ["allow", "deny", "confirm"], description: "`confirm`: a person must approve it." },
-          rule: text("The rule that decides."),
-          reason: { type: "string" },
-          steps: list(STEP, "Every rule, in order."),
-          explains: flag("Whether the policy can tell how each of its rules stands."),
-        }),
-      },
-    },
+    answers: { 200: { description: "What would become of the call.", schema: EXPLAINED } },
     problems: ["TOOL_NOT_FOUND"],
     async run({ body: { toolName, arguments: args = {}, toolset, principal: asked }, principal: by }, context) {
       const principal = { roles: [], scopes: [], capabilities: [], ...asked, local: false } as Principal;

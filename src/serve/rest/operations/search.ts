@@ -6,6 +6,12 @@ import { anyObject, answer, flag, list, object, text, texts } from "../schemas/w
 
 const operation = operationsOf({ tag: "Search" });
 
+const EXPORTED = object("Definitions in the dialect.", ["tools", "losses", "missing"], {
+  tools: list(anyObject("A definition."), "In the order of the ids."),
+  losses: list(anyObject("Something that the dialect cannot say."), "What could not be carried over."),
+  missing: texts("Ids that no tool has, or none that you may see."),
+});
+
 /** Finding tools, and writing them as other programs take them. */
 export const searchOperations: readonly Operation[] = [
   operation("search", "POST /search", {
@@ -51,16 +57,7 @@ export const searchOperations: readonly Operation[] = [
       toolset: text("Looks only at the tools of this toolset."),
     }),
     examples: { anthropic: { format: "anthropic", ids: ["billing.get_invoice"] } },
-    answers: {
-      200: {
-        description: "The definitions.",
-        schema: object("Definitions in the dialect.", ["tools", "losses", "missing"], {
-          tools: list(anyObject("A definition."), "In the order of the ids."),
-          losses: list(anyObject("Something that the dialect cannot say."), "What could not be carried over."),
-          missing: texts("Ids that no tool has, or none that you may see."),
-        }),
-      },
-    },
+    answers: { 200: { description: "The definitions.", schema: EXPORTED } },
     problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
     async run({ body: { format, ids, ...options }, principal }, { arsenal }) {
       return { body: await arsenal.exportTools(format, ids, { ...options, principal }) };

@@ -35,6 +35,11 @@ const EXAMPLE = {
   tags: ["invoice"],
 };
 
+const PAGE = object("A page of tools.", ["tools"], {
+  tools: list(TOOL, "Ordered by id."),
+  next: text("The cursor of the next page. Omitted on the last one."),
+});
+
 /** Looking at tools, adding and removing them. */
 export const toolOperations: readonly Operation[] = [
   operation("listTools", "GET /tools", {
@@ -48,15 +53,7 @@ export const toolOperations: readonly Operation[] = [
       limit: { type: "integer", minimum: 1, maximum: 1000, default: 100, description: "Tools on one page." },
       cursor: text("The `next` of the page before."),
     }),
-    answers: {
-      200: {
-        description: "A page of tools.",
-        schema: object("A page of tools.", ["tools"], {
-          tools: list(TOOL, "Ordered by id."),
-          next: text("The cursor of the next page. Omitted on the last one."),
-        }),
-      },
-    },
+    answers: { 200: { description: "A page of tools.", schema: PAGE } },
     problems: ["TOOLSET_NOT_FOUND"],
     async run({ query: { limit = 100, cursor, tag, ...by }, principal }, { arsenal }) {
       const [id] = fromCursor("after", /^(.*)$/s, cursor) ?? [];
