@@ -72,7 +72,6 @@ export type AegisDecision =
       readonly command?: string;
     };
 
-/** What the guard would say of a call. */
 export interface AegisPreview {
   readonly visible: boolean;
   readonly effect: "allow" | "deny" | "confirm";
@@ -117,7 +116,6 @@ export interface PendingApproval {
   readonly expiresAt: number;
 }
 
-/** What of the guard can be configured. */
 export interface AegisSettings extends LimitSettings {
   /** Seconds a request waits for an answer, and again an approval for its use. */
   readonly confirmationTimeoutS: number;
@@ -130,14 +128,12 @@ export interface AegisSettings extends LimitSettings {
 /** The guard: what a caller lacks is checked first, then the policy, then the approval. Whatever fails on the way refuses the call. */
 export function createAegis(options: {
   readonly policy: Policy;
-  /** Where approvals are kept. */
   readonly state: State;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly settings: AegisSettings;
   /** Refuses tools that are not what was accepted. */
   readonly pins?: Pick<PinGuard, "refusal" | "hides"> | undefined;
-  /** Looks through arguments and results. */
   readonly inspection?: Inspection | undefined;
 }): Aegis {
   const { policy, state, clock, emit, settings, pins, inspection } = options;

@@ -52,7 +52,6 @@ type Kept = { readonly arguments: string } & (
 
 const PREFIX = "idempotency:";
 
-/** How long a key is remembered. */
 const KEEP_MS = 24 * 60 * 60 * 1_000;
 
 /** How often to look whether another process has ended. */

@@ -6,7 +6,6 @@ import { remember } from "../tool/remember.ts";
 /** The first pattern that matches a tool's name, id or source name; undefined if none does. */
 export type PatternMatcher = (tool: NamedTool) => string | undefined;
 
-/** The names a pattern is compared with. */
 export type NamedTool = Pick<Tool, "id" | "name" | "sourceName">;
 
 /** Compiles tool patterns once: `*` stands for any characters, `?` for exactly one, and case does not matter. */

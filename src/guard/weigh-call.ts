@@ -57,13 +57,11 @@ export async function askPolicy(policy: Policy, request: PolicyRequest): Promise
   };
 }
 
-/** What makes an answer of the policy none. */
 function problemOf(decision: PolicyDecision): string | undefined {
   if (!["allow", "confirm", "deny"].includes(decision?.effect)) return `it answered ${showValue(decision)}`;
   return decision.effect === "deny" ? undefined : unkeepable(decision.obligations);
 }
 
-/** Whether each obligation is one that can be kept. */
 const CAN_BE_KEPT: { readonly [Name in keyof Obligations]-?: (demanded: unknown) => boolean } = {
   rates: (rates) => isListOf(rates, isRate),
   redact: (redactions) => isListOf(redactions, (each) => isPlainObject(each) && typeof each["apply"] === "function"),

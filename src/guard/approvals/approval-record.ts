@@ -7,7 +7,6 @@ import type { ApprovalAnswer, PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";
 import type { Principal } from "../principal.ts";
 
-/** How an approval ends. */
 export type Settled = "denied" | "expired" | "used";
 
 /** An approval as it is kept: open, with all an approver reads, or settled, with no more than a late caller may learn. */
@@ -65,7 +64,6 @@ const ENDS: Readonly<Record<Settled, string>> = {
   used: "was already used",
 };
 
-/** What became of an approval that is no longer open. */
 export function gone(outcome: Settled | undefined): string {
   return outcome === undefined ? "is unknown" : ENDS[outcome];
 }

@@ -22,7 +22,6 @@ export interface ApprovalWebhookOptions {
   readonly url: URL;
   /** Signs what is sent. Without it, requests are unsigned. */
   readonly secret?: (() => Promise<string>) | undefined;
-  /** The call that waits under an id. */
   readonly find: (id: string) => Promise<PendingApproval | undefined>;
   /** What is told of a call's arguments. */
   readonly describe: (args: Readonly<Record<string, unknown>>) => AuditedArguments;
@@ -43,13 +42,11 @@ const CLOSE_MS = 2_000;
 const TIMESTAMP_HEADER = "x-toolarsenal-timestamp";
 const SIGNATURE_HEADER = "x-toolarsenal-signature";
 
-/** Why an attempt failed, and whether another can help. */
 interface Failure {
   readonly message: string;
   readonly passing: boolean;
 }
 
-/** Creates what tells a webhook. */
 export function createApprovalWebhook(options: ApprovalWebhookOptions): ApprovalWebhook {
   const { url, secret, find, describe, clock, emit } = options;
   const egress = options.egress.fork();

@@ -44,7 +44,6 @@ const ASKED = "approval-asked:";
 
 type Resolution = EventMap["confirmation-resolved"]["outcome"];
 
-/** An open approval, and the version of it that was read. */
 interface Read {
   readonly approval: OpenApproval;
   readonly version: number;

@@ -29,7 +29,6 @@ export interface CallAuditOptions {
   readonly redact?: (text: string) => string;
 }
 
-/** Creates the audit of calls over a log. */
 export function createCallAudit(options: CallAuditOptions): CallAudit {
   const { log, emit, strict, mustRecord, arguments: mode = "shape", redact = (text) => text } = options;
   const isNeeded = (toolset: string | undefined): boolean =>
@@ -96,7 +95,6 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
   };
 }
 
-/** What is recorded of events. */
 const RECORDED: { readonly [Name in EventName]?: (data: EventMap[Name]) => AuditRecord } = {
   "confirmation-requested": ({ id, toolId, principal: by }) => ({
     kind: "approval",

@@ -3,7 +3,6 @@ import { canonicalJson } from "../../tool/canonical-json.ts";
 import type { AuditHead, KeptRecord } from "../audit.port.ts";
 import type { AuditKey } from "./key.ts";
 
-/** Where a log begins. */
 export const EMPTY_LOG: AuditHead = { seq: 0, hash: "0".repeat(64) };
 
 /** `{"hash":"…","prev":"…",`: hash and predecessor come first, at fixed places, so that everything after them is what the hash covers. */

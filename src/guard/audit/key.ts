@@ -11,7 +11,6 @@ export interface AuditKey {
   verify(text: string, signature: string): boolean;
 }
 
-/** The fewest characters of a shared secret. */
 const MIN_SECRET = 32;
 
 /** An Ed25519 key from its PEM text: the private one signs and checks, the public one checks. */

@@ -86,7 +86,6 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/[[\]]/g, "").replace(/\.$/, "").toLowerCase();
 }
 
-/** The refusal of a request, which opened no socket. */
 export function refused(url: URL, why: string, fix: string): ArsenalError {
   // The query and the credentials may be secrets.
   const shown = `${url.protocol}//${url.host}${url.pathname}`;
@@ -153,7 +152,6 @@ export const NOT_CONNECTED: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** What became of a request that was not answered. */
 export function toRequestFailure(error: Error, url: URL, signal: AbortSignal | undefined): ArsenalError {
   if (isArsenalError(error)) return error;
   if (signal?.aborted)
@@ -163,7 +161,6 @@ export function toRequestFailure(error: Error, url: URL, signal: AbortSignal | u
   return requestFailed(url, error.message === "" ? String(code) : error.message, { cause: error, beforeSend });
 }
 
-/** The failure of a request, and why. */
 export function requestFailed(
   url: URL,
   why: string,

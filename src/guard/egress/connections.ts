@@ -103,7 +103,6 @@ function targetOf(url: URL): { readonly host: string; readonly port: number; rea
   return { host, port, servername: network().net.isIP(host) === 0 ? hostOf(url) : "" };
 }
 
-/** Asks the system. */
 export const resolveAll: Resolve = (host, callback) => {
   process.getBuiltinModule("node:dns").lookup(host, { all: true }, (error, addresses) => callback(error, addresses));
 };

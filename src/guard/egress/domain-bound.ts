@@ -14,7 +14,6 @@ export function boundOfSetting(domains: readonly string[] | undefined): DomainBo
   return domains === undefined || domains.length === 0 ? "anywhere" : onlyWithin(domains);
 }
 
-/** The bound that lets nothing pass but these. */
 export function onlyWithin(domains: readonly string[]): OnlyDomains {
   return { only: domains.map(asWritten) };
 }

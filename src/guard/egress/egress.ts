@@ -176,7 +176,6 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
   return create();
 }
 
-/** What a connection asks for itself. */
 type ConnectRules = Pick<EgressRequest, "trusted" | keyof EgressRules>;
 
 /** Of no other header than `set-cookie` does Node keep several values apart. */
@@ -225,7 +224,6 @@ function limited(maxBytes: number): Transform {
   });
 }
 
-/** Headers that carry secrets wherever they are sent. */
 const SECRET_HEADERS: readonly string[] = ["authorization", "cookie", "proxy-authorization"];
 
 function without(headers: Readonly<Record<string, string>>, isDropped: (name: string) => boolean) {

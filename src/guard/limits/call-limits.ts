@@ -23,7 +23,6 @@ export type CallLimits = (
 
 const MINUTE_MS = 60_000;
 
-/** The limits of calls by configuration. */
 export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSettings): CallLimits {
   // A tool is the same object from call to call.
   const toolLimit = remember((tool: Tool) => aMinute(`tool ${tool.id}`, toolRate(tool, maxRequestsPerMinute)));

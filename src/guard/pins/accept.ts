@@ -35,7 +35,6 @@ export function afterAccepting(
   return { ensemble, accepted: { content, by: by.id, ...(vouched && { confirmed: true }) }, since: at };
 }
 
-/** Throws for somebody who may not accept. */
 export function refuseOthers(id: string, by: Principal): void {
   if (by.roles.includes("approver")) return;
   const fix = 'Give the role "approver" to the person who accepts, or let an approver do it.';
@@ -49,7 +48,6 @@ export type AcceptanceWatch = ReturnType<typeof createAcceptanceWatch>;
 /** Changes with every acceptance, so that one small value is all that has to be looked at. */
 const ACCEPTED = "pins-accepted";
 
-/** Says that it changed. */
 const TOPIC = "pins";
 
 const LOOK_EVERY_MS = 2_000;
@@ -109,7 +107,6 @@ export function createAcceptanceWatch(parts: {
       if (followed.size === 0) stop();
       else schedule();
     },
-    /** Tells the others that something was accepted. */
     async announce(): Promise<void> {
       await state.set(ACCEPTED, clock.now());
       // The acceptance is kept. A process that misses this notices it at the next look.

@@ -24,9 +24,7 @@ import {
 } from "./pin-record.ts";
 import type { OfferedEnsemble, Pin, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
-/** What pins need of the other stages. */
 export interface PinsParts {
-  /** Where pins are kept, perhaps shared with other processes. */
   readonly state: State;
   /** Tells other processes at once what was accepted. */
   readonly changes?: Changes;
@@ -217,7 +215,6 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     if (isNews) emit("ensemble-accepted", { ensemble });
   }
 
-  /** The instructions in a record that models may read. */
   function passedOn(record: PinRecord): string | undefined {
     const { accepted } = record;
     const may = mode === "changes" || stateOf(record, mode) === "accepted";
@@ -323,7 +320,6 @@ function isUnasked({ accepted }: PinRecord): boolean {
   return accepted?.by === undefined && accepted?.content.instructions === "";
 }
 
-/** The tool with its hints vouched for. */
 function confirmed(tool: Tool): Tool {
   if (tool.annotations.confirmed) return tool;
   const { id: _id, contentHash: _hash, createdAt, ...fields } = tool;

@@ -65,7 +65,6 @@ function hintsOf({ confirmed: _confirmed, ...hints }: Tool["annotations"]): obje
   return hints;
 }
 
-/** The fields that hold a JSON Schema. */
 const SCHEMA_FIELDS = ["inputSchema", "outputSchema", "parameters", "returns"];
 
 function canonical(fields: Readonly<Record<string, unknown>>): Definition {
@@ -91,7 +90,6 @@ function isWithin(part: unknown, whole: unknown): boolean {
   );
 }
 
-/** SHA-256 in hexadecimal digits of a definition. */
 export function hashOf(definition: Definition): string {
   return sha256(canonicalJson(definition));
 }

@@ -83,7 +83,6 @@ export function currentOf(record: PinRecord): PinContent {
   return record.accepted === undefined ? record.waiting : (record.waiting ?? record.accepted.content);
 }
 
-/** The record as it is shown. */
 export function toPin(id: string, record: PinRecord, mode: PinMode): Pin {
   const { ensemble, since, accepted } = record;
   const state = stateOf(record, mode);

@@ -3,7 +3,6 @@ import { unescapeOnce } from "./unescaped.ts";
 /** Finds any of many texts in another, however many there are, in one pass over it. */
 export type FormIndex = ReturnType<typeof createFormIndex>;
 
-/** Where texts were found. */
 export interface Found {
   /** Start and end of each in turn, in order, those that overlap as one. */
   readonly spans: readonly number[];
@@ -15,7 +14,6 @@ export interface Found {
 const WINDOW = 4;
 const MASK = 0xff_ff;
 
-/** An index without texts. */
 export function createFormIndex() {
   /** Marks the hashes of all beginnings, so that nearly every place is passed with one look. */
   const marked = new Uint8Array(MASK + 1);

@@ -1,4 +1,3 @@
-import { types } from "node:util";
 import { REDACTED } from "./secret-patterns.ts";
 
 /** Deeper values are cut off: a server may send anything, and whatever shows it must not run out of stack. */
@@ -91,7 +90,7 @@ function isClean(value: object, redact: (text: string) => string): boolean {
 
 /** Errors of other contexts are of other classes. */
 function isAnyError(value: unknown): value is Error {
-  return value instanceof Error || types.isNativeError(value);
+  return value instanceof Error || process.getBuiltinModule("node:util").types.isNativeError(value);
 }
 
 /** Lists and objects without a class of their own. What is behind a class may be a socket, and whole programs hang from those. */

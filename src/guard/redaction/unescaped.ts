@@ -23,7 +23,6 @@ export const ESCAPE: RegExp = new RegExp(
 /** A text without any of these has no escapes. */
 const HINT = /[%\\&\r\n]/;
 
-/** False for a text without escapes. */
 export function hasEscapes(text: string): boolean {
   return HINT.test(text);
 }

@@ -47,7 +47,6 @@ export function excerpt(text: string, { start, end }: Span): string {
   return clip(lead + text.slice(start, Math.min(end, start + 120) + 20));
 }
 
-/** Shortens a text to one line that is safe for a terminal. */
 export function clip(text: string): string {
   return text
     .slice(0, 240)
@@ -59,7 +58,6 @@ export function clip(text: string): string {
 export const SEVERITIES = ["info", "low", "medium", "high", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** Whether one severity reaches another. */
 export function reaches(severity: Severity, threshold: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(threshold);
 }

@@ -30,7 +30,6 @@ export interface InspectionSettings extends ScanSettings {
 /** What a look at a value came to: it was scanned, may not be given on, or is let through unread. */
 type Look = { readonly report: ScanReport; readonly texts: BoundedTexts } | { readonly refused: string } | undefined;
 
-/** Creates what looks through arguments and results. */
 export function createInspection(parts: ScanParts<InspectionSettings>): Inspection {
   const { arguments: argumentsMode, results: mode } = parts.settings;
   const { scanner, tell, failed, attackIn } = createReportedScan(parts);

@@ -11,7 +11,6 @@ export interface ScanSettings {
   readonly onFailure: "allow" | "deny";
 }
 
-/** What a scan of the guard is made of. */
 export interface ScanParts<Settings extends ScanSettings> {
   readonly settings: Settings;
   readonly emit: Emit;
@@ -44,7 +43,6 @@ export function createReportedScan({ settings, emit, rules, scanners = [] }: Sca
       if (!quiet) emit("scan-failed", { toolId, where, message, action });
       return action === "refused" ? refusal(toolId, where, `could not be scanned: ${message}`) : undefined;
     },
-    /** The refusal of something that looks like an attack. */
     attackIn(toolId: string, where: Place, { findings }: ScanReport): string {
       const look = where === "arguments" ? "look" : "looks";
       return refusal(toolId, where, `${look} like an attack (${rulesOf(findings).join(", ")})`);

@@ -4,7 +4,6 @@ import { type HiddenText, HIDING, type HidingKind, normaliseText } from "./hidde
 import { decodePayloads } from "./rules/encoded.ts";
 import { type Rule, toRuleText } from "./rules/rule.ts";
 
-/** What was found in one text. */
 export interface TextScan {
   /** The text without what it hid. */
   readonly text: string;

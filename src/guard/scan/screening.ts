@@ -28,7 +28,6 @@ const MAX_KEPT = 20_000;
 /** What identifies a tool stays as it is. */
 const KEPT: ReadonlySet<string> = new Set(["id", "name", "namespace", "sourceName", "contentHash"]);
 
-/** Creates the screening of definitions. */
 export function createScreening(parts: ScanParts<ScreeningSettings>): Screening {
   const { definitions: mode } = parts.settings;
   const { scanner, tell, failed } = createReportedScan(parts);

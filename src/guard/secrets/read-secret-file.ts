@@ -36,7 +36,6 @@ export async function readSecretFile(path: string): Promise<string> {
   }
 }
 
-/** What asking a keychain needs. */
 interface KeychainParts {
   readonly platform: string;
   /** The environment of the program that is asked; it finds the session's keychain by it. */
@@ -63,7 +62,6 @@ function programFor(service: string, account: string, platform: string) {
       return {
         command: "security",
         args: ["find-generic-password", "-s", service, "-a", account, "-w"],
-        /** How the secret gets there. */
         store: "security add-generic-password -s SERVICE -a ACCOUNT -w",
       };
     case "linux":

@@ -48,7 +48,6 @@ export function isPerCaller(text: string): boolean {
   return referencesIn(text).some((reference) => PER_CALLER.test(reference));
 }
 
-/** The references in a text: the text itself, or those inside it. */
 export function referencesIn(text: string): readonly string[] {
   return readReference(text) === undefined ? Array.from(text.matchAll(INSIDE), ([, inner = ""]) => inner) : [text];
 }

@@ -29,7 +29,6 @@ export interface KeyStore {
   remove(id: string): Promise<boolean>;
 }
 
-/** The keys of a file. */
 export function fileKeys(path: string): KeyStore {
   return {
     place: path,
@@ -86,7 +85,6 @@ function parse(text: string, path: string): readonly StoredKey[] {
   });
 }
 
-/** The key that an entry holds; undefined if it holds none. */
 export function toStoredKey(entry: unknown): StoredKey | undefined {
   if (!isPlainObject(entry) || !isPlainObject(entry["principal"])) return undefined;
   const { id: name, hash, principal } = entry;
@@ -125,7 +123,6 @@ export function nameInKey(text: string): string | undefined {
   return KEY.exec(text)?.[1];
 }
 
-/** How what is kept of a key looks. */
 export const KEY_HASH: RegExp = /^sha256:[0-9a-f]{64}$/;
 
 /** What is kept of a key: `sha256:` and 64 hexadecimal digits. */

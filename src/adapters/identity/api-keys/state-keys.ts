@@ -2,7 +2,6 @@ import type { SharedState } from "../../../state/shared-state.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { type KeyStore, toStoredKey } from "./key-file.ts";
 
-/** The part of a state that keys need. */
 export type KeyState = Pick<SharedState, "documents" | "changes">;
 
 /** Says that a key was added or revoked. */

@@ -16,7 +16,6 @@ export interface ClaimNames {
   readonly scopes?: string;
 }
 
-/** What a verified token says. */
 type Claims = Readonly<Record<string, unknown>>;
 
 /** The caller that a verified token is about, or the name of the claim that it lacks. Every caller has `capabilities`, besides those it claims. */

@@ -30,13 +30,13 @@ export const USABLE_MS = 3_600_000;
 /** Finds the key of a token among those of its issuer, which are kept and follow the issuer's rotation. Rejects if they cannot be fetched. */
 export function createKeySet(parts: {
   readonly clock: Clock;
-  fetch(): Promise<JSONWebKeySet>;
+  fetchKeys(): Promise<JSONWebKeySet>;
   /** Returns what finds the key for a token's header. Throws if a key is invalid. */
   toLookUp(keys: JSONWebKeySet): JWTVerifyGetKey;
   /** True for the error of a look-up that found no key. */
   isUnknownKey(error: unknown): boolean;
 }): JWTVerifyGetKey {
-  const { clock, fetch, toLookUp, isUnknownKey } = parts;
+  const { clock, fetchKeys, toLookUp, isUnknownKey } = parts;
   let held: { readonly lookUp: JWTVerifyGetKey; readonly at: number } | undefined;
   let triedAt = -Infinity;
   let fetching: Promise<JWTVerifyGetKey> | undefined;
@@ -45,7 +45,7 @@ export function createKeySet(parts: {
   async function fetchNow(): Promise<JWTVerifyGetKey> {
     triedAt = clock.now();
     try {
-      const lookUp = toLookUp(await fetch());
+      const lookUp = toLookUp(await fetchKeys());
       held = { lookUp, at: clock.now() };
       failure = undefined;
       return lookUp;

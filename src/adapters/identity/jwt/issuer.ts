@@ -100,7 +100,6 @@ function toObject(body: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The error for an issuer that cannot be used as it is. */
 export function unusable(issuer: string, why: string, fix = "Check the issuer."): ArsenalError {
   const problem = `Cannot use the issuer ${issuer}: ${why}.`;
   return fixable("PROTOCOL_ERROR", problem, fix, { field: "issuer", value: issuer });

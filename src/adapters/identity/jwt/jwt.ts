@@ -65,14 +65,14 @@ export function jwtIdentity(options: JwtOptions): Identity {
   checkOptions(options);
   const audience = options.audience === undefined ? undefined : [options.audience].flat();
   const known = createIssuer({ ...options, egress: options.egress ?? createEgress(), clock });
-  const fetch = createIssuerKeys(known, options.jwksUri);
+  const fetchKeys = createIssuerKeys(known, options.jwksUri);
   let prepared: ReturnType<typeof prepare> | undefined;
 
   /** jose is loaded with the first token. */
   async function prepare(): Promise<{ readonly jose: typeof Jose; readonly keyOf: JWTVerifyGetKey }> {
     const jose = await import("jose");
     const isUnknownKey = (error: unknown): boolean => error instanceof jose.errors.JWKSNoMatchingKey;
-    return { jose, keyOf: createKeySet({ clock, fetch, toLookUp: jose.createLocalJWKSet, isUnknownKey }) };
+    return { jose, keyOf: createKeySet({ clock, fetchKeys, toLookUp: jose.createLocalJWKSet, isUnknownKey }) };
   }
 
   /** The claims of a token that is the issuer's, for this audience, now; or why it is not. */

@@ -24,7 +24,6 @@ interface SignInParts extends SignInSettings {
   readonly secrets: Secrets;
 }
 
-/** Parameters that the gateway sets itself. */
 const OWN_PARAMETERS = words(
   "client_id client_secret code_challenge code_challenge_method redirect_uri response_mode response_type scope state",
 );
@@ -36,7 +35,6 @@ export function reservedParameter({ parameters = {} }: SignInSettings): string |
 
 const SECRET_USE = { scope: "server.auth.jwt", field: "sign_in.client_secret" };
 
-/** Returns the address of an endpoint that signing in needs. */
 async function endpoint(issuer: Issuer, name: "authorization_endpoint" | "token_endpoint"): Promise<string> {
   const address = issuer.address(await issuer.metadata(), name);
   if (address === undefined) throw unusable(issuer.name, `its metadata has no usable ${name}`);

@@ -35,7 +35,6 @@ const DEFAULT_RULES: readonly PolicyRule[] = [
   { rule: "default-deny", effect: "deny", conditions: ["no policy permits the call"] },
 ];
 
-/** What the policies say of one question. */
 type Answer =
   | { readonly said: "permitted" | "refused"; readonly by: readonly string[] }
   | { readonly said: "failed"; readonly rule: string; readonly problem: string };
@@ -190,7 +189,6 @@ function toSet(list: readonly unknown[], depth: number): CedarValue[] {
   return members.filter((member) => member !== undefined);
 }
 
-/** A record of data, as Cedar has it. */
 function toRecord(data: object, depth = 0): Record<string, CedarValue> {
   const members = Object.entries(data).map(([key, member]) => {
     if (RESERVED.has(key)) throw new Error(`they have the key ${key}`);

@@ -80,7 +80,6 @@ function brokenPrincipal(principal: Principal): string | undefined {
   return list && `principal.${list}`;
 }
 
-/** What conditions look at in a call. */
 export function createFacts(
   tool: Facts["tool"],
   { id, tenant, roles, capabilities, scopes, local }: Principal,
@@ -133,7 +132,6 @@ function obligationsOf(rules: readonly Rule[], { id, tenant = "" }: Principal): 
   };
 }
 
-/** The domains that both lists reach. */
 function commonDomains(some: readonly string[], others: readonly string[]): readonly string[] {
   const common = some.flatMap((domain) =>
     others.flatMap((other) => (covers(other, domain) ? [domain] : covers(domain, other) ? [other] : [])),

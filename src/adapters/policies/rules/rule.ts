@@ -8,7 +8,6 @@ import { createProblems, type Locate } from "./document/check-fields.ts";
 import { createRedaction } from "./redaction.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
-/** A rule, compiled. */
 export interface Rule {
   readonly id: string;
   readonly effect: Effect;

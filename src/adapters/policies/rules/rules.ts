@@ -90,7 +90,6 @@ export function rulesPolicy(document: string | PolicyDocument, parts: RulesParts
   };
 }
 
-/** A rule as people read it. */
 function toShown({ id, effect, aboutTool, aboutCaller, when, reason, obligations = {} }: Rule): PolicyRule {
   const { rate, redact, egress, maxResultBytes } = obligations;
   const obliged = [
@@ -175,14 +174,12 @@ function toFilter(
 /** A decision, and how every rule of the document stood to it. @internal */
 export interface Explained {
   readonly decision: PolicyDecision;
-  /** Whether the caller sees the tool at all. */
   readonly visible: boolean;
   /** The rules that matched, or failed and so refuse, in the order of the document. The decision names the one that `decides`. */
   readonly matched: readonly {
     readonly id: string;
     readonly effect: Effect;
     readonly decides: boolean;
-    /** Why it could not be decided. */
     readonly failed?: string;
   }[];
   /** The others, each with the first condition that did not hold: `roles: none of support, admin`. */

@@ -19,7 +19,6 @@ export interface ToolRules {
   readonly asked: Confirmation | undefined;
   /** The confirmation that its name asks for where no rule speaks of it. */
   readonly named: Confirmation | undefined;
-  /** The tool as expressions see it. */
   readonly view: Readonly<Record<string, unknown>>;
   /** Why the tool cannot be decided on: an attribute that is missing or of another type. */
   readonly broken: string | undefined;
@@ -98,7 +97,6 @@ function keysOfTool({ id, name, sourceName, namespace, source }: Tool): readonly
   return ["any tool", ...heads, `namespace ${namespace.toLowerCase()}`, `source ${source}`];
 }
 
-/** What stands before the first dot. */
 function headOf(text: string): string {
   return text.replace(/\..*$/s, "");
 }

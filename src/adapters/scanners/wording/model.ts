@@ -8,7 +8,6 @@ const FILE = new URL("../../../../models/weights/wording.bin", import.meta.url);
 /** Scale, bias and the two thresholds, as little-endian 32-bit floats. One weight per bucket follows, a signed byte each. */
 const HEADER_BYTES = 16;
 
-/** What a text is scored with. */
 export interface WordingModel {
   readonly weights: Int8Array;
   /** What a weight of 1 counts. */

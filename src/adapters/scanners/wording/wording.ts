@@ -37,7 +37,6 @@ function thresholdFor(place: Place | undefined, { thresholds }: WordingModel): n
   return place === "definition" ? thresholds.definition : Math.max(thresholds.definition, thresholds.result);
 }
 
-/** Returns the window of a text with the highest score. */
 function mostSuspicious(text: string, model: WordingModel): Span & { readonly score: number } {
   let most = { start: 0, end: 0, score: -Infinity };
   for (let from = 0; from === 0 || from + OVERLAP < text.length; from += PART - OVERLAP) {

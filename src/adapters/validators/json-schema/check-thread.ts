@@ -11,7 +11,6 @@ export interface ToThread {
   readonly value?: string;
 }
 
-/** What the thread answers. */
 export type FromThread =
   | { readonly ready: true }
   | { readonly notes: readonly string[] }

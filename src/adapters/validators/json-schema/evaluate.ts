@@ -7,7 +7,6 @@ import { valueRules } from "./value-rules.ts";
 
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
-/** What one check may do. */
 export interface CheckLimits {
   /** Each schema held against a value is a step; 50,000 take about ten milliseconds. */
   readonly maxSteps: number;
@@ -15,7 +14,6 @@ export interface CheckLimits {
   readonly mayBacktrack: boolean;
 }
 
-/** One value being checked. */
 export interface Run extends CheckLimits {
   readonly failures: Failure[];
   /** Above 0 while failures don't count: within `not` and `if`. */
@@ -38,7 +36,6 @@ export type Holds = (
   evaluated: Evaluated | undefined,
 ) => boolean;
 
-/** One keyword of a schema. */
 export type Rule = (value: unknown, place: Place | undefined, run: Run, evaluated: Evaluated | undefined) => boolean;
 
 /** Thrown if checking a value takes more than it may. */
@@ -62,7 +59,6 @@ export function fail(run: Run, failure: Failure): false {
   return false;
 }
 
-/** Whether a text matches. */
 export function matches(pattern: Pattern | undefined, text: string, run: Run): boolean {
   if (!pattern) return true;
   if (pattern.backtracks && !run.mayBacktrack) throw new TooCostly("RE2 cannot run its pattern");

@@ -15,7 +15,6 @@ import { limitRules, sizeOf } from "./value-rules.ts";
 
 type Members = Record<string, unknown>;
 
-/** Makes one rule of the keywords about the items of an array. */
 export function arrayRules(schema: SchemaObject, holds: Holds): readonly Rule[] {
   const { prefixItems, items, additionalItems, contains, unevaluatedItems } = schema;
   const first = (Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []) as readonly unknown[];

@@ -3,7 +3,6 @@ import type { RE2JS } from "re2js";
 import { showValue } from "../../../errors/show-value.ts";
 import { re2 } from "../../re2.ts";
 
-/** Decides whether a text matches. */
 export interface Pattern {
   test(text: string): boolean;
   /** About how many steps one character takes at most. */
@@ -17,7 +16,6 @@ export interface Pattern {
 /** Patterns of a schema by their source. */
 export type Patterns = ReadonlyMap<string, Pattern>;
 
-/** Longer patterns are not read. */
 const MAX_LENGTH = 5_000;
 /** RE2 takes long to compile a larger program, and long for each character. */
 const MAX_SIZE = 3_000;

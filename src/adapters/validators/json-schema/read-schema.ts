@@ -12,7 +12,6 @@ import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
 import type { SchemaObject } from "./evaluate.ts";
 import { brokenSchema, unusableSchema } from "./problems.ts";
 
-/** A schema that was walked. */
 export interface ReadSchema {
   /** Schemas in it that speak of the same value, what its references mean included. */
   readonly inPlace: unknown[];

@@ -8,7 +8,6 @@ import { formatOf } from "./formats.ts";
 import type { Patterns } from "./patterns.ts";
 import { listed, show } from "./problems.ts";
 
-/** Makes rules of the keywords that contain no schemas. */
 export function valueRules(schema: SchemaObject, patterns: Patterns): readonly Rule[] {
   const rules: Rule[] = [];
   const add = (expected: () => string, holds: (value: unknown, run: Run) => boolean): void => {

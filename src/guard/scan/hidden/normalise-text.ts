@@ -30,7 +30,6 @@ export const HIDING = {
 } as const;
 export type HidingKind = keyof typeof HIDING;
 
-/** A place where a text hides something. */
 export interface HiddenText {
   readonly kind: HidingKind;
   readonly severity: Severity;
@@ -72,7 +71,6 @@ const SUSPECT = new RegExp(
 /** Findings of one kind this close together are one. */
 const CLOSE = 16;
 const MAX_FINDINGS = 64;
-/** So much of what was hidden is kept. */
 const MAX_HIDDEN = 4096;
 /** After so many rounds nothing is let pass any more, so that the last round leaves nothing behind. */
 const LENIENT_ROUNDS = 3;
@@ -101,7 +99,6 @@ function sweep(
   return { text: plain, changed: plain !== text };
 }
 
-/** The text without its invisible characters. */
 function unveil(text: string, lenient: boolean, report: (found: HiddenText) => void): string {
   const context = createContext(text, lenient);
   let plain = "";

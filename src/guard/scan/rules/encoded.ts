@@ -9,7 +9,6 @@ const LONG = /\S{24}/;
 /** Invisible characters written out, for a program to put in. */
 const SPELLED_TAGS = /(?:\\u\{?|\\U000)[eE]00[0-7][0-9a-fA-F]|&#x[eE]00[0-7][0-9a-fA-F];/g;
 
-/** A payload that was taken apart. */
 export interface Decoded extends Span {
   readonly content: string;
 }

@@ -16,7 +16,6 @@ import { VOCABULARY } from "./vocabulary.ts";
  */
 export type Phrases = Readonly<Record<string, string>>;
 
-/** A rule that looks for phrases. */
 export interface PhraseRule extends Rule {
   readonly phrases: Phrases;
 }

@@ -27,7 +27,6 @@ export interface RuleText {
   all(expression: RegExp): readonly Span[];
 }
 
-/** Prepares a text for rules. */
 export function toRuleText(text: string): RuleText {
   const known = new Map<RegExp, readonly Span[]>();
   return {

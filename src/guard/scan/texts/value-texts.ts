@@ -85,7 +85,6 @@ export interface BoundedTexts {
 /** Prose is a result that is one text, and the texts in the content of MCP's results. It is read first, then other data, then names of members. */
 type TextKind = "prose" | "data" | "name";
 
-/** What kind of text stands there. */
 export function kindOf(path: string, name: boolean): TextKind {
   if (name) return "name";
   return path === "" || /^content\.\d+\.(?:resource\.)?text$/.test(path) ? "prose" : "data";

@@ -11,7 +11,6 @@ export interface Condition<Subject> {
   holds(subject: Subject): boolean;
 }
 
-/** Who calls, and through what. */
 export interface Caller {
   readonly principal: Principal;
   readonly toolset: string | undefined;
@@ -82,7 +81,6 @@ export interface When {
   evaluate(facts: Facts): boolean | Failure;
 }
 
-/** A condition that could not be found true or false. */
 interface Failure {
   readonly failed: string;
 }

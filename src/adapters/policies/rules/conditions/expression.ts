@@ -7,10 +7,8 @@ import type { Facts, When } from "./conditions.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { remember } from "../../../../tool/remember.ts";
 
-/** Characters of one expression. */
 const MAX_LENGTH = 2_000;
 
-/** Brackets within brackets. */
 const MAX_NESTING = 24;
 
 /** Compiles an expression once. What it costs to evaluate is bounded by its length and by what of the arguments it may loop over. `problem` follows "does not compile". */
@@ -148,7 +146,6 @@ function createVariables(
   });
 }
 
-/** What a rule's expression may name. */
 const VARIABLES: ReadonlySet<string> = new Set(["tool", "args", "principal", "now"]);
 
 /** Types are values in CEL: `type(args.amount) == double`. */
@@ -242,7 +239,6 @@ const LIMITS = {
 /** They are measured once a call. */
 const sizeOf = remember(({ arguments: args }: Facts) => measure(args));
 
-/** Whether the arguments of a call are too large for an expression. */
 function exceeds(facts: Facts, loops: boolean): boolean {
   const size = sizeOf(facts);
   const { values, characters } = loops ? LIMITS.looping : LIMITS.once;

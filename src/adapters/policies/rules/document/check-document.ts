@@ -114,7 +114,6 @@ const UNITS: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000,
 /** `example.com`, `*.example.com`. */
 const DOMAIN = /^(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i;
 
-/** Checks what must hold for calls under a rule. */
 function checkObligations(
   value: unknown,
   effect: Effect,

@@ -81,7 +81,6 @@ export interface CheckedRule {
   readonly tightens?: boolean;
 }
 
-/** Obligations that were checked. */
 export interface CheckedObligations {
   readonly rate?: { readonly calls: number; readonly windowMs: number } | undefined;
   readonly redact?: readonly string[] | undefined;
@@ -97,7 +96,6 @@ export interface CheckedPresets extends RegistrationLimits {
   readonly blockedCommands?: readonly string[];
 }
 
-/** A document that was checked. */
 export interface CheckedDocument {
   readonly mode: "standard" | "strict";
   readonly presets: CheckedPresets;

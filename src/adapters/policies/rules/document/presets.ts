@@ -20,7 +20,6 @@ const PRESETS = [
 ] as const;
 type Preset = (typeof PRESETS)[number];
 
-/** Checks the presets of a document: each a name, or a name with a value. */
 export function checkPresets(value: unknown, report: Report): CheckedPresets {
   if (!Array.isArray(value)) {
     const fix = "Write a list of names, such as [blockHighRiskWithoutApproval].";
