@@ -3,7 +3,7 @@ import type { RegistrationLimits } from "../../../register/registration-limits.t
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { definitionRules } from "../patterns.ts";
 import { checkDocument } from "./document/check-document.ts";
-import type { Effect, PolicyDocument } from "./document/document.ts";
+import type { Effect, ListField, PolicyDocument } from "./document/document.ts";
 import { createFacts, createJudge, DEFAULT_DENY } from "./judge.ts";
 import type { Locate } from "./document/check-fields.ts";
 import { readDocument } from "./document/read-document.ts";
@@ -121,8 +121,10 @@ function visibleTo(caller: Caller, rules: readonly Rule[], denyByDefault: boolea
     // Those named exactly. What a source calls its tool is left to `sees`.
     when === undefined ? allOf(aboutTool, (ids) => ({ any: [{ ids }, { names: ids }] })) : undefined,
   );
+  // A bare name also means what a source calls its tool.
+  const onlyIds = (ids: readonly string[]) => (ids.every((id) => id.includes(".")) ? { ids } : undefined);
   const reached: readonly (ToolFilter | undefined)[] = denyByDefault
-    ? reaching.map(({ aboutTool }) => reachedBy(aboutTool.filter(isAboutReach)))
+    ? reaching.map(({ aboutTool }) => allOf(aboutTool.filter(isAboutReach), onlyIds))
     : [];
   if (!isStated(hidden) || !isStated(reached)) return undefined;
   const shown: readonly ToolFilter[] = hidden.map((filter) => ({ not: filter }));
@@ -131,11 +133,6 @@ function visibleTo(caller: Caller, rules: readonly Rule[], denyByDefault: boolea
 
 function isStated(filters: readonly (ToolFilter | undefined)[]): filters is readonly ToolFilter[] {
   return filters.every((filter) => filter !== undefined);
-}
-
-/** The tools that a permission reaches. A bare name also means what a source calls its tool, so only ids can be stated. */
-function reachedBy(conditions: readonly Condition<Tool>[]): ToolFilter | undefined {
-  return allOf(conditions, (ids) => (ids.every((id) => id.includes(".")) ? { ids } : undefined));
 }
 
 function allOf(
@@ -153,22 +150,15 @@ function toFilter(
   if (wants.some((pattern) => /[*?]/.test(pattern))) return undefined;
   // Ids, names and namespaces have no capitals.
   const folded = wants.map((text) => text.toLowerCase());
-  switch (field) {
-    case "tools":
-      return named(folded);
-    case "namespaces":
-      return { namespaces: folded };
-    case "tags":
-      return { tags: [...new Set([...wants, ...folded])] };
-    case "sources":
-      return { sources: wants as readonly ToolSource[] };
-    case "risk":
-      return { risks: wants as readonly RiskLevel[] };
-    case "capabilities":
-      return { capabilities: wants as readonly Capability[], match: "any" };
-    default:
-      return undefined;
-  }
+  const filters: Readonly<Partial<Record<ListField, ToolFilter | undefined>>> = {
+    tools: named(folded),
+    namespaces: { namespaces: folded },
+    tags: { tags: [...new Set([...wants, ...folded])] },
+    sources: { sources: wants as readonly ToolSource[] },
+    risk: { risks: wants as readonly RiskLevel[] },
+    capabilities: { capabilities: wants as readonly Capability[], match: "any" },
+  };
+  return filters[field];
 }
 
 /** A decision, and how every rule of the document stood to it. @internal */

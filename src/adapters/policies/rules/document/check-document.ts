@@ -1,7 +1,7 @@
 import { showValue } from "../../../../errors/show-value.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { CAPABILITIES, RISK_LEVELS, TOOL_SOURCES } from "../../../../tool/tool.ts";
-import { checkKeys, checkList, createProblems, type Locate, oneOf, type Report } from "./check-fields.ts";
+import { checkKeys, checkList, createProblems, type Locate, oneOf, type Problems } from "./check-fields.ts";
 import {
   type CheckedDocument,
   type CheckedObligations,
@@ -27,82 +27,75 @@ const KNOWN: Readonly<Partial<Record<ListField, readonly string[]>>> = {
 
 /** Checks everything but expressions, and throws one error with every problem. */
 export function checkDocument(value: unknown, locate: Locate): CheckedDocument {
-  const { report, refuse } = createProblems(locate);
+  const problems = createProblems(locate);
   const document = isPlainObject(value) ? value : {};
   if (!isPlainObject(value)) {
-    const fix = "Start with `version: 1`, then `rules:` and a list.";
-    report([], `must be a mapping of keys, not ${showValue(value)}`, value, fix);
+    problems.mustBe([], "a mapping of keys", value, "Start with `version: 1`, then `rules:` and a list.");
   } else {
-    checkKeys(document, [], DOCUMENT_KEYS, report);
+    checkKeys(document, [], DOCUMENT_KEYS, problems);
     const { version } = document;
-    if (version !== 1) report(["version"], `must be 1, not ${showValue(version)}`, version, "Write `version: 1`.");
+    if (version !== 1) problems.mustBe(["version"], "1", version, "Write `version: 1`.");
   }
-  const mode = oneOf(document["mode"] ?? "standard", ["mode"], MODES, report) ?? "strict";
-  const presets = checkPresets(document["presets"] ?? [], report);
-  const rules = checkRules(document["rules"] ?? [], report);
-  refuse();
+  const mode = oneOf(document["mode"] ?? "standard", ["mode"], MODES, problems) ?? "strict";
+  const presets = checkPresets(document["presets"] ?? [], problems);
+  const rules = checkRules(document["rules"] ?? [], problems);
+  problems.refuse();
   return { mode, presets, rules };
 }
 
-function checkRules(value: unknown, report: Report): readonly CheckedRule[] {
+function checkRules(value: unknown, problems: Problems): readonly CheckedRule[] {
   if (!Array.isArray(value)) {
-    const fix = "Begin each rule with `- id:`.";
-    report(["rules"], `must be a list of rules, not ${showValue(value)}`, value, fix);
+    problems.mustBe(["rules"], "a list of rules", value, "Begin each rule with `- id:`.");
     return [];
   }
   const ids = new Set<string>();
   return value.flatMap((rule: unknown, index) => {
     const path = ["rules", String(index)];
     if (!isPlainObject(rule)) {
-      const fix = "Write a rule as `- id: …` with `effect: …`.";
-      report(path, `must be a rule, not ${showValue(rule)}`, rule, fix);
+      problems.mustBe(path, "a rule", rule, "Write a rule as `- id: …` with `effect: …`.");
       return [];
     }
-    const checked = checkRule(rule, path, report);
+    const checked = checkRule(rule, path, problems);
     if (ids.has(checked.id)) {
       const fix = "Give each rule an id of its own.";
-      report([...path, "id"], `another rule is ${showValue(checked.id)}`, checked.id, fix);
+      problems.report([...path, "id"], `another rule is ${showValue(checked.id)}`, checked.id, fix);
     }
     ids.add(checked.id);
     return [checked];
   });
 }
 
-function checkRule(rule: Readonly<Record<string, unknown>>, path: readonly string[], report: Report): CheckedRule {
-  checkKeys(rule, path, RULE_KEYS, report);
+function checkRule(rule: Readonly<Record<string, unknown>>, path: readonly string[], problems: Problems): CheckedRule {
+  checkKeys(rule, path, RULE_KEYS, problems);
   const { id, hide, reason, when } = rule;
   if (typeof id !== "string" || !RULE_ID.test(id)) {
     const fix = "Write a short name of letters, digits, _, . and -, such as `id: refunds-need-finance`.";
-    report([...path, "id"], `must name the rule, not ${showValue(id)}`, id, fix);
+    problems.report([...path, "id"], `must name the rule, not ${showValue(id)}`, id, fix);
   }
-  const effect: Effect = oneOf(rule["effect"], [...path, "effect"], EFFECTS, report) ?? "deny";
-  for (const [key, text] of [
-    ["when", when],
-    ["reason", reason],
-  ] as const) {
-    if (text === undefined || (typeof text === "string" && text.trim() !== "")) continue;
-    const fix = key === "when" ? 'Write an expression, such as "args.amount > 100".' : "Write a sentence.";
-    report([...path, key], `must be a text, not ${showValue(text)}`, text, fix);
-  }
-  if (hide !== undefined && (typeof hide !== "boolean" || effect !== "deny")) {
-    const message =
-      typeof hide === "boolean"
-        ? `is for deny, and this is ${effect}`
-        : `must be true or false, not ${showValue(hide)}`;
-    report([...path, "hide"], message, hide, "Leave it out, or write it in a deny rule.");
-  }
+  const effect: Effect = oneOf(rule["effect"], [...path, "effect"], EFFECTS, problems) ?? "deny";
+  const checkText = (key: string, text: unknown, fix: string): void => {
+    if (text !== undefined && (typeof text !== "string" || text.trim() === ""))
+      problems.mustBe([...path, key], "a text", text, fix);
+  };
+  checkText("when", when, 'Write an expression, such as "args.amount > 100".');
+  checkText("reason", reason, "Write a sentence.");
+  const hideFix = "Leave it out, or write it in a deny rule.";
+  if (hide !== undefined && typeof hide !== "boolean")
+    problems.mustBe([...path, "hide"], "true or false", hide, hideFix);
+  else if (hide !== undefined && effect !== "deny")
+    problems.report([...path, "hide"], `is for deny, and this is ${effect}`, hide, hideFix);
   return {
     id: String(id),
     effect,
     lists: Object.fromEntries(
       LIST_FIELDS.filter((field) => rule[field] !== undefined).map((field) => {
-        return [field, checkList(rule[field], [...path, field], report, KNOWN[field])];
+        return [field, checkList(rule[field], [...path, field], problems, KNOWN[field])];
       }),
     ),
     when: typeof when === "string" ? when : undefined,
     hide: typeof hide === "boolean" ? hide : undefined,
     reason: typeof reason === "string" ? reason : undefined,
-    obligations: checkObligations(rule["obligations"], effect, [...path, "obligations"], report),
+    obligations: checkObligations(rule["obligations"], effect, [...path, "obligations"], problems),
   };
 }
 
@@ -118,38 +111,42 @@ function checkObligations(
   value: unknown,
   effect: Effect,
   path: readonly string[],
-  report: Report,
+  problems: Problems,
 ): CheckedObligations | undefined {
   if (value === undefined) return undefined;
   if (!isPlainObject(value)) {
-    const fix = `Write a mapping with some of ${KEYS.join(", ")}.`;
-    report(path, `must be a mapping of keys, not ${showValue(value)}`, value, fix);
+    problems.mustBe(path, "a mapping of keys", value, `Write a mapping with some of ${KEYS.join(", ")}.`);
     return undefined;
   }
   if (effect === "deny")
-    report(path, "are for calls that run, and this rule denies", undefined, "Remove them, or change the effect.");
-  checkKeys(value, path, KEYS, report);
+    problems.report(
+      path,
+      "are for calls that run, and this rule denies",
+      undefined,
+      "Remove them, or change the effect.",
+    );
+  checkKeys(value, path, KEYS, problems);
   const { rate, redact, egress, max_result_bytes: maxResultBytes } = value;
   if (maxResultBytes !== undefined && !(Number.isSafeInteger(maxResultBytes) && Number(maxResultBytes) > 0)) {
-    const message = `must be a whole number of bytes above 0, not ${showValue(maxResultBytes)}`;
-    report([...path, "max_result_bytes"], message, maxResultBytes, "Write a number such as 65536.");
+    const fix = "Write a number such as 65536.";
+    problems.mustBe([...path, "max_result_bytes"], "a whole number of bytes above 0", maxResultBytes, fix);
   }
   return {
-    rate: checkRate(rate, [...path, "rate"], report),
+    rate: checkRate(rate, [...path, "rate"], problems),
     redact:
-      redact === undefined ? undefined : checkEach(redact, [...path, "redact"], report, redactionProblem, REDACT_FIX),
-    egress: egress === undefined ? undefined : checkEgress(egress, [...path, "egress"], report),
+      redact === undefined ? undefined : checkEach(redact, [...path, "redact"], problems, redactionProblem, REDACT_FIX),
+    egress: egress === undefined ? undefined : checkEgress(egress, [...path, "egress"], problems),
     maxResultBytes: typeof maxResultBytes === "number" ? maxResultBytes : undefined,
   };
 }
 
-function checkRate(value: unknown, path: readonly string[], report: Report): CheckedObligations["rate"] {
+function checkRate(value: unknown, path: readonly string[], problems: Problems): CheckedObligations["rate"] {
   if (value === undefined) return undefined;
   const [, calls, unit = ""] = /^(\d{1,9}) ?\/ ?(second|minute|hour|day)$/.exec(String(value)) ?? [];
   const windowMs = UNITS[unit];
   if (windowMs !== undefined && Number(calls) > 0) return { calls: Number(calls), windowMs };
   const fix = "Write it as 10/minute; second, hour and day do as well.";
-  report(path, `must be a number of calls in a span, not ${showValue(value)}`, value, fix);
+  problems.mustBe(path, "a number of calls in a span", value, fix);
   return undefined;
 }
 
@@ -157,23 +154,24 @@ function checkRate(value: unknown, path: readonly string[], report: Report): Che
 function checkEach(
   value: unknown,
   path: readonly string[],
-  report: Report,
+  problems: Problems,
   problemOf: (text: string) => string | undefined,
   fix: string,
 ): readonly string[] {
-  const list = checkList(value, path, report);
+  const list = checkList(value, path, problems);
   for (const [index, text] of list.entries()) {
     const problem = text === "" ? undefined : problemOf(text);
-    if (problem !== undefined) report(Array.isArray(value) ? [...path, String(index)] : path, problem, text, fix);
+    if (problem !== undefined)
+      problems.report(Array.isArray(value) ? [...path, String(index)] : path, problem, text, fix);
   }
   return list;
 }
 
 /** An empty list is a list here: the call reaches nothing. */
-function checkEgress(value: unknown, path: readonly string[], report: Report): readonly string[] {
+function checkEgress(value: unknown, path: readonly string[], problems: Problems): readonly string[] {
   if (Array.isArray(value) && value.length === 0) return [];
   const fix = "Write example.com, or *.example.com for all below it, without scheme, port and path.";
   const problemOf = (domain: string) =>
     DOMAIN.test(domain) ? undefined : `must be a domain, not ${showValue(domain)}`;
-  return checkEach(value, path, report, problemOf, fix).map((domain) => domain.toLowerCase());
+  return checkEach(value, path, problems, problemOf, fix).map((domain) => domain.toLowerCase());
 }

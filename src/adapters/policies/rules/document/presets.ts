@@ -1,7 +1,7 @@
 import { showValue } from "../../../../errors/show-value.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { DEFAULT_CONFIRMATION } from "../../patterns.ts";
-import { checkList, didYouMean, type Report } from "./check-fields.ts";
+import { checkList, didYouMean, type Problems } from "./check-fields.ts";
 import type { CheckedPresets, CheckedRule } from "./document.ts";
 
 /** Commands that no tool which runs code is given, where the preset names none. */
@@ -20,10 +20,10 @@ const PRESETS = [
 ] as const;
 type Preset = (typeof PRESETS)[number];
 
-export function checkPresets(value: unknown, report: Report): CheckedPresets {
+export function checkPresets(value: unknown, problems: Problems): CheckedPresets {
   if (!Array.isArray(value)) {
     const fix = "Write a list of names, such as [blockHighRiskWithoutApproval].";
-    report(["presets"], `must be a list of presets, not ${showValue(value)}`, value, fix);
+    problems.mustBe(["presets"], "a list of presets", value, fix);
     return {};
   }
   const found: Record<string, unknown> = {};
@@ -32,8 +32,8 @@ export function checkPresets(value: unknown, report: Report): CheckedPresets {
     for (const [name, given] of Object.entries(isPlainObject(entry) ? entry : { [String(entry)]: undefined })) {
       if (!isPreset(name)) {
         const fix = didYouMean(name, PRESETS, `There are ${PRESETS.join(", ")}.`);
-        report(path, `there is no preset ${showValue(entry)}`, name, fix);
-      } else found[name] = checkValue(name, given, isPlainObject(entry) ? [...path, name] : path, report);
+        problems.report(path, `there is no preset ${showValue(entry)}`, name, fix);
+      } else found[name] = checkValue(name, given, isPlainObject(entry) ? [...path, name] : path, problems);
     }
   }
   return found;
@@ -43,20 +43,18 @@ function isPreset(name: string): name is Preset {
   return (PRESETS as readonly string[]).includes(name);
 }
 
-function checkValue(name: Preset, given: unknown, path: readonly string[], report: Report): unknown {
+function checkValue(name: Preset, given: unknown, path: readonly string[], problems: Problems): unknown {
   switch (name) {
     case "blockedCommands":
-      return given === undefined ? BLOCKED_COMMANDS : checkList(given, path, report);
+      return given === undefined ? BLOCKED_COMMANDS : checkList(given, path, problems);
     case "maxTools":
       if (given === undefined) return MAX_TOOLS;
       if (!(Number.isSafeInteger(given) && Number(given) > 0))
-        report(path, `must be a whole number above 0, not ${showValue(given)}`, given, "Write a number such as 1000.");
+        problems.mustBe(path, "a whole number above 0", given, "Write a number such as 1000.");
       return given;
     default:
-      if (given !== undefined && typeof given !== "boolean") {
-        const fix = "Write the name alone, or true or false.";
-        report(path, `must be true or false, not ${showValue(given)}`, given, fix);
-      }
+      if (given !== undefined && typeof given !== "boolean")
+        problems.mustBe(path, "true or false", given, "Write the name alone, or true or false.");
       return given ?? true;
   }
 }
