@@ -11,12 +11,7 @@ import type { Egress } from "../egress/egress.ts";
 import { visibleText } from "../visible-text.ts";
 
 /** Tells a webhook of each call that waits for a person. */
-export interface ApprovalWebhook {
-  /** An `emit` that also tells the webhook, without waiting for it. */
-  watching(emit: Emit): Emit;
-  /** Gives up what waits for another attempt, and what is being sent a moment to end. */
-  close(): Promise<void>;
-}
+export type ApprovalWebhook = ReturnType<typeof createApprovalWebhook>;
 
 export interface ApprovalWebhookOptions {
   readonly url: URL;
@@ -47,7 +42,7 @@ interface Failure {
   readonly passing: boolean;
 }
 
-export function createApprovalWebhook(options: ApprovalWebhookOptions): ApprovalWebhook {
+export function createApprovalWebhook(options: ApprovalWebhookOptions) {
   const { url, secret, find, describe, clock, emit } = options;
   const egress = options.egress.fork();
   const underWay = new Set<Promise<void>>();
@@ -127,11 +122,15 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions): Approval
   }
 
   return {
-    watching: (next) => (name, data) => {
-      next(name, data);
-      if (name === "confirmation-requested") start(data as EventMap["confirmation-requested"]);
+    /** An `emit` that also tells the webhook, without waiting for it. */
+    watching(next: Emit): Emit {
+      return (name, data) => {
+        next(name, data);
+        if (name === "confirmation-requested") start(data as EventMap["confirmation-requested"]);
+      };
     },
-    async close() {
+    /** Gives up what waits for another attempt, and what is being sent a moment to end. */
+    async close(): Promise<void> {
       closing.abort();
       const cancel = clock.after(CLOSE_MS, () => ended.abort());
       await Promise.all(underWay);

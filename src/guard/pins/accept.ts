@@ -42,9 +42,6 @@ export function refuseOthers(id: string, by: Principal): void {
   throw fixable("PERMISSION_DENIED", problem, fix, { field: "id", value: id });
 }
 
-/** Notices what other processes accept, through the state they share. */
-export type AcceptanceWatch = ReturnType<typeof createAcceptanceWatch>;
-
 /** Changes with every acceptance, so that one small value is all that has to be looked at. */
 const ACCEPTED = "pins-accepted";
 
@@ -52,7 +49,7 @@ const TOPIC = "pins";
 
 const LOOK_EVERY_MS = 2_000;
 
-/** Looks when another process announces an acceptance, and every two seconds in case that was missed, while something waits or was unreadable. */
+/** Notices what other processes accept: looks when another process announces an acceptance, and every two seconds in case that was missed, while something waits or was unreadable. */
 export function createAcceptanceWatch(parts: {
   readonly state: State;
   /** Without it, acceptances are noticed by looking alone. */

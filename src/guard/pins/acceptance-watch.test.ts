@@ -3,10 +3,10 @@ import { memoryState } from "../../adapters/state/memory.ts";
 import type { Clock } from "../../observe/clock.ts";
 import { createManualClock, type ManualClock } from "../../testing/manual-clock.ts";
 import type { State } from "../../state/state.port.ts";
-import { type AcceptanceWatch, createAcceptanceWatch } from "./accept.ts";
+import { createAcceptanceWatch } from "./accept.ts";
 
 interface Bench {
-  readonly watch: AcceptanceWatch;
+  readonly watch: ReturnType<typeof createAcceptanceWatch>;
   readonly clock: ManualClock;
   readonly state: State;
   readonly again: string[];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createFormIndex, type FormIndex } from "./form-index.ts";
+import { createFormIndex } from "./form-index.ts";
 
-function indexOf(...forms: readonly string[]): FormIndex {
+function indexOf(...forms: readonly string[]): ReturnType<typeof createFormIndex> {
   const index = createFormIndex();
   for (const form of forms) index.add(form);
   return index;

@@ -1,8 +1,5 @@
 import { unescapeOnce } from "./unescaped.ts";
 
-/** Finds any of many texts in another, however many there are, in one pass over it. */
-export type FormIndex = ReturnType<typeof createFormIndex>;
-
 export interface Found {
   /** Start and end of each in turn, in order, those that overlap as one. */
   readonly spans: readonly number[];
@@ -14,6 +11,7 @@ export interface Found {
 const WINDOW = 4;
 const MASK = 0xff_ff;
 
+/** Finds any of many texts in another, however many there are, in one pass over it. */
 export function createFormIndex() {
   /** Marks the hashes of all beginnings, so that nearly every place is passed with one look. */
   const marked = new Uint8Array(MASK + 1);

@@ -27,16 +27,16 @@ export interface Run extends CheckLimits {
 /** Members of one value that some part of a schema has evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
 export type Evaluated = Set<string | number>;
 
-/** Holds a value against a schema, and adds the members that the schema evaluates. */
-export type Holds = (
-  schema: unknown,
-  value: unknown,
+/** Checks one keyword of a schema, and adds the members that the keyword evaluates. */
+export type Rule<Value = unknown> = (
+  value: Value,
   place: Place | undefined,
   run: Run,
   evaluated: Evaluated | undefined,
 ) => boolean;
 
-export type Rule = (value: unknown, place: Place | undefined, run: Run, evaluated: Evaluated | undefined) => boolean;
+/** Holds a value against a schema. */
+export type Holds = (schema: unknown, ...given: Parameters<Rule>) => boolean;
 
 /** Thrown if checking a value takes more than it may. */
 export class TooCostly extends Error {}

@@ -1,14 +1,5 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import {
-  type Evaluated,
-  fail,
-  type Holds,
-  matches,
-  type Rule,
-  type Run,
-  type SchemaObject,
-  spend,
-} from "./evaluate.ts";
+import { fail, type Holds, matches, type Rule, type Run, type SchemaObject, spend } from "./evaluate.ts";
 import type { Patterns } from "./patterns.ts";
 import { listed, type Place } from "./problems.ts";
 import { limitRules, sizeOf } from "./value-rules.ts";
@@ -51,12 +42,7 @@ export function arrayRules(schema: SchemaObject, holds: Holds): readonly Rule[] 
     },
   ];
 
-  function containsEnough(
-    list: readonly unknown[],
-    place: Place | undefined,
-    run: Run,
-    evaluated: Evaluated | undefined,
-  ): boolean {
+  function containsEnough(...[list, place, run, evaluated]: Parameters<Rule<readonly unknown[]>>): boolean {
     const before = run.failures.length;
     let count = 0;
     run.tentative++;
@@ -75,14 +61,12 @@ export function arrayRules(schema: SchemaObject, holds: Holds): readonly Rule[] 
   }
 }
 
-type ObjectRule = (value: Members, place: Place | undefined, run: Run, evaluated: Evaluated | undefined) => boolean;
-
 /** Makes rules of the keywords about the members of an object. Only own members count. */
 export function objectRules(schema: SchemaObject, holds: Holds, patterns: Patterns): readonly Rule[] {
   const { required, propertyNames } = schema;
   const properties = isPlainObject(schema["properties"]) ? schema["properties"] : undefined;
   const rules: Rule[] = [];
-  const add = (rule: ObjectRule): void => {
+  const add = (rule: Rule<Members>): void => {
     rules.push((value, ...rest) => !isPlainObject(value) || rule(value, ...rest));
   };
   const hasAll = (names: readonly string[], value: Members, place: Place | undefined, run: Run): boolean => {
@@ -142,7 +126,7 @@ function memberRule(
   properties: SchemaObject | undefined,
   holds: Holds,
   known: Patterns,
-): ObjectRule | undefined {
+): Rule<Members> | undefined {
   const { additionalProperties, unevaluatedProperties } = schema;
   const byPattern = Object.entries((schema["patternProperties"] as SchemaObject | undefined) ?? {});
   const patterns = byPattern.map(([source, each]) => ({ pattern: known.get(source), each }));

@@ -72,15 +72,7 @@ export const READ_CHARACTERS: number = 256 * 1024;
 const HALF = READ_CHARACTERS / 2;
 
 /** The texts of a value, one after another as a model reads them, so that what is spread over several is found as well. */
-export interface BoundedTexts {
-  readonly text: string;
-  /** Characters of all texts together. */
-  readonly total: number;
-  /** Characters that were left out, in the middle. */
-  readonly unread: number;
-  /** Where each kind of text begins. */
-  readonly starts: Readonly<Record<TextKind, number>>;
-}
+export type BoundedTexts = ReturnType<typeof gatherTexts>;
 
 /** Prose is a result that is one text, and the texts in the content of MCP's results. It is read first, then other data, then names of members. */
 type TextKind = "prose" | "data" | "name";
@@ -91,7 +83,7 @@ export function kindOf(path: string, name: boolean): TextKind {
 }
 
 /** Gathers what is read of a value. Throws on data that is too large to walk through. */
-export function gatherTexts(value: unknown): BoundedTexts {
+export function gatherTexts(value: unknown) {
   const texts: Record<TextKind, string[]> = { prose: [], data: [], name: [] };
   mapTexts(value, (text, path, name) => {
     texts[kindOf(path, name)].push(text);
@@ -100,10 +92,12 @@ export function gatherTexts(value: unknown): BoundedTexts {
   const prose = lines(texts.prose);
   const data = lines(texts.data);
   const all = prose + data + lines(texts.name);
+  /** Where each kind of text begins. */
   const starts = { prose: 0, data: prose.length, name: prose.length + data.length };
-  if (all.length <= READ_CHARACTERS) return { text: all, total: all.length, unread: 0, starts };
-  const text = `${all.slice(0, HALF)}\n${all.slice(-HALF)}`;
-  return { text, total: all.length, unread: all.length - READ_CHARACTERS, starts };
+  /** How many characters are left out, in the middle. */
+  const unread = Math.max(0, all.length - READ_CHARACTERS);
+  const text = unread === 0 ? all : `${all.slice(0, HALF)}\n${all.slice(-HALF)}`;
+  return { text, total: all.length, unread, starts };
 }
 
 function lines(texts: readonly string[]): string {
