@@ -85,15 +85,12 @@ function report(thrown: unknown, json: boolean, terminal: Terminal): number {
 async function loadCommand(name: string): Promise<NamedCommand> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (entry) return entry.load();
-  if (name.startsWith("-")) {
-    const near = nearest(name, ["--help", "--version"]);
-    const fix = near === undefined ? `Write: toolarsenal COMMAND ${name}` : `Did you mean "${near}"?`;
-    const problem = near === undefined ? `Expected a command before "${name}".` : `There is no option ${name}.`;
-    throw wrongInput("command", name, problem, fix);
-  }
-  const meant = nearest(name, Object.keys(COMMANDS));
-  const fix = meant ? `Did you mean "${meant}"?` : "See: toolarsenal --help";
-  throw wrongInput("command", name, `There is no command "${name}".`, fix);
+  const isOption = name.startsWith("-");
+  const near = nearest(name, isOption ? ["--help", "--version"] : Object.keys(COMMANDS));
+  if (isOption && near === undefined)
+    throw wrongInput("command", name, `Expected a command before "${name}".`, `Write: toolarsenal COMMAND ${name}`);
+  const problem = isOption ? `There is no option ${name}.` : `There is no command "${name}".`;
+  throw wrongInput("command", name, problem, near ? `Did you mean "${near}"?` : "See: toolarsenal --help");
 }
 
 function parseInput(command: NamedCommand, line: readonly string[]): Input {
@@ -169,12 +166,12 @@ function checkPositionals(command: NamedCommand, input: Input): Input {
   const action = actions && Object.hasOwn(actions, word) ? actions[word] : undefined;
   if (actions && !action) {
     const near = nearest(word, Object.keys(actions));
-    const listed = Object.keys(actions)
+    const fix = `Use ${Object.keys(actions)
       .join(", ")
-      .replace(/, (\w+)$/, " or $1");
-    const problem =
-      word === "" ? `"${command.name}" needs an action.` : `There is no action "${command.name} ${word}".`;
-    throw wrongInput("ACTION", word, problem, near === undefined ? `Use ${listed}.` : `Did you mean "${near}"?`);
+      .replace(/, (\w+)$/, " or $1")}.`;
+    const absent = `There is no action "${command.name} ${word}".`;
+    const problem = word === "" ? `"${command.name}" needs an action.` : absent;
+    throw wrongInput("ACTION", word, problem, near === undefined ? fix : `Did you mean "${near}"?`);
   }
   const name = action ? `${command.name} ${word}` : command.name;
   const { positionals: expected = [] } = action ?? command;

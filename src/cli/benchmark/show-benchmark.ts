@@ -1,7 +1,6 @@
 import type { Terminal } from "../command.ts";
 import { styles, table } from "../terminal/style.ts";
-import type { CatalogFigures } from "./measure-catalog.ts";
-import type { measureEngine } from "./measure-engine.ts";
+import type { CatalogFigures, measureEngine } from "./measure-catalog.ts";
 
 /** The only time that is a promise; all others are aims. */
 export const CONTRACT_MS = 50;

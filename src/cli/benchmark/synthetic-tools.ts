@@ -31,18 +31,19 @@ export function syntheticTools(count: number, from = 0): readonly ToolDraft[] {
     const product = PRODUCTS[Math.floor(index / (VERBS.length * OBJECTS.length)) % PRODUCTS.length] ?? "";
     const edition = Math.floor(index / (VERBS.length * OBJECTS.length * PRODUCTS.length));
     const detail = DETAILS[(index * 7) % DETAILS.length] ?? "";
+    const key = object.replaceAll(" ", "_");
     return {
-      name: `${verb}_${object.replaceAll(" ", "_")}`,
+      name: `${verb}_${key}`,
       namespace: edition === 0 ? product : `${product}_${edition}`,
       description: `${verb[0]?.toUpperCase()}${verb.slice(1)} a ${object} in ${product} ${detail}. Use it when somebody asks to ${verb} a ${object} or to see what changed.`,
       parameters: {
         type: "object",
         properties: {
-          [`${object.replaceAll(" ", "_")}_id`]: { type: "string", description: `The ${object} to ${verb}` },
+          [`${key}_id`]: { type: "string", description: `The ${object} to ${verb}` },
           limit: { type: "integer", description: "The most results to return" },
           note: { type: "string", description: `Why you ${verb} it` },
         },
-        required: [`${object.replaceAll(" ", "_")}_id`],
+        required: [`${key}_id`],
       },
       tags: [verb, object.split(" ")[0] ?? object],
     };
@@ -77,13 +78,8 @@ export function longRequests(count: number, from = 0): readonly string[] {
   );
 }
 
-interface Subject {
-  readonly verb: string;
-  readonly object: string;
-  readonly product: string;
-}
-
-function subjects(count: number, from: number): readonly Subject[] {
+/** What requests are about. */
+function subjects(count: number, from: number) {
   return Array.from({ length: count }, (_, index) => {
     const at = from + index;
     return {

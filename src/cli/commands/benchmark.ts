@@ -1,7 +1,6 @@
 import { TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import { CONTRACT_MS, type BenchmarkFigures, showBenchmark } from "../benchmark/show-benchmark.ts";
-import { type CatalogFigures, measureCatalog } from "../benchmark/measure-catalog.ts";
-import { measureEngine } from "../benchmark/measure-engine.ts";
+import { type CatalogFigures, measureCatalog, measureEngine } from "../benchmark/measure-catalog.ts";
 import type { Command } from "../command.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { readChoice, readNumber } from "../input.ts";

@@ -155,7 +155,7 @@ async function openDescriptor([source = ""]: readonly string[], input: Input, te
 
 async function openMcp(words: readonly string[], input: Input, terminal: Terminal): Promise<readonly Imported[]> {
   const { mcpSource } = await import("../../adapters/sources/mcp/mcp.ts");
-  const { servers, lines = [] } = await mcpServers(words, input, terminal);
+  const { servers, lines } = await mcpServers(words, input, terminal);
   return servers.map((server, index) => {
     const skipped: string[] = index === 0 ? [...lines] : [];
     const report = ({ name, reason }: { readonly name: string; readonly reason: string }): void =>
@@ -171,10 +171,11 @@ async function mcpServers(words: readonly string[], input: Input, terminal: Term
   const address = URL.parse(source);
   if (address !== null && /^(?:https?|wss?):$/.test(address.protocol)) {
     const kind = address.protocol.startsWith("ws") ? "websocket" : "http";
-    return { servers: [{ name: input.options["name"] ?? address.hostname, transport: { kind, url: source } }] };
+    const name = input.options["name"] ?? address.hostname;
+    return { servers: [{ name, transport: { kind, url: source } }], lines: [] };
   }
   const configured = await configuredServer(source, input, terminal);
-  if (configured !== undefined) return { servers: [configured] };
+  if (configured !== undefined) return { servers: [configured], lines: [] };
   const path = resolve(terminal.folder, source);
   return /\.(?:jsonc?|ya?ml)$/i.test(source) || existsSync(path)
     ? clientFile(source, path, terminal)
@@ -184,13 +185,13 @@ async function mcpServers(words: readonly string[], input: Input, terminal: Term
 interface Servers {
   readonly servers: readonly McpServerSettings[];
   /** What was left out of a file. */
-  readonly lines?: readonly string[];
+  readonly lines: readonly string[];
 }
 
 function commandServer(words: readonly string[], input: Input): Servers {
   const [first = "", ...args] = words;
   const name = input.options["name"] ?? commandName(words);
-  return { servers: [{ name, transport: { kind: "stdio", command: first, args } }] };
+  return { servers: [{ name, transport: { kind: "stdio", command: first, args } }], lines: [] };
 }
 
 /** The server of the configuration that has this name. Names a similar one on stderr if there is none. */

@@ -1,10 +1,13 @@
+import { wordingScanner } from "../../adapters/scanners/wording/wording.ts";
+import { type Finding, SEVERITIES, type Severity } from "../../guard/scan/finding.ts";
+import { SCAN_RULES } from "../../guard/scan/rules/all-rules.ts";
+import { HIDING_RULES } from "../../guard/scan/scan-text.ts";
 import type { ScanReport } from "../../guard/scan/scanner.ts";
-import { SEVERITIES } from "../../guard/scan/finding.ts";
 import type { Terminal } from "../command.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 
 /** What was scanned: a line of a file, a tool, or the instructions of an MCP server. */
-export type ScannedPlace =
+type ScannedPlace =
   | { readonly uri: string; readonly line: number }
   | { readonly tool: string }
   | { readonly server: string };
@@ -13,7 +16,7 @@ export type ScannedPlace =
 export type Scanned = { readonly place: ScannedPlace } & ({ readonly report: ScanReport } | { readonly error: string });
 
 /** How results are printed: `begin`, one `item` for each result, then `end`. */
-export interface ScanOutput {
+interface ScanOutput {
   readonly begin: string;
   item(scanned: Scanned): string;
   end(): string;
@@ -28,7 +31,7 @@ export function lineOutput(): ScanOutput {
       const { place } = scanned;
       const { flagged, severity, findings, failure } = scanned.report;
       const named = "uri" in place ? {} : place;
-      return `${JSON.stringify({ ...named, flagged, severity, findings, ...(failure === undefined ? {} : { failure }) })}\n`;
+      return `${JSON.stringify({ ...named, flagged, severity, findings, failure })}\n`;
     },
     end: () => "",
   };
@@ -62,7 +65,73 @@ export function tableOutput({ out, environment }: Terminal): ScanOutput {
 }
 
 /** How a place is called in a message. */
-export function nameOf(place: ScannedPlace): string {
+function nameOf(place: ScannedPlace): string {
   if ("tool" in place) return place.tool;
   return "server" in place ? `${place.server}#instructions` : `${place.uri}:${place.line}`;
+}
+
+/** The level of a finding, and the score that code hosts sort by. */
+const RANKS: Readonly<Record<Severity, readonly [level: "note" | "warning" | "error", score: string]>> = {
+  info: ["note", "0.0"],
+  low: ["note", "3.0"],
+  medium: ["warning", "5.5"],
+  high: ["error", "8.0"],
+  critical: ["error", "9.5"],
+};
+const MAX_NOTES = 1000;
+
+/** One SARIF 2.1.0 log, written piece by piece, so that one of any size needs no memory. The first thousand failures are kept. */
+export function sarifOutput(): ScanOutput {
+  const notes: string[] = [];
+  let unread = 0;
+  let results = 0;
+  const driver = {
+    name: "toolarsenal scan",
+    rules: [...SCAN_RULES, ...HIDING_RULES, ...wordingScanner().rules].map(({ id, message, severity }) => ({
+      id,
+      shortDescription: { text: message },
+      defaultConfiguration: { level: RANKS[severity][0] },
+      properties: { "security-severity": RANKS[severity][1], tags: ["security"] },
+    })),
+  };
+  const head = {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [{ tool: { driver }, columnKind: "utf16CodeUnits" }],
+  };
+  return {
+    // The run stays open: results follow one by one.
+    begin: `${JSON.stringify(head).slice(0, -"}]}".length)},"results":[`,
+    item({ place, ...scanned }) {
+      const failure = "error" in scanned ? scanned.error : scanned.report.failure;
+      if (failure !== undefined && ++unread <= MAX_NOTES) notes.push(`${nameOf(place)}: ${failure}`);
+      const findings = "error" in scanned ? [] : scanned.report.findings;
+      return findings
+        .map((finding) => `${results++ === 0 ? "\n" : ",\n"}${JSON.stringify(toResult(finding, place))}`)
+        .join("");
+    },
+    end() {
+      const invocation = {
+        executionSuccessful: unread === 0,
+        toolExecutionNotifications: notes.map((text) => ({ level: "error", message: { text } })),
+      };
+      return `\n],"invocations":[${JSON.stringify(invocation)}]}]}\n`;
+    },
+  };
+}
+
+function toResult({ rule, severity, message, path, excerpt, hidden }: Finding, place: ScannedPlace): object {
+  const where = path === undefined ? "" : ` In ${path}.`;
+  const also = hidden === undefined ? "" : ` Hidden: "${hidden}".`;
+  return {
+    ruleId: rule,
+    level: RANKS[severity][0],
+    message: { text: `${message}${where} Found: "${excerpt}".${also}` },
+    locations: [
+      "uri" in place
+        ? { physicalLocation: { artifactLocation: { uri: place.uri }, region: { startLine: place.line } } }
+        : { logicalLocations: [{ fullyQualifiedName: nameOf(place), kind: "tool" in place ? "function" : "module" }] },
+    ],
+    properties: { severity },
+  };
 }

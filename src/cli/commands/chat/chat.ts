@@ -1,10 +1,12 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { llms } from "../../../adapters/llms/manifest.ts";
 import type { AgentResult, AgentRun, NeededApproval } from "../../../agent/agent-run.ts";
 import { type Agent, createAgent } from "../../../agent/create-agent.ts";
 import type { AgentMessage } from "../../../agent/llm.port.ts";
-import { hasEnded, type SavedRun } from "../../../agent/saved-run.ts";
+import { fromSavedRun, hasEnded, type SavedRun } from "../../../agent/saved-run.ts";
 import type { ToolArsenal } from "../../../arsenal.ts";
 import { llmType } from "../../../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
@@ -12,7 +14,6 @@ import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arse
 import { localOperator } from "../../../guard/principal.ts";
 import { visibleText } from "../../../guard/visible-text.ts";
 import { MCP_CONFIG, openArsenal, readSettings, throughToolset, TOOLSET } from "../../arsenal/open-arsenal.ts";
-import { defaultChatFile, readChat, writeChat } from "./chat-file.ts";
 import { type Keyboard, openKeyboard } from "./keyboard.ts";
 import { showEvents } from "./show-events.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
@@ -121,13 +122,11 @@ async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | u
   /** Works on one prompt. At a keyboard, errors are shown and the chat goes on. */
   async function turn(start: (signal: AbortSignal) => AgentRun): Promise<AgentResult["status"] | "failed"> {
     const stop = new AbortController();
-    const abort = (): void => stop.abort();
-    const quiet = keyboard?.onInterrupt(abort);
-    terminal.signal.addEventListener("abort", abort);
-    if (terminal.signal.aborted) abort();
-    const followed = { run: start(stop.signal) };
+    const quiet = keyboard?.onInterrupt(() => stop.abort());
+    const signal = AbortSignal.any([stop.signal, terminal.signal]);
+    const followed = { run: start(signal) };
     try {
-      const { status, messages } = await finish(given, followed, stop.signal);
+      const { status, messages } = await finish(given, followed, signal);
       history = messages;
       return status;
     } catch (error) {
@@ -138,7 +137,6 @@ async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | u
       return "failed";
     } finally {
       quiet?.();
-      terminal.signal.removeEventListener("abort", abort);
     }
   }
 
@@ -184,9 +182,8 @@ async function askOperator(
     if (line === undefined) return false;
     const answer = /^y(?:es)?$/i.test(line.trim()) ? "approve" : "deny";
     const answered = await arsenal.approvals.answer(confirmationId, answer, localOperator());
-    if (answered.outcome !== "refused") continue;
-    // Somebody else answered before: what they said counts.
-    if (answered.because === "settled") continue;
+    // If somebody else answered before, what they said counts.
+    if (answered.outcome !== "refused" || answered.because === "settled") continue;
     terminal.err.write(`${answered.error.message}\n`);
     return false;
   }
@@ -211,4 +208,39 @@ async function save({ input, terminal }: Chat, saved: SavedRun): Promise<void> {
   for (const id of waits) terminal.err.write(`  Approve it:   ${PROGRAM} approvals approve ${id}${from}\n`);
   if (file === undefined) note(terminal, "The chat was not saved: give --save FILE.");
   else terminal.err.write(`  Then go on:   ${PROGRAM} chat --resume ${file}${same}\n`);
+}
+
+/** Reads a chat that was saved. Throws INPUT_INVALID with the name of the file. */
+async function readChat(file: string, { folder }: Terminal): Promise<SavedRun> {
+  const refuse = (problem: string, fix: string): never => {
+    throw wrongInput("--resume", file, problem, fix);
+  };
+  const json = await readFile(resolve(folder, file), "utf8").catch(() =>
+    refuse(`Cannot resume ${file}: the file cannot be read.`, "Check the path."),
+  );
+  try {
+    const saved: unknown = JSON.parse(json);
+    fromSavedRun(saved);
+    return saved as SavedRun;
+  } catch (error) {
+    if (!isArsenalError(error))
+      return refuse(`Cannot resume ${file}: it is not JSON.`, "Give a file that chat --save wrote.");
+    const { fix = "" } = error.details;
+    return refuse(`${file}: ${error.message.replace(fix, "").trim()}`, fix);
+  }
+}
+
+/** Saves a chat, readable by this user alone, because it contains the arguments and results of calls. Never leaves half a file. */
+async function writeChat(file: string, saved: SavedRun, { folder }: Terminal): Promise<void> {
+  const path = resolve(folder, file);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.tmp`;
+  await writeFile(temporary, `${JSON.stringify(saved)}\n`, { mode: 0o600 });
+  await rename(temporary, path);
+}
+
+/** Where a chat that waits is kept if nobody says where. Undefined if this user has no home folder. */
+function defaultChatFile(saved: SavedRun, { environment }: Terminal): string | undefined {
+  const home = environment["HOME"] || environment["USERPROFILE"];
+  return home ? join(home, ".toolarsenal", "chats", `${saved.traceId}.json`) : undefined;
 }

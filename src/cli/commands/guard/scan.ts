@@ -12,11 +12,10 @@ import type { Command, Input, Stream, Terminal } from "../../command.ts";
 import { configFiles, MCP_CONFIG, openArsenal } from "../../arsenal/open-arsenal.ts";
 import { readChoice, wrongInput } from "../../input.ts";
 import { inputLines, MAX_LINE_BYTES } from "../../scan/input-lines.ts";
-import { lineOutput, type Scanned, tableOutput } from "../../scan/outputs.ts";
-import { sarifOutput } from "../../scan/sarif.ts";
+import { lineOutput, sarifOutput, type Scanned, tableOutput } from "../../scan/outputs.ts";
 
 const OUTPUTS = { json: lineOutput, table: tableOutput, sarif: sarifOutput };
-const FORMATS = ["json", "table", "sarif"] as const;
+const FORMATS = Object.keys(OUTPUTS) as readonly (keyof typeof OUTPUTS)[];
 
 export const command: Command = {
   options: {
