@@ -1,4 +1,5 @@
 import type { Document, Node, Pair } from "yaml";
+import { offsetOf } from "../../adapters/policies/rules/document/read-document.ts";
 import { configInvalid, isArsenalError, type LocatedIssue } from "../../errors/arsenal-error.ts";
 import type { Origin } from "./check-config.ts";
 import { fillReferences, hasReference, isWholeReference } from "./environment.ts";
@@ -77,7 +78,7 @@ export async function readYaml(
     value: value ?? {},
     isEmpty: value === undefined || value === null,
     origin: {
-      locate: (path) => at(offsetOf(document, path)),
+      locate: (path) => at(offsetOf(document, path, "key")),
       reference: (filled) => (typeof filled === "string" ? references.get(filled) : undefined),
     },
   };
@@ -99,19 +100,4 @@ function pathOf(key: number | "key" | "value" | null, ancestors: readonly (Docum
 
 function isPair(item: unknown): item is Pair {
   return typeof item === "object" && item !== null && "key" in item;
-}
-
-/** Where in the file a key stands, or its nearest parent that is there. */
-function offsetOf(document: Document, path: readonly string[]): number | undefined {
-  for (let length = path.length; length > 0; length--) {
-    const parent: unknown = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    if (typeof parent !== "object" || parent === null || !("items" in parent) || !Array.isArray(parent.items)) continue;
-    const last = path[length - 1] ?? "";
-    const items: readonly unknown[] = parent.items;
-    const pair = items.find((item) => isPair(item) && String(item.key) === last);
-    const node: unknown = isPair(pair) ? pair.key : isPair(items[0]) ? undefined : items[Number(last)];
-    if (typeof node === "object" && node !== null && "range" in node)
-      return (node.range as readonly number[] | undefined)?.[0];
-  }
-  return undefined;
 }

@@ -31,7 +31,7 @@ export function readDocument(text: string, name: string): { readonly value: unkn
       },
     });
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-    return { value, locate: (path) => at(offsetOf(document, path)) };
+    return { value, locate: (path) => at(offsetOf(document, path, "value")) };
   } catch (cause) {
     if (isArsenalError(cause)) throw cause;
     // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
@@ -41,15 +41,15 @@ export function readDocument(text: string, name: string): { readonly value: unkn
   }
 }
 
-/** Where a value stands, or its nearest parent that is there. A key that should not be there is found by itself. */
-function offsetOf(document: Yaml.Document, path: readonly string[]): number | undefined {
+/** Where a value or its key stands, or its nearest parent that is there. A key that should not be there is found by itself. */
+export function offsetOf(document: Yaml.Document, path: readonly string[], of: "key" | "value"): number | undefined {
   const { isMap, isNode, isScalar } = library();
   for (let length = path.length; length > 0; length--) {
     const parent: unknown = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
     const key = path[length - 1] ?? "";
     if (isMap(parent)) {
       const pair = parent.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
-      const node = isNode(pair?.value) && isScalar(pair.value) ? pair.value : pair?.key;
+      const node = of === "value" && isNode(pair?.value) && isScalar(pair.value) ? pair.value : pair?.key;
       if (isNode(node) && node.range) return node.range[0];
     } else {
       const node: unknown = document.getIn(path.slice(0, length), true);
