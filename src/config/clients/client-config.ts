@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { present } from "../../tool/present.ts";
@@ -124,15 +123,8 @@ async function readServer(
 
   /** The entry's env files fill `${NAME}` in the entry, before the environment does. */
   let environment = context.environment;
-  const expand = (field: string, text: string): string => {
-    try {
-      return expandClientText(text, field, { ...context, environment });
-    } catch (error) {
-      if (!isArsenalError(error)) throw error;
-      const { value, fix = "" } = error.details;
-      return refuse({ field, value, message: error.message.slice(`${field}: `.length, -`. ${fix}`.length), fix });
-    }
-  };
+  const expand = (field: string, text: string): string =>
+    expandClientText(text, { ...context, environment }, (problem) => refuse({ field, ...problem }));
   const text = (...fields: readonly string[]): string | undefined => {
     const field = fields.find((candidate) => isGiven(entry[candidate]));
     if (field === undefined) return undefined;

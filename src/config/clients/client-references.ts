@@ -1,6 +1,5 @@
 import { basename, sep } from "node:path";
-import { fixable } from "../../errors/arsenal-error.ts";
-import { fillReferences } from "../load/environment.ts";
+import { fillReferences, type RefuseReference } from "../load/environment.ts";
 
 /** A value that VS Code asks its user for. */
 export interface ClientInput {
@@ -19,15 +18,16 @@ export interface ClientContext {
 
 const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)\}/g;
 
-/** Replaces the references of MCP clients (`${input:id}`, `${env:NAME}`, `${workspaceFolder}`, …) and ours (`${NAME}`, `${NAME:-default}`). Throws `CONFIG_INVALID`. */
-export function expandClientText(text: string, field: string, context: ClientContext): string {
+/** Replaces the references of MCP clients (`${input:id}`, `${env:NAME}`, `${workspaceFolder}`, …) and ours (`${NAME}`, `${NAME:-default}`). */
+export function expandClientText(text: string, context: ClientContext, refuse: RefuseReference): string {
   return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined) => {
-    if (inner === undefined) return fillReferences(reference, context.environment, field);
+    const fill = (given: string): string => fillReferences(given, context.environment, refuse);
+    if (inner === undefined) return fill(reference);
     const [kind = "", ...rest] = inner.split(":");
-    if (kind === "input") return inputValue(rest.join(":"), field, context);
-    if (kind === "env") return fillReferences(`\${${rest.join(":")}}`, context.environment, field);
+    if (kind === "input") return inputValue(rest.join(":"), context, refuse);
+    if (kind === "env") return fill(`\${${rest.join(":")}}`);
     const known = Object.hasOwn(VARIABLES, inner) ? VARIABLES[inner]?.(context) : undefined;
-    return known ?? fillReferences(reference, context.environment, field);
+    return known ?? fill(reference);
   });
 }
 
@@ -48,13 +48,12 @@ export function inputVariable(id: string): string {
   return /^[0-9]/.test(name) ? `INPUT_${name}` : name;
 }
 
-function inputValue(id: string, field: string, { environment, inputs }: ClientContext): string {
+function inputValue(id: string, { environment, inputs }: ClientContext, refuse: RefuseReference): string {
   const variable = inputVariable(id);
   const input = inputs.find((candidate) => candidate.id === id);
   const value = environment[variable] || input?.default;
   if (value !== undefined) return value;
   const meaning = input?.description === undefined ? "" : ` (${input.description})`;
   const fix = `Set the environment variable ${variable}.`;
-  const details = { field, value: `\${input:${id}}` };
-  throw fixable("CONFIG_INVALID", `${field}: the input "${id}"${meaning} has no value.`, fix, details);
+  return refuse({ value: `\${input:${id}}`, message: `the input "${id}"${meaning} has no value`, fix });
 }

@@ -1,5 +1,3 @@
-import { fixable } from "../../errors/arsenal-error.ts";
-
 /** A reference to a secret stays as it is: it is looked up when the secret is needed. */
 const SECRET = /^\$\{secret:/;
 const REFERENCE = /\$\$\{|\$\{secret:(?:[^{}]|\{(?:principal|tenant)\})*\}|\$\{([^}]*)(\}?)/g;
@@ -16,25 +14,29 @@ export function isWholeReference(text: string): boolean {
   return WHOLE.test(text);
 }
 
-/** Replaces `${NAME}` and `${NAME:-default}` by environment variables; `$${` becomes `${`, and `${secret:…}` stays. Throws if a variable has neither value nor default. */
+/** Reports a reference that cannot be replaced, with the fix. What it returns stands in its place. */
+export type RefuseReference = (problem: {
+  readonly value: string;
+  readonly message: string;
+  readonly fix: string;
+}) => string;
+
+/** Replaces `${NAME}` and `${NAME:-default}` by environment variables; `$${` becomes `${`, and `${secret:…}` stays. Refuses a variable without value and default. */
 export function fillReferences(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
-  field: string,
+  refuse: RefuseReference,
 ): string {
-  return text.replaceAll(REFERENCE, (reference: string, inner: string | undefined, end: string | undefined) => {
-    const refuse = (problem: string, fix: string): Error =>
-      fixable("CONFIG_INVALID", `${field}: ${problem}`, fix, { field, value: reference });
-    if (inner === undefined) return SECRET.test(reference) ? reference : "${";
+  return text.replaceAll(REFERENCE, (value: string, inner: string | undefined, end: string | undefined) => {
+    if (inner === undefined) return SECRET.test(value) ? value : "${";
     const [, name, fallback] = end === "}" && !inner.includes("${") ? (INNER.exec(inner) ?? []) : [];
     if (name === undefined) {
       const fix = "Write ${NAME} or ${NAME:-default}, and $${ for a literal ${.";
-      throw refuse(`${reference} is no reference to a variable.`, fix);
+      return refuse({ value, message: `${value} is not a reference to a variable`, fix });
     }
-    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-    if (value !== undefined && value !== "") return value;
-    if (fallback !== undefined) return fallback;
+    const found = (Object.hasOwn(environment, name) && environment[name]) || fallback;
+    if (found !== undefined) return found;
     const fix = `Set it, or give a default: \${${name}:-value}`;
-    throw refuse(`the environment variable ${name} is not set.`, fix);
+    return refuse({ value, message: `the environment variable ${name} is not set`, fix });
   });
 }

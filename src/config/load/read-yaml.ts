@@ -1,6 +1,6 @@
 import type { Document, Node, Pair } from "yaml";
 import { offsetOf } from "../../adapters/policies/rules/document/read-document.ts";
-import { configInvalid, isArsenalError, type LocatedIssue } from "../../errors/arsenal-error.ts";
+import { configInvalid, type LocatedIssue } from "../../errors/arsenal-error.ts";
 import type { Origin } from "./check-config.ts";
 import { fillReferences, hasReference, isWholeReference } from "./environment.ts";
 
@@ -57,18 +57,13 @@ export async function readYaml(
       const { value: written } = node;
       const path = pathOf(key, ancestors);
       if (isForeign(path[0] ?? "")) return;
-      const field = path.join(".");
-      try {
-        const filled = fillReferences(written, environment, field);
-        // A variable that is empty by its default is as good as not given.
-        node.value = isWholeReference(written) && filled === "" ? null : filled;
-        if (filled !== written) references.set(filled, written);
-      } catch (error) {
-        if (!isArsenalError(error)) throw error;
-        const { value, fix = "" } = error.details;
-        const message = error.message.slice(`${field}: `.length, -`. ${fix}`.length);
-        issues.push({ field, message, value, fix, at: at(node.range?.[0]) });
-      }
+      const filled = fillReferences(written, environment, (problem) => {
+        issues.push({ field: path.join("."), ...problem, at: at(node.range?.[0]) });
+        return problem.value;
+      });
+      // A variable that is empty by its default is as good as not given.
+      node.value = isWholeReference(written) && filled === "" ? null : filled;
+      if (filled !== written) references.set(filled, written);
     },
   });
   if (twice.length > 0) throw configInvalid(twice.slice(0, 1));
