@@ -1,13 +1,38 @@
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
-import { choice, entry, flag, type Given, path, text, texts, whole } from "../../settings.ts";
+import { choice, entry, flag, path, text, texts, whole } from "../../settings.ts";
 import { type Credential, credentials } from "../credentials/settings.ts";
 
-/** Another agent that speaks A2A: the settings of a configuration file, with credentials as code writes them. */
-export interface A2aAgentSettings extends Omit<Given<typeof config>, "credentials" | "headers" | "disabled"> {
+/** Another agent that speaks A2A. */
+export interface A2aAgentSettings {
+  /** The ensemble's name, and the namespace of its tools unless `namespace` says another. */
+  readonly name: string;
+  readonly namespace?: string;
+  /** The agent's address, below which its card is at `/.well-known/agent-card.json`, or the address of the card itself. */
+  readonly url: string;
+  /** Where the agent is called, instead of the address in its card. The credentials go there. */
+  readonly endpoint?: string;
+  /** The binding to use. Defaults to the first in the card that is supported. */
+  readonly transport?: "jsonrpc" | "http+json";
   /** What the agent wants to see, by the name of the card's security scheme. */
   readonly credentials?: Readonly<Record<string, Credential>>;
   /** Sent with every request. A value `env:NAME` is read from the environment. */
   readonly headers?: Readonly<Record<string, SecretReference | string>>;
+  /** A client certificate for agents that ask for mutual TLS. */
+  readonly tls?: ClientCertificateFiles;
+  /** Keys that may sign the agent's card: a JWKS file or its address. */
+  readonly trustedKeys?: string;
+  /** Refuses cards without a signature by one of `trustedKeys`. Default false. */
+  readonly requireSignature?: boolean;
+  /** Seconds between two looks at the card; 0 reads it only once. Default 300. */
+  readonly refreshS?: number;
+  /** Bytes of the card. Default 1 MiB. */
+  readonly maxCardBytes?: number;
+  /** Bytes of one answer, or of one stream of updates. Default 16 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Time one call may take, in milliseconds. Defaults to `execution.defaultTimeoutMs`. */
+  readonly timeoutMs?: number;
+  /** Calls at once. */
+  readonly maxConcurrent?: number;
 }
 
 /** How an agent is added. */
@@ -19,7 +44,12 @@ export interface AddAgentOptions {
 }
 
 /** PEM files for mutual TLS. */
-export type ClientCertificateFiles = NonNullable<A2aAgentSettings["tls"]>;
+export interface ClientCertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** Certificates that the server's own may be signed by, instead of the public ones. */
+  readonly ca?: string;
+}
 
 export const config = entry(
   "One agent.",

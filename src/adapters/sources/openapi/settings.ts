@@ -1,24 +1,50 @@
-import { entry, flag, type Given, list, object, optional, path, text, texts, whole } from "../../settings.ts";
+import { entry, flag, list, object, optional, path, type Setting, text, texts, whole } from "../../settings.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 import { type Credential, credentials } from "../credentials/settings.ts";
 
-/** An API that an OpenAPI document describes: the settings of a configuration file, and what only code can say. */
-export interface OpenApiSettings extends Omit<
-  Given<typeof config>,
-  "document" | "baseUrl" | "credentials" | "headers" | "disabled"
-> {
+/** An API that an OpenAPI document describes. */
+export interface OpenApiSettings {
+  /** The ensemble's name, and the namespace of its tools unless `namespace` says another. */
+  readonly name: string;
+  readonly namespace?: string;
   /** OpenAPI 2.0, 3.0, 3.1 or 3.2: the path of a file or an address, JSON or YAML, or the document itself. */
   readonly document: string | object;
   /** Where the API is, instead of the servers that the document names. It may be on this machine or a private network. */
   readonly server?: string;
+  /** Values for the variables in the document's server addresses. */
+  readonly serverVariables?: Readonly<Record<string, string>>;
   /** What the API wants to see, by the name of the document's security scheme. */
   readonly credentials?: Readonly<Record<string, Credential>>;
   /** Sent with every request. A value `env:NAME` is read from the environment. */
   readonly headers?: Readonly<Record<string, SecretReference | string>>;
+  /** Only operations that match. Defaults to all. */
+  readonly include?: OperationFilter;
+  /** Never operations that match. */
+  readonly exclude?: OperationFilter;
+  /** True if the API keeps what HTTP says of its methods: GET changes nothing, PUT and DELETE can be repeated. */
+  readonly trustMethods?: boolean;
+  /** A folder whose files may be sent by path. Without it, files are given as text or base64. */
+  readonly filesFrom?: string;
+  /** Bytes of a tool's definition, as JSON; a larger one is shortened. Default 32,768. */
+  readonly maxToolBytes?: number;
+  /** Bytes of the document. Default 64 MiB. */
+  readonly maxDocumentBytes?: number;
+  /** Bytes of an answer, decompressed. Default 16 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Time one call may take, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Calls at once. */
+  readonly maxConcurrent?: number;
 }
 
 /** Which operations are meant. Each list has patterns in which `*` stands for any characters and case does not matter. */
-export type OperationFilter = Given<ReturnType<typeof filter>>;
+export interface OperationFilter {
+  readonly tags?: readonly string[];
+  /** As the document writes them: `/repos/{owner}/*`. */
+  readonly paths?: readonly string[];
+  readonly methods?: readonly string[];
+  readonly operationIds?: readonly string[];
+}
 
 export const config = entry(
   "One OpenAPI document.",
@@ -46,7 +72,7 @@ export const config = entry(
   ["name", "document"],
 );
 
-function filter(description: string) {
+function filter(description: string): Setting<OperationFilter, OperationFilter, false> {
   return optional(
     object(`${description} * stands for any characters.`, {
       tags: list("Tags of operations.", text("A tag.")),

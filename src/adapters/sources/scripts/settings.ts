@@ -1,12 +1,29 @@
-import { entry, flag, type Given, list, path, text, texts, whole } from "../../settings.ts";
+import { entry, flag, list, path, text, texts, whole } from "../../settings.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 
-/** Source files whose functions are tools: the settings of a configuration file. */
-export interface ScriptsSettings extends Omit<Given<typeof config>, "name" | "env" | "disabled"> {
+/** Source files whose functions are tools. */
+export interface ScriptsSettings {
   /** The ensemble's name, and the namespace of its tools unless `namespace` says another. Default `scripts`. */
   readonly name?: string;
+  readonly namespace?: string;
+  /** Files, folders, and patterns such as `tools/*.py`. Of a folder, the TypeScript, JavaScript, Python and bash files right inside it. */
+  readonly paths: readonly string[];
   /** Environment variables of the tools, which get `PATH` and `LANG` besides. A value such as `env:NAME` refers to a secret. */
   readonly env?: Readonly<Record<string, SecretReference | string>>;
+  /** The folder that tools run in. Defaults to the folder of their file. */
+  readonly cwd?: string;
+  /** Command or path of Python 3.9 or newer. Default `python3`. */
+  readonly python?: string;
+  /** Command or path of bash. Default `bash`. */
+  readonly bash?: string;
+  /** Time one call may take, in milliseconds. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** Bytes of memory one call may take, its runtime included. Default 1 GiB. */
+  readonly maxMemoryBytes?: number;
+  /** Bytes that one call may print and return. Default 1 MiB. */
+  readonly maxOutputBytes?: number;
+  /** Calls at once. */
+  readonly maxConcurrent?: number;
 }
 
 export const config = entry(
