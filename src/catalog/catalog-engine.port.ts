@@ -114,10 +114,7 @@ export interface EngineAnswer {
   matchedTerms(text: string): (id: string) => readonly MatchedTerm[];
   /** How alike the words of two candidates are, without those of their namespaces, in [0, 1]; 1 for copies. */
   similarity(a: string, b: string): number;
-  /**
-   * How near a candidate's namespace, as the mean of its tools' vectors, is to the query's vector at this index; undefined if there are too few
-   * namespaces to say.
-   */
+  /** How near the mean of a namespace's vectors is to the query's vector at this index; undefined if there are too few namespaces to say. */
   namespaceFit(namespace: string, vector: number): NamespaceFit | undefined;
 }
 

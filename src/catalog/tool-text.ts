@@ -78,10 +78,7 @@ const NOISE: ReadonlySet<string> = new Set(["mcp", "server", "default"]);
 const READ_LENGTH = 200;
 const READ_FIELD_LENGTH = 30_000;
 
-/**
- * What a namespace is called, in runs of letters and digits, without its owner and the words every MCP server has in its name. It is read
- * as the source wrote it: `@owner/GitHub-MCP` says "GitHub", where the namespace made of it says `owner.github-mcp`.
- */
+/** The words of a namespace as its source wrote it, without its owner and what every MCP server is called: `@owner/GitHub-MCP` says "GitHub". */
 function namespaceRuns(tool: DescribedTool): readonly string[] {
   return (writtenNamespace(tool).match(RUNS) ?? []).flatMap((run) => {
     const words = splitWords(run);

@@ -5,10 +5,7 @@ export interface Kept {
   readonly row: number;
 }
 
-/**
- * Keeps the best few of many scored rows, without sorting the rest: a heap of at most `limit` rows. If scores are equal, `precedes` says which row
- * comes first: without it a cut would depend on history.
- */
+/** Keeps the best `limit` of many scored rows in a heap. If scores are equal, `precedes` says which row comes first, whatever came before. */
 export function createTopK(limit: number, precedes: (a: number, b: number) => boolean) {
   const scores: number[] = [];
   const rows: number[] = [];

@@ -8,10 +8,7 @@ interface OpenBreaker {
   readonly probeAt: number;
 }
 
-/**
- * Tells the listeners of one process which breakers opened and closed. `follow` asks the store for as long as somebody listens, and returns what ends
- * it.
- */
+/** Tells this process which breakers opened and closed. `follow` asks the store for as long as somebody listens, and returns what ends it. */
 export function createBreakerWatch(follow: () => () => void) {
   let known = new Map<string, OpenBreaker>();
   const watchers = createListeners<BreakerChange>(() => {

@@ -1,8 +1,6 @@
 import type { Clock } from "../observe/clock.ts";
 
-/**
- * Looks every `ms` milliseconds, and when it is asked to, never twice at the same time. A look that fails is made up for by the next one.
- */
+/** Looks every `ms` milliseconds and when it is asked to, never twice at the same time. The next look makes up for one that fails. */
 export function createLookout(clock: Clock, ms: number, look: () => Promise<unknown>) {
   const background = { background: true };
   let cancelSoon: (() => void) | undefined;

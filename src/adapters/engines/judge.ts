@@ -54,10 +54,7 @@ export interface Gathered extends Pick<
 
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
-/**
- * Makes an engine's answer from what it gathered: judges the tools found by their words exactly as the memory engine does, and cuts. For engines
- * that find tools in a database and judge them in the process.
- */
+/** Makes an engine's answer from what it gathered in a database: judges the tools by their words exactly as the memory engine does, and cuts. */
 export function judge({ texts, limit }: EngineQuery, gathered: Gathered): EngineAnswer {
   const { corpus, found, ...said } = gathered;
   const measures = measureFields(corpus);

@@ -21,10 +21,7 @@ export interface MemoryEngineOptions {
   readonly emit?: Emit | undefined;
 }
 
-/**
- * Keeps tools and vectors in memory and searches them exactly: 100,000 tools in a few milliseconds. With `snapshot`, tools, index and vectors are
- * written to files and read again at the next start.
- */
+/** Keeps tools and vectors in memory and searches them exactly: 100,000 tools in a few milliseconds. `snapshot` files outlive the process. */
 export function memoryEngine({
   snapshot,
   vectors = "int8",

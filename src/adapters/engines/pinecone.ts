@@ -22,10 +22,7 @@ import {
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 import { inChunks } from "./vector-database/session.ts";
 
-/**
- * `url` is the host of an index with the metric `dotproduct`: `https://NAME-PROJECT.svc.REGION.pinecone.io`. The collection is a namespace of the
- * index.
- */
+/** `url` is the host of an index with the metric `dotproduct`: `https://NAME-PROJECT.svc.REGION.pinecone.io`. The collection is a namespace of it. */
 export type PineconeEngineOptions = VectorStoreSettings;
 
 /** Keeps the catalog in a serverless index of Pinecone. */

@@ -38,10 +38,7 @@ const HEADER_LENGTH = MARK.length + " sha256:".length + 64 + 1;
 const NEWER = /^toolarsenal-snapshot (\d+) sha256:/;
 const LINES_A_WRITE = 1000;
 
-/**
- * Lines of text in one file that is whole at every moment: a new version is written next to it and renamed into place. The previous version
- * is kept as `.bak`.
- */
+/** Lines of text in one file that is whole at every moment. The previous version is kept as `.bak`. */
 export function snapshotFile(path: string) {
   const file = resolve(path);
   const backup = `${file}.bak`;
@@ -150,10 +147,7 @@ export function snapshotFile(path: string) {
     path: file,
     replace: ((target, write) => replace(target, write)) satisfies ReplaceFile,
 
-    /**
-     * The lines of the last good version, or undefined for a new snapshot. A damaged file is set aside as `.corrupt-1`, `-2` …, and the backup takes
-     * its place.
-     */
+    /** The last good lines; undefined for a new snapshot. A damaged file is kept as `.corrupt-1`, `-2` …, and the backup takes its place. */
     async read(): Promise<SnapshotLines | undefined> {
       try {
         await mkdir(folder, { recursive: true });

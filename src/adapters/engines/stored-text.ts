@@ -2,10 +2,7 @@ import { fixable } from "../../errors/arsenal-error.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/**
- * A text as a database keeps and compares it: databases refuse NUL, and half of a surrogate pair, so both are escaped as JSON escapes them. Most
- * texts are unchanged.
- */
+/** A text as databases keep and compare it: NUL and half of a surrogate pair are escaped as JSON escapes them. Most texts are unchanged. */
 export function encode(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -16,10 +16,7 @@ const GATHER_INDEX_MS = 10_000;
 /** Writing the index takes at most one part in so many of the time. */
 const INDEX_SHARE = 20;
 
-/**
- * Keeps an engine's tools in a file, and its index in another one next to it. They are read when the engine is opened, and written some time after
- * each change and when it is closed.
- */
+/** Keeps an engine's tools in a file, and its index in another one next to it. Both are written some time after each change, and at closing. */
 export function withSnapshot(
   engine: MemoryEngine,
   file: SnapshotFile,

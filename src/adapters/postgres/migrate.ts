@@ -13,10 +13,7 @@ export interface PostgresPart {
   readonly steps: readonly string[];
 }
 
-/**
- * Brings tables up to date: one advisory lock, one transaction, a version table per schema with a row per part. Refuses tables from a newer version
- * and changes nothing. A user who may not create tables can use them once somebody else has.
- */
+/** Brings tables up to date in one transaction, under a lock. Refuses tables from a newer version and changes nothing. */
 export async function migrate(postgres: Postgres, { name, schema = SCHEMA, steps }: PostgresPart): Promise<void> {
   const versions = `${quoted(schema)}.versions`;
 

@@ -30,10 +30,7 @@ const WRITES_A_SWEEP = 256;
 /** How long closing may take if the server does not answer, in milliseconds. */
 const CLOSE_MS = 3_000;
 
-/**
- * Keeps state in PostgreSQL, for any number of processes on any number of machines. It connects on first use. Time is the server's, so the clocks
- * of machines need not agree.
- */
+/** Keeps state in PostgreSQL, for any number of processes on any machine. It connects on first use, and goes by the server's clock. */
 export function postgresState(options: PostgresStateOptions): SharedState {
   const { url, schema = SCHEMA, client, clock = systemClock, ownTime = false } = options;
   const postgres = openPostgres({ url, client, what: "The state", field: "state.url" });

@@ -28,10 +28,7 @@ export interface RedisStateOptions {
   readonly now?: () => number;
 }
 
-/**
- * Keeps state in Redis or Valkey, which any number of processes on any number of machines may share. It connects with the first use. While
- * the server is away, what is asked rejects soon; it reconnects by itself.
- */
+/** Keeps state in Redis or Valkey, for any number of processes on any machine. It connects on first use, and again whenever it must. */
 export function redisState(options: RedisStateOptions): SharedState {
   const { url, keyPrefix = "toolarsenal:", clock = systemClock, onLost, now } = options;
   const written = typeof url === "string" ? readRedisUrl(url) : undefined;

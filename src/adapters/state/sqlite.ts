@@ -31,10 +31,7 @@ interface Row {
   readonly version: number;
 }
 
-/**
- * Keeps state in one SQLite file, which any number of processes on this machine may share. It is opened on first use. If the file is
- * damaged, deleted or replaced, the operation that notices rejects, and a new file begins that remembers the loss.
- */
+/** Keeps state in one SQLite file, for any number of processes on this machine. If the file is lost, a new one begins that remembers the loss. */
 export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteStateOptions): SharedState {
   const file = createStateFile(path, { clock, onLost });
   const poller = createPoller(file, clock);

@@ -26,10 +26,7 @@ export function vectorsName({ model, dimension }: Embedder): string {
 
 export type Embeddings = ReturnType<typeof createEmbeddings>;
 
-/**
- * Embeds tools and requests with one embedder and keeps the tools' vectors in the engine. A failing embedder loses nothing: the tools concerned
- * are found by other means until an embedding succeeds, and so are answers to requests. Each failure is an `embedder-failed` event.
- */
+/** Embeds tools and requests with one embedder. If it fails, tools are found by other means, and an `embedder-failed` event says so. */
 export function createEmbeddings({
   embedder,
   engine,

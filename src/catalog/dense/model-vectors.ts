@@ -57,10 +57,7 @@ const FEW = 0.5;
 
 export type ModelVectors = ReturnType<typeof createModelVectors>;
 
-/**
- * The vectors of one model, by the slots of their tools: one of a tool's text and one of each of its examples. Ties are broken by `precedes`, which
- * compares the tools of two slots.
- */
+/** The vectors of one model, by the slots of their tools. `precedes` compares the tools of two slots, and breaks ties. */
 export function createModelVectors(createRows: CreateRows, precedes: (slotA: number, slotB: number) => boolean) {
   const namespaces = createNamespaceVectors();
   /** By slot: the rows of its vectors, that of its text first. */

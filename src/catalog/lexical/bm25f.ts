@@ -31,10 +31,7 @@ export interface Scores {
   count: number;
 }
 
-/**
- * With few documents a word's rarity means little: they are weighed as if among this many, so that a word all five tools share keeps some
- * weight and one that only one of them has does not crush the others.
- */
+/** With few documents a word's rarity means little, so they are weighed as if among this many. */
 const LEAST_POPULATION = 50;
 
 /** What a term is worth that stands in so many of all documents. */

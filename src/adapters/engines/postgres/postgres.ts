@@ -38,10 +38,7 @@ const PAGE = 1_000;
 const EXACT_BELOW = 20_000;
 const FIELD = "vector_store.url";
 
-/**
- * Keeps the catalog in PostgreSQL: tools, words and vectors (with pgvector). Any number of processes on any machine may share it. Filters and
- * searches run in the database, and the process holds none of the catalog but the tools it found last.
- */
+/** Keeps tools, words and vectors (with pgvector) in PostgreSQL, which searches them. Any number of processes on any machine may share it. */
 export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
   const { schema = SCHEMA, vectors = true, exactBelow = EXACT_BELOW } = options;
   const kept = createKept();

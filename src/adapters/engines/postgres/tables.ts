@@ -125,10 +125,7 @@ function withoutExtension(cause: unknown): ArsenalError {
   return fixable("STORE_FAILED", problem, fix, { field: "vector_store.url", cause });
 }
 
-/**
- * Waits until no other process writes. Revisions are given out behind this lock, so they become visible in their order, and a process that reads
- * "everything after revision 5" misses nothing.
- */
+/** Waits until no other process writes. Revisions are given out behind this lock, so they become visible in their order. */
 export async function lock(store: Store, query: Query): Promise<Meta> {
   const [meta] = await query<Meta>(`SELECT * FROM ${store.table("meta")} FOR UPDATE`, []);
   return meta as Meta;

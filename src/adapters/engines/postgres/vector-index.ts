@@ -44,10 +44,7 @@ export function createIndexBuilder(clock: Clock) {
   };
 }
 
-/**
- * Builds the HNSW index of a model that has enough vectors, unless it is there or another process builds it: PostgreSQL lets only one of them, and
- * the others find it done. Searches and writes go on meanwhile. An index that a dead process left unfinished is built again.
- */
+/** Builds the HNSW index of a model that has enough vectors, unless it is there or another process builds it. A dead process's is built again. */
 async function buildIndex(store: Store, model: Model, signal: AbortSignal): Promise<void> {
   const { postgres, vectors: features } = store;
   if (!features || model.tools < store.exactBelow || model.dimension > MOST_DIMENSIONS[features.type]) return;

@@ -37,10 +37,7 @@ interface Sieve {
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 const FIELD_OF: ReadonlyMap<string, number> = new Map(LEXICAL_FIELDS.map((field, index) => [field, index]));
 
-/**
- * What is kept for the next search: occurrences of terms, six bytes each, and the tools that filters accept. A common word stands in most tools, so
- * a large catalog keeps more.
- */
+/** Kept for the next search: the tools that filters accept, and occurrences of terms, six bytes each. A large catalog keeps more of these. */
 const KEPT_OCCURRENCES = 2_000_000;
 const KEPT_PER_TOOL = 24;
 const KEPT_SIEVES = 64;

@@ -22,10 +22,7 @@ import { createMirror, type Mirror, toBytes } from "./mirror.ts";
 import { countWhere, searchDatabase } from "./search.ts";
 
 export interface SqliteEngineOptions {
-  /**
-   * The database file. It and its folder are created, readable only by this user. `:memory:` keeps everything in memory. Default
-   * `./.toolarsenal/catalog.sqlite`.
-   */
+  /** Created with its folder, readable only by this user. `:memory:` keeps everything in memory. Default `./.toolarsenal/catalog.sqlite`. */
   readonly file?: string;
   /** Times the parts of a search. */
   readonly clock?: Pick<Clock, "now">;

@@ -47,10 +47,7 @@ export interface VectorDriver {
   on(send: Send, signal: AbortSignal | undefined): VectorDatabase;
 }
 
-/**
- * Sends JSON and returns the answer. Resolves with the statuses named in `expected` and every 2xx; any other is an ArsenalError. 429 and 503 are
- * repeated, never sooner than the server asks.
- */
+/** Sends JSON. Resolves with a 2xx or a status in `expected`; any other is an ArsenalError. 429 and 503 are repeated, never sooner than asked. */
 export type Send = (
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,

@@ -39,10 +39,7 @@ const RELIED_ON_MS = 7 * DAY_MS;
 /** A write may become visible after one with a higher revision, if it takes long or the writers' clocks differ. It is still found for so long. */
 const LATE_MS = 60_000;
 
-/**
- * Keeps the catalog in a vector database, which filters, ranks and cuts. The process holds what the catalog's words weigh, not the catalog. Any
- * number of processes may share a collection.
- */
+/** Keeps the catalog in a vector database, which filters, ranks and cuts. Any number of processes may share a collection. */
 export function vectorDatabaseEngine(
   driver: VectorDriver,
   settings: VectorStoreSettings,

@@ -19,10 +19,7 @@ export interface About {
   readonly lengths: readonly number[];
 }
 
-/**
- * How long fields usually are. Databases rank by weights that are stored with each tool, so they cannot depend on the other tools. They decide
- * which tools are looked at, not how these are judged.
- */
+/** How long fields usually are. The weights stored with a tool decide whether it is looked at, and cannot depend on the other tools. */
 const USUAL_LENGTHS: Readonly<Record<LexicalField, number>> = {
   name: 3,
   description: 15,

@@ -44,10 +44,7 @@ interface Answers {
   readonly told: readonly { readonly id: string; readonly request: AdmitRequest; readonly answer: Answer }[];
 }
 
-/**
- * Limits that the database keeps: see limit-functions.ts. Calls that wait for a place are in one queue for all processes. The process that frees a place
- * admits the first call that fits, and the database notifies that call's process.
- */
+/** Limits that the database keeps: see limit-functions.ts. The process that frees a place admits the first call that fits, in any process. */
 export function createPostgresLimits(
   database: StateDatabase,
   clock: Clock,

@@ -193,10 +193,7 @@ export function createConnection(options: {
         if (pending.size === 0) ready?.client.unref?.();
       }
     },
-    /**
-     * Looks soon after each message on a channel, after the connection was away, and every `ms` milliseconds in case a message was lost. Messages only
-     * wake; what they are about is looked up. Returns what ends it.
-     */
+    /** Looks soon after each message on a channel, after the connection was away, and every `ms` milliseconds. Returns what ends it. */
     follow(channel: string, look: () => Promise<unknown>, ms: number) {
       const { soon, stop } = createLookout(clock, ms, look);
       channels.set(channel, soon);

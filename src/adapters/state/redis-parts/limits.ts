@@ -14,10 +14,7 @@ const LOOK_FOR_PLACES_MS = 250;
 /** How often to look for breakers in case a message was lost. */
 const LOOK_FOR_BREAKERS_MS = 500;
 
-/**
- * Limits that processes share. Each rule is one script on the server, by the server's clock. Calls that wait for a place are in one queue for
- * all processes. The process that frees a place admits the first call that fits, and wakes that call's process.
- */
+/** Limits that processes share: see limits-script.ts. The process that frees a place admits the first call that fits, in any process. */
 export function createRedisLimits(
   connection: Connection,
   clock: Clock,

@@ -73,10 +73,7 @@ interface Change {
 
 export type StateFile = ReturnType<typeof createStateFile>;
 
-/**
- * One SQLite file, which any number of processes on this machine may share. It is opened on first use. If it is damaged, deleted or replaced, the operation that notices fails, and a new file begins that remembers
- * the loss.
- */
+/** One SQLite file, opened on first use. If it is lost, the operation that notices fails, and a new file begins that remembers the loss. */
 export function createStateFile(
   path: string,
   { clock, onLost }: { readonly clock: Clock; readonly onLost?: ((error: ArsenalError) => void) | undefined },
@@ -144,10 +141,7 @@ export function createStateFile(
     if (waiting.length > 0) setImmediate(writeSome);
   }
 
-  /**
-   * True for a lock that may still be waited for. After five seconds the file counts as away, and every change is refused at once until the lock
-   * is gone.
-   */
+  /** True for a lock that may still be waited for. After five seconds, every change is refused at once until the lock is gone. */
   function isPatient(error: unknown): boolean {
     if (!isBusy(error)) return false;
     const now = systemClock.now();
@@ -184,10 +178,7 @@ export function createStateFile(
   return {
     /** Reads now. Throws what the change below rejects with. */
     read: <Value>(step: (database: Database) => Value, signal?: AbortSignal) => using(signal, step),
-    /**
-     * Writes in a transaction that no other process changes anything in between. A durable change is on the disk before it counts. Changes that
-     * are asked for at the same time are written together.
-     */
+    /** Writes in a transaction, together with what is asked for at the same time. A durable change is on the disk before it counts. */
     change: async <Value>(
       step: (database: Database) => Value,
       { durable, signal }: { readonly durable: boolean; readonly signal?: AbortSignal | undefined },

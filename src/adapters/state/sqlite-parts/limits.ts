@@ -31,10 +31,7 @@ interface WaiterRow {
   readonly answer: string | null;
 }
 
-/**
- * Limits in a file that processes share. Calls that wait for a place are in one queue for all processes. The process that frees a place admits
- * the first call that fits, and that call's process finds the answer in the file.
- */
+/** Limits in a file that processes share. The process that frees a place admits the first call that fits, which its process finds in the file. */
 export function createSqliteLimits(
   file: StateFile,
   poller: Poller,
