@@ -19,13 +19,6 @@ import {
 } from "./memory-image.ts";
 import { toolFields } from "./tool-text.ts";
 
-/** The tools that a query may find, by slot: the quickest way through all of them. */
-interface Sieve {
-  readonly accepted: Uint8Array;
-  readonly count: number;
-  readonly total: number;
-}
-
 const PAGE = 1000;
 /** Tools indexed before other work gets a turn. */
 const TURN = 500;
@@ -135,7 +128,8 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     return looked.filter(isAccepted).sort(byId);
   }
 
-  function sieve({ filter = EVERY_TOOL, visible = EVERY_TOOL }: EngineQuery): Sieve {
+  /** The tools that a query may find, by slot: the quickest way through all of them. */
+  function sieve({ filter = EVERY_TOOL, visible = EVERY_TOOL }: EngineQuery) {
     const [exists, accepts] = [toPredicate(visible), toPredicate(filter)];
     const bits = new Uint8Array(entryAt.length);
     let count = 0;

@@ -102,16 +102,10 @@ type Kind = Pick<
   "namespace" | "source" | "ensemble" | "category" | "riskLevel" | "capabilities" | "deprecated"
 > & { readonly tenant?: unknown };
 
-/** By slot: ids, hashes, and what filters look at. What many tools have in common is one object, which a structured clone copies once. */
-interface EntriesImage {
-  readonly ids: readonly (string | undefined)[];
-  readonly hashes: readonly (string | undefined)[];
-  readonly names: readonly (string | undefined)[];
-  readonly tags: readonly (readonly string[] | undefined)[];
-  readonly kinds: readonly (Kind | undefined)[];
-}
+type EntriesImage = ReturnType<typeof saveEntries>;
 
-function saveEntries(entries: readonly (Entry | undefined)[]): EntriesImage {
+/** By slot: ids, hashes, and what filters look at. What many tools have in common is one object, which a structured clone copies once. */
+function saveEntries(entries: readonly (Entry | undefined)[]) {
   const known = new Map<string, unknown>();
   const shared = <Value>(value: Value): Value => {
     const text = JSON.stringify(value);

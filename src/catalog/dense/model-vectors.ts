@@ -1,6 +1,6 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { createTopK } from "../top-k.ts";
-import { createNamespaceVectors, type NamespaceFits, type Sum } from "./namespace-vectors.ts";
+import { createNamespaceVectors, type Sum } from "./namespace-vectors.ts";
 
 /** Numbered rows of vectors, scored against a query. */
 export interface VectorRows {
@@ -188,7 +188,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
       });
     },
 
-    namespaceFits: (query: Float32Array): NamespaceFits => namespaces.fit(query),
+    namespaceFits: namespaces.fit,
     /** The vectors of a tool as they are kept: that of its text first. */
     vectorsOf: (slot: number) => (rowsOf.get(slot) ?? []).flatMap((row) => rows?.get(row) ?? []),
 

@@ -1,13 +1,6 @@
 import type { NamespaceFit } from "../catalog-engine.port.ts";
 import { DEFAULT_NAMESPACE } from "../../tool/limits.ts";
 
-/** How near namespaces are to one request. Each is looked at when it is asked for: a request meets few of many. */
-export interface NamespaceFits {
-  /** How many namespaces can be asked for. */
-  readonly size: number;
-  get(namespace: string): NamespaceFit | undefined;
-}
-
 /** The sum of a namespace's vectors. */
 export interface Sum {
   readonly vector: Float64Array;
@@ -51,11 +44,12 @@ export function createNamespaceVectors() {
       sums = saved;
     },
     /** How near each namespace is to a request's vector; empty if there are too few namespaces for that to say anything. */
-    fit(query: Float32Array): NamespaceFits {
+    fit(query: Float32Array) {
       const size = sums.size < LEAST_NAMESPACES ? 0 : sums.size;
       return {
+        /** How many namespaces can be asked for. */
         size,
-        get(namespace) {
+        get(namespace: string): NamespaceFit | undefined {
           const sum = size === 0 ? undefined : sums.get(namespace);
           return sum && fitOf(namespace, sum, query);
         },

@@ -16,18 +16,7 @@ export interface MentionsImage {
   readonly others: Map<string, number>;
 }
 
-/** What a tool can be named by. */
-export interface Mentionable {
-  /** The key of its whole name; undefined if that is a word like any other. */
-  readonly key: string | undefined;
-  readonly namespaceTerms: readonly string[];
-  /** Words of its texts that are not its namespace's. */
-  readonly otherTerms: readonly string[];
-}
-
-interface Known extends Mentionable {
-  readonly namespace: string;
-}
+type Known = ReturnType<typeof toMentionable> & { readonly namespace: string };
 
 /** A name of one word ("search") is a word like any other. */
 const LEAST_NAME_WORDS = 2;
@@ -117,14 +106,16 @@ export function createMentions() {
 }
 
 /** Reads from a tool's texts what it can be named by. */
-export function toMentionable(texts: MentionTexts["texts"]): Mentionable {
+export function toMentionable(texts: MentionTexts["texts"]) {
   const words = splitWords(texts.name).length;
   const namespaceTerms = termsOf(texts.namespace);
   const own = new Set(namespaceTerms);
   const others = termsOf(`${texts.name}\n${texts.description.slice(0, READ_LENGTH)}`);
   return {
+    /** The key of its whole name; undefined if that is a word like any other. */
     key: words >= LEAST_NAME_WORDS && words <= MOST_NAME_WORDS ? nameKey(texts.name) : undefined,
     namespaceTerms,
+    /** Words of its texts that are not its namespace's. */
     otherTerms: others.filter((term) => !own.has(term)),
   };
 }

@@ -1,16 +1,11 @@
-interface TermVector<Term> {
-  readonly weights: ReadonlyMap<Term, number>;
-  readonly norm: number;
-}
-
 /** Enough for one query's candidates, which are compared with each other over and over. */
 const KEPT = 512;
 
 /** Compares documents by their weighted terms, keeping the vectors of those lately compared. `weigh` gives a document's distinct terms. */
 export function createTermVectors<Term>(weigh: (slot: number) => readonly (readonly [Term, number])[]) {
-  const kept = new Map<number, TermVector<Term>>();
+  const kept = new Map<number, { readonly weights: ReadonlyMap<Term, number>; readonly norm: number }>();
 
-  function vectorOf(slot: number): TermVector<Term> {
+  function vectorOf(slot: number) {
     const known = kept.get(slot);
     if (known) return known;
     const weights = new Map(weigh(slot));

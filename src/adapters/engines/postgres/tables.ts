@@ -13,16 +13,16 @@ export interface Store {
   /** The name of a table, as SQL writes it. */
   table(name: string): string;
   /** What the vector extension can do; undefined if vectors are turned off. */
-  readonly vectors: VectorFeatures | undefined;
+  readonly vectors:
+    | {
+        /** The type that vectors are kept in. `halfvec` takes half the space, and needs pgvector 0.7. */
+        readonly type: "halfvec" | "vector";
+        /** True if an index is searched on until a filter has accepted enough, which needs pgvector 0.8. */
+        readonly iterative: boolean;
+      }
+    | undefined;
   /** From so many vectors of a model on, they are searched with an HNSW index. */
   readonly exactBelow: number;
-}
-
-export interface VectorFeatures {
-  /** The type that vectors are kept in. `halfvec` takes half the space, and needs pgvector 0.7. */
-  readonly type: "halfvec" | "vector";
-  /** True if an index is searched on until a filter has accepted enough, which needs pgvector 0.8. */
-  readonly iterative: boolean;
 }
 
 /** Numbers of the whole catalog. */

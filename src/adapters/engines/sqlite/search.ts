@@ -27,13 +27,6 @@ interface Occurrences {
   readonly documents: number;
 }
 
-/** The tools a query may find, by slot. */
-interface Sieve {
-  readonly accepted: Uint8Array;
-  readonly count: number;
-  readonly total: number;
-}
-
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 const FIELD_OF: ReadonlyMap<string, number> = new Map(LEXICAL_FIELDS.map((field, index) => [field, index]));
 
@@ -105,8 +98,8 @@ export function searchDatabase(
   });
 }
 
-/** Applies both filters, where the tools are kept. */
-function sieve(database: Database, mirror: Mirror, { filter, visible }: EngineQuery): Sieve {
+/** The tools that a query may find, by slot. */
+function sieve(database: Database, mirror: Mirror, { filter, visible }: EngineQuery) {
   const accepted = new Uint8Array(mirror.ids.length);
   const isVisible = isEveryTool(visible);
   const both = [visible, filter].filter((each): each is ToolFilter => each !== undefined && !isEveryTool(each));

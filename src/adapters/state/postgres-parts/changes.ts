@@ -7,13 +7,6 @@ import type { StateDatabase } from "./database.ts";
 /** A new listener also hears what was published this much earlier, in milliseconds. */
 const SLACK_MS = 5_000;
 
-interface MessageRow {
-  /** The newest message there is. */
-  readonly newest: number;
-  readonly topic: string | null;
-  readonly data: string;
-}
-
 /** Messages in a table that every process reads when the database notifies it, and about once a second. */
 export function createPostgresChanges(database: StateDatabase, clock: Clock): Changes {
   const { schema } = database;
@@ -35,7 +28,8 @@ export function createPostgresChanges(database: StateDatabase, clock: Clock): Ch
         AND ($2::float8 IS NULL OR change.at >= ${schema}.state_now($3) - $2)
       ORDER BY change.n`;
     const agoMs = last === undefined ? clock.now() - since + SLACK_MS : null;
-    const rows = await database.ask<MessageRow>(sql, [last ?? 0, agoMs, database.now()]);
+    type Row = { readonly newest: number; readonly topic: string | null; readonly data: string };
+    const rows = await database.ask<Row>(sql, [last ?? 0, agoMs, database.now()]);
     last = rows[0]?.newest ?? last;
     for (const { topic, data } of rows) if (topic !== null) topics.tell([topic, data]);
   }

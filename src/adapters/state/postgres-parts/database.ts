@@ -13,11 +13,6 @@ const PATIENCE_MS = 10_000;
 /** How often to look without being notified, in milliseconds: a notification may be lost with its connection. */
 const LOOK_MS = 900;
 
-interface AskOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly withinMs?: number;
-}
-
 export type StateDatabase = ReturnType<typeof createStateDatabase>;
 
 /** The database of a state. Creates the tables with the first statement. With `ownTime`, time is that of the clock, for tests. */
@@ -48,7 +43,10 @@ export function createStateDatabase(
     async ask<Row extends object>(
       sql: string,
       values: readonly unknown[],
-      { signal, withinMs = PATIENCE_MS }: AskOptions = {},
+      {
+        signal,
+        withinMs = PATIENCE_MS,
+      }: { readonly signal?: AbortSignal | undefined; readonly withinMs?: number } = {},
     ): Promise<readonly Row[]> {
       signal?.throwIfAborted();
       const late = AbortSignal.timeout(withinMs);

@@ -14,12 +14,6 @@ const KEEP_MS = 600_000;
 /** Clocks of two processes may differ: a new listener also hears what was published this much earlier. */
 const SLACK_MS = 5_000;
 
-interface MessageRow {
-  readonly n: number;
-  readonly topic: string;
-  readonly data: string;
-}
-
 /** Messages in a table that every process reads. */
 export function createSqliteChanges(file: StateFile, poller: Poller, clock: Clock): Changes {
   /** The last message that was read; none yet, so the first look goes by time. */
@@ -36,9 +30,9 @@ export function createSqliteChanges(file: StateFile, poller: Poller, clock: Cloc
       // Another file may have taken the place of the one that was read.
       const max = database.get<{ n: number | null }>("SELECT max(n) AS n FROM change")?.n ?? 0;
       const read = last !== undefined && last > max ? 0 : last;
-      const sql = "SELECT n, topic, data FROM change WHERE n > :read AND n <= :max AND at >= :since ORDER BY n";
+      const sql = "SELECT topic, data FROM change WHERE n > :read AND n <= :max AND at >= :since ORDER BY n";
       const values = { read: read ?? 0, max, since: read === undefined ? since : 0 };
-      return { rows: database.all<MessageRow>(sql, values), newest: max };
+      return { rows: database.all<{ topic: string; data: string }>(sql, values), newest: max };
     });
     last = newest;
     for (const { topic, data } of rows) topics.tell([topic, data]);

@@ -1,4 +1,4 @@
-import type { Breaker, LimitTables } from "../../../state/limit-rules.ts";
+import type { LimitTables } from "../../../state/limit-rules.ts";
 import type { Places } from "../../../state/limits.port.ts";
 import type { Database } from "./file.ts";
 
@@ -33,20 +33,21 @@ export function limitTables(database: Database): LimitTables {
     letGo(id, places, now) {
       let isHeld = false;
       for (const key of rowsOf(places)) {
-        const row = database.get<{ until: number }>(
-          "DELETE FROM holder WHERE key = :key AND id = :id RETURNING until",
-          {
-            key,
-            id,
-          },
-        );
+        const sql = "DELETE FROM holder WHERE key = :key AND id = :id RETURNING until";
+        const row = database.get<{ until: number }>(sql, { key, id });
         isHeld ||= row !== undefined && row.until > now;
       }
       return isHeld;
     },
     breaker(key) {
-      const row = database.get<BreakerRow>("SELECT * FROM breaker WHERE key = :key", { key });
-      return row && toBreaker(row);
+      const sql =
+        "SELECT failures, era, probe_at AS probeAt, probe_id AS id, probe_until AS until FROM breaker WHERE key = :key";
+      type Row = { failures: number; era: number; probeAt: number | null; id: string | null; until: number | null };
+      const row = database.get<Row>(sql, { key });
+      if (row === undefined) return undefined;
+      const { failures, era, probeAt, id, until } = row;
+      const probe = id === null || until === null ? undefined : { id, until };
+      return { failures, era, probeAt: probeAt ?? undefined, probe };
     },
     setBreaker(key, breaker) {
       if (breaker === undefined) {
@@ -84,21 +85,4 @@ export function nextVersion(database: Database): number {
 /** A pass without places has a row of its own, so that it cannot be given back twice. */
 function rowsOf(places: readonly Places[]): readonly string[] {
   return places.length === 0 ? [""] : places.map(({ key }) => key);
-}
-
-interface BreakerRow {
-  readonly failures: number;
-  readonly era: number;
-  readonly probe_at: number | null;
-  readonly probe_id: string | null;
-  readonly probe_until: number | null;
-}
-
-function toBreaker({ failures, era, probe_at, probe_id, probe_until }: BreakerRow): Breaker {
-  return {
-    failures,
-    era,
-    ...(probe_at !== null && { probeAt: probe_at }),
-    ...(probe_id !== null && probe_until !== null && { probe: { id: probe_id, until: probe_until } }),
-  };
 }
