@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { COHERE_KEY, cohereDouble } from "../../../test/doubles/cohere.ts";
 import type { SeenRequest } from "../../../test/doubles/http-double.ts";
 import { rerankerContract, sampleTools } from "../../testing/index.ts";
-import { check, cohereReranker, type CohereRerankBody } from "./cohere.ts";
+import { check, cohereReranker } from "./cohere.ts";
 
 describe("Cohere's reranker", () => {
   const make = async (settings = {}) => {
@@ -18,7 +18,7 @@ describe("Cohere's reranker", () => {
     const scores = await adapter.rerank("send an email message", sampleTools());
     expect(scores.indexOf(Math.max(...scores))).toBe(1);
     const [ours] = double.requests as [SeenRequest];
-    const { documents } = ours.body as CohereRerankBody;
+    const { documents } = ours.body as { documents: string[] };
     expect(documents[1]).toBe(
       "send_email: Send an email message to one or more recipients, with an optional attachment.\nParameters: to, subject, body",
     );

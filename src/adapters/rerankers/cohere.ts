@@ -3,28 +3,20 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { endpoint, type ModelApiSurroundings } from "../model-api.ts";
 import { checkOf, createRemoteReranker, readRanks, type RemoteRerankerSettings } from "./remote-reranker.ts";
 
-/** The body of a request to `/v2/rerank`. @internal */
-export interface CohereRerankBody {
-  readonly model: string;
-  readonly query: string;
-  readonly documents: string[];
-}
-
 /** Reranks with Cohere's API. */
 export function cohereReranker(settings: RemoteRerankerSettings = {}, surroundings?: ModelApiSurroundings): Reranker {
   const { model = "rerank-v3.5", apiKey = "env:COHERE_API_KEY", apiBase = "https://api.cohere.com" } = settings;
   const title = "Cohere";
-  const provider = {
+  return createRemoteReranker(settings, surroundings, {
     title,
     model: `cohere/${model}`,
     url: endpoint(apiBase, "/v2/rerank"),
     apiKey,
     maxTexts: 1000,
-    toBody: (query: string, texts: readonly string[]): CohereRerankBody => ({ model, query, documents: [...texts] }),
-    toScores: (answer: unknown, count: number) =>
+    toBody: (query, texts) => ({ model, query, documents: texts }),
+    toScores: (answer, count) =>
       readRanks(title, isPlainObject(answer) ? answer["results"] : undefined, "relevance_score", count),
-  };
-  return createRemoteReranker(provider, settings, surroundings);
+  });
 }
 
 export { cohereReranker as create };

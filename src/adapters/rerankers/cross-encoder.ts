@@ -17,14 +17,6 @@ export interface CrossEncoderSettings extends RemoteRerankerSettings {
   readonly format?: "tei" | "jina";
 }
 
-/** The body of a request to `/rerank` of Text Embeddings Inference. @internal */
-export interface TeiRerankBody {
-  readonly query: string;
-  readonly texts: string[];
-  readonly truncate: true;
-  readonly raw_scores: false;
-}
-
 /** Reranks with a cross-encoder behind any `/rerank` address. */
 export function crossEncoderReranker(settings: CrossEncoderSettings, surroundings?: ModelApiSurroundings): Reranker {
   const { apiBase, apiKey, model } = settings;
@@ -32,11 +24,10 @@ export function crossEncoderReranker(settings: CrossEncoderSettings, surrounding
   const { format = /\/v1\/*$/.test(apiBase) ? "jina" : "tei" } = settings;
   const title = `The reranker at ${URL.parse(apiBase)?.host ?? "reranker.api_base"}`;
   const connection = { title, url: endpoint(apiBase, "/rerank"), apiKey };
-  return createRemoteReranker(
-    { ...connection, ...(format === "tei" ? tei(title, model) : jina(title, model)) },
-    settings,
-    surroundings,
-  );
+  return createRemoteReranker(settings, surroundings, {
+    ...connection,
+    ...(format === "tei" ? tei(title, model) : jina(title, model)),
+  });
 }
 
 type Format = Pick<RemoteReranking, "model" | "maxTexts" | "toBody" | "toScores">;
@@ -46,7 +37,7 @@ function tei(title: string, model = "tei"): Format {
     model: `cross_encoder/${model}`,
     // The default limit of the server. It scores each text by itself, so the scores of two requests can be compared.
     maxTexts: 32,
-    toBody: (query, texts): TeiRerankBody => ({ query, texts: [...texts], truncate: true, raw_scores: false }),
+    toBody: (query, texts) => ({ query, texts, truncate: true, raw_scores: false }),
     toScores: (answer, count) => readRanks(title, answer, "score", count),
   };
 }
@@ -58,7 +49,7 @@ function jina(title: string, model?: string): Format {
   return {
     model: `cross_encoder/${model}`,
     maxTexts: 1000,
-    toBody: (query, texts) => ({ model, query, documents: [...texts] }),
+    toBody: (query, texts) => ({ model, query, documents: texts }),
     toScores(answer, count) {
       const scores = readRanks(title, isPlainObject(answer) ? answer["results"] : undefined, "relevance_score", count);
       // Some servers return the model's raw output, which knows no bounds.

@@ -7,13 +7,14 @@ import { relevance } from "../../../test/doubles/relevance.ts";
 import { rerankerContract, sampleTools } from "../../testing/index.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { check, llmReranker, type ScoringBody } from "./llm.ts";
+import { check, llmReranker, type scoringBody } from "./llm.ts";
 
 interface Asked {
   readonly request: string;
   readonly tools: Readonly<Record<string, string>>;
 }
 
+type ScoringBody = ReturnType<typeof scoringBody> & { temperature?: number };
 const askedIn = ({ body }: SeenRequest): Asked => JSON.parse((body as ScoringBody).messages[1]?.content ?? "") as Asked;
 
 /** A model that grades by words, and keeps to the schema. */

@@ -12,17 +12,6 @@ export interface LlmRerankerSettings extends RemoteRerankerSettings {
   readonly temperature?: number;
 }
 
-/** The body of a request to `/chat/completions`. @internal */
-export interface ScoringBody {
-  readonly model: string;
-  readonly messages: { role: "system" | "user"; content: string }[];
-  readonly response_format: {
-    readonly type: "json_schema";
-    readonly json_schema: { readonly name: string; readonly strict: true; readonly schema: Record<string, unknown> };
-  };
-  readonly temperature?: number;
-}
-
 /** The model may only choose among these, whatever a tool's text tells it. */
 const GRADES = Array.from({ length: 11 }, (_, grade) => grade);
 const BEST = GRADES.length - 1;
@@ -38,37 +27,43 @@ export function llmReranker(settings: LlmRerankerSettings, surroundings?: ModelA
   const { apiKey = apiBase === undefined ? "env:OPENAI_API_KEY" : undefined } = settings;
   if (model === undefined) throw neededSetting("reranker.model", "llm", needs.model);
   const title = apiBase === undefined ? "OpenAI" : `The model at ${URL.parse(apiBase)?.host ?? "reranker.api_base"}`;
-  const provider = {
-    title,
-    model: `llm/${model}`,
-    url: endpoint(apiBase ?? "https://api.openai.com/v1", "/chat/completions"),
-    apiKey,
-    maxTexts: 200,
-    toBody: (query: string, texts: readonly string[]): ScoringBody => ({
-      model,
-      messages: [
-        { role: "system", content: TASK },
-        { role: "user", content: JSON.stringify({ request: query, tools: byKey(texts, (text) => text) }) },
-      ],
-      response_format: {
-        type: "json_schema",
-        json_schema: {
-          name: "grades",
-          strict: true,
-          schema: {
-            type: "object",
-            properties: byKey(texts, () => ({ type: "integer", enum: GRADES })),
-            required: texts.map((_, at) => keyOf(at)),
-            additionalProperties: false,
-          },
-        },
-      },
-      ...(temperature === undefined ? {} : { temperature }),
+  return inOneOrder(
+    createRemoteReranker(settings, surroundings, {
+      title,
+      model: `llm/${model}`,
+      url: endpoint(apiBase ?? "https://api.openai.com/v1", "/chat/completions"),
+      apiKey,
+      maxTexts: 200,
+      toBody: (query, texts) => ({
+        ...scoringBody(model, query, texts),
+        ...(temperature === undefined ? {} : { temperature }),
+      }),
+      toScores: (answer, count) => readGrades(title, answer, count),
     }),
-    toScores: (answer: unknown, count: number) => readGrades(title, answer, count),
-  };
-  return inOneOrder(createRemoteReranker(provider, settings, surroundings));
+  );
 }
+
+/** The body of a request to `/chat/completions`. @internal */
+export const scoringBody = (model: string, query: string, texts: readonly string[]) => ({
+  model,
+  messages: [
+    { role: "system" as const, content: TASK },
+    { role: "user" as const, content: JSON.stringify({ request: query, tools: byKey(texts, (text) => text) }) },
+  ],
+  response_format: {
+    type: "json_schema" as const,
+    json_schema: {
+      name: "grades",
+      strict: true,
+      schema: {
+        type: "object",
+        properties: byKey(texts, () => ({ type: "integer", enum: GRADES })),
+        required: texts.map((_, at) => keyOf(at)),
+        additionalProperties: false,
+      },
+    },
+  },
+});
 
 /** A model reads tools in the order they stand in. With one order for each set of tools, it gives the same grades however they come. */
 function inOneOrder({ model, rerank }: Reranker): Reranker {

@@ -36,9 +36,9 @@ const MAX_TEXT_BYTES = 4000;
 
 /** Makes a reranker of a provider. Nothing is sent before the first query. */
 export function createRemoteReranker(
-  provider: RemoteReranking,
   { timeoutMs = 5000 }: RemoteRerankerSettings,
-  surroundings?: ModelApiSurroundings,
+  surroundings: ModelApiSurroundings | undefined,
+  provider: RemoteReranking,
 ): Reranker {
   const { title, model, url, apiKey, maxTexts } = provider;
   const connection = { provider: title, section: "reranker", url, apiKey, maxRetries: RETRIES, timeoutMs } as const;

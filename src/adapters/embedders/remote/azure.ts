@@ -19,7 +19,7 @@ export function azureEmbedder(settings: AzureEmbedderSettings, surroundings?: Mo
   const { deployment = model, apiVersion = "2024-10-21" } = settings;
   if (apiBase === undefined) throw neededSetting("embedder.api_base", "azure", needs.apiBase);
   const path = `/openai/deployments/${encodeURIComponent(deployment)}/embeddings`;
-  const provider = {
+  return createRemoteEmbedder(settings, surroundings, {
     ...openAiProvider(model),
     dimensions: OPENAI_DIMENSIONS,
     title: "Azure OpenAI",
@@ -28,8 +28,7 @@ export function azureEmbedder(settings: AzureEmbedderSettings, surroundings?: Mo
     url: endpoint(apiBase, path, { "api-version": apiVersion }),
     apiKey,
     keyHeaders: (key: string) => ({ "api-key": key }),
-  };
-  return createRemoteEmbedder(provider, settings, surroundings);
+  });
 }
 
 export const needs = { apiBase: "Set it to the resource's endpoint: https://NAME.openai.azure.com." };

@@ -2,7 +2,7 @@ import { CohereClientV2 } from "cohere-ai";
 import { describe, expect, it } from "vitest";
 import { COHERE_KEY, cohereDouble } from "../../../../test/doubles/cohere.ts";
 import { embedderContract } from "../../../testing/index.ts";
-import { check, type CohereEmbedBody, cohereEmbedder } from "./cohere.ts";
+import { check, cohereEmbedder } from "./cohere.ts";
 
 describe("Cohere's embedder", () => {
   const make = async (settings = {}) => {
@@ -26,7 +26,7 @@ describe("Cohere's embedder", () => {
         truncate: "END",
         outputDimension: 512,
       });
-    const sent = double.requests.filter(({ body }) => (body as CohereEmbedBody).texts.length === 1);
+    const sent = double.requests.filter(({ body }) => (body as { texts: string[] }).texts.length === 1);
     expect(sent).toHaveLength(4);
     const [tool, query, theirTool, theirQuery] = sent.map(({ method, path, headers, body }) => {
       return { method, path, authorization: headers.authorization, body };
@@ -42,7 +42,7 @@ describe("Cohere's embedder", () => {
       Array.from({ length: 200 }, (_, at) => `text ${at}`),
       { kind: "tool" },
     );
-    const sizes = double.requests.map(({ body }) => (body as CohereEmbedBody).texts.length);
+    const sizes = double.requests.map(({ body }) => (body as { texts: string[] }).texts.length);
     expect(sizes.toSorted((one, other) => other - one).slice(0, 3)).toEqual([96, 96, 8]);
     await dispose();
   });

@@ -1,13 +1,7 @@
 import type { Embedder } from "../../../catalog/embedder.port.ts";
 import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
 import { object } from "../../settings.ts";
-import {
-  checkOf,
-  createRemoteEmbedder,
-  REMOTE_SETTINGS,
-  type RemoteEmbedderSettings,
-  type RemoteProvider,
-} from "./remote-embedder.ts";
+import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 
 const DIMENSIONS: Readonly<Record<string, number>> = {
   "embed-v4.0": 1536,
@@ -17,20 +11,10 @@ const DIMENSIONS: Readonly<Record<string, number>> = {
   "embed-multilingual-light-v3.0": 384,
 };
 
-/** The body of a request to `/v2/embed`. @internal */
-export interface CohereEmbedBody {
-  readonly model: string;
-  readonly texts: string[];
-  readonly input_type: "search_query" | "search_document";
-  readonly embedding_types: ["float"];
-  readonly truncate: "END";
-  readonly output_dimension?: number;
-}
-
 /** Embeds with Cohere's API. */
 export function cohereEmbedder(settings: RemoteEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
   const { model = "embed-v4.0", apiKey = "env:COHERE_API_KEY", apiBase = "https://api.cohere.com" } = settings;
-  const provider: RemoteProvider = {
+  return createRemoteEmbedder(settings, surroundings, {
     title: "Cohere",
     name: "cohere",
     model,
@@ -39,7 +23,7 @@ export function cohereEmbedder(settings: RemoteEmbedderSettings = {}, surroundin
     apiKey,
     maxTexts: 96,
     maxBytes: 1_000_000,
-    toBody: (texts, { kind, shorter }): CohereEmbedBody => ({
+    toBody: (texts, { kind, shorter }) => ({
       model,
       texts,
       input_type: kind === "query" ? "search_query" : "search_document",
@@ -48,8 +32,7 @@ export function cohereEmbedder(settings: RemoteEmbedderSettings = {}, surroundin
       ...(shorter && { output_dimension: shorter }),
     }),
     toVectors: (answer) => (answer as { readonly embeddings?: { readonly float?: unknown } } | null)?.embeddings?.float,
-  };
-  return createRemoteEmbedder(provider, settings, surroundings);
+  });
 }
 
 export const config = object("Cohere's API.", REMOTE_SETTINGS);

@@ -3,25 +3,12 @@ import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
 import { neededSetting } from "../../needed-setting.ts";
 import { object } from "../../settings.ts";
 import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";
-import {
-  checkOf,
-  createRemoteEmbedder,
-  REMOTE_SETTINGS,
-  type RemoteEmbedderSettings,
-  type RemoteProvider,
-} from "./remote-embedder.ts";
+import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 
 const ROUTER = "https://router.huggingface.co/hf-inference";
 
 /** What the Hugging Face embedder takes. */
 export type HuggingfaceEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
-
-/** The body of a request to `/embed` of Text Embeddings Inference, which the hosted API also takes. @internal */
-export interface FeatureExtractionBody {
-  readonly inputs: string[];
-  readonly normalize: true;
-  readonly truncate: true;
-}
 
 /** Embeds with Hugging Face: the hosted inference API, or a server of Text Embeddings Inference at `apiBase`. */
 export function huggingfaceEmbedder(
@@ -31,7 +18,7 @@ export function huggingfaceEmbedder(
   const { model, apiBase, apiKey = apiBase === undefined ? "env:HF_TOKEN" : undefined } = settings;
   if (model === undefined) throw neededSetting("embedder.model", "huggingface", needs.model);
   const hosted = `/models/${model.split("/").map(encodeURIComponent).join("/")}/pipeline/feature-extraction`;
-  const provider: RemoteProvider = {
+  return createRemoteEmbedder(settings, surroundings, {
     title: "Hugging Face",
     name: "huggingface",
     model,
@@ -42,10 +29,10 @@ export function huggingfaceEmbedder(
     maxTexts: 32,
     maxBytes: 1_000_000,
     prefixes: prefixesOf(model, settings),
-    toBody: (inputs): FeatureExtractionBody => ({ inputs, normalize: true, truncate: true }),
+    // As Text Embeddings Inference takes it at `/embed`; the hosted API takes it too.
+    toBody: (inputs) => ({ inputs, normalize: true, truncate: true }),
     toVectors: (answer) => answer,
-  };
-  return createRemoteEmbedder(provider, settings, surroundings);
+  });
 }
 
 const DIMENSIONS: Readonly<Record<string, number>> = {

@@ -2,7 +2,7 @@ import { type EmbedRequest, Ollama } from "ollama";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { ollamaDouble } from "../../../../test/doubles/ollama.ts";
 import { embedderContract } from "../../../testing/index.ts";
-import { check, type OllamaEmbedBody, ollamaEmbedder } from "./ollama.ts";
+import { check, type embedBody, ollamaEmbedder } from "./ollama.ts";
 
 describe("Ollama's embedder", () => {
   const make = async (settings = {}) => {
@@ -20,7 +20,7 @@ describe("Ollama's embedder", () => {
     await client.embed({ model: "nomic-embed-text", input, truncate: true, dimensions: 256 });
     const [ours, , , official] = double.requests.map(({ method, path, body }) => ({ method, path, body }));
     expect(ours).toEqual(official);
-    expectTypeOf<OllamaEmbedBody>().toExtend<EmbedRequest>();
+    expectTypeOf<ReturnType<typeof embedBody>>().toExtend<EmbedRequest>();
     await dispose();
   });
 

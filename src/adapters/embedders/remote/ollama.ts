@@ -2,13 +2,7 @@ import type { Embedder } from "../../../catalog/embedder.port.ts";
 import { endpoint, type ModelApiSurroundings } from "../../model-api.ts";
 import { object } from "../../settings.ts";
 import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";
-import {
-  checkOf,
-  createRemoteEmbedder,
-  REMOTE_SETTINGS,
-  type RemoteEmbedderSettings,
-  type RemoteProvider,
-} from "./remote-embedder.ts";
+import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 
 const DIMENSIONS: Readonly<Record<string, number>> = {
   "nomic-embed-text": 768,
@@ -22,17 +16,17 @@ const DIMENSIONS: Readonly<Record<string, number>> = {
 export type OllamaEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
 
 /** The body of a request to `/api/embed`. @internal */
-export interface OllamaEmbedBody {
-  readonly model: string;
-  readonly input: string[];
-  readonly truncate: true;
-  readonly dimensions?: number;
-}
+export const embedBody = (model: string, input: string[], dimensions: number | undefined) => ({
+  model,
+  input,
+  truncate: true,
+  ...(dimensions && { dimensions }),
+});
 
 /** Embeds with a server of Ollama. */
 export function ollamaEmbedder(settings: OllamaEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
   const { model = "nomic-embed-text", apiKey, apiBase = "http://127.0.0.1:11434" } = settings;
-  const provider: RemoteProvider = {
+  return createRemoteEmbedder(settings, surroundings, {
     title: "Ollama",
     name: "ollama",
     model,
@@ -42,15 +36,9 @@ export function ollamaEmbedder(settings: OllamaEmbedderSettings = {}, surroundin
     maxTexts: 256,
     maxBytes: 1_000_000,
     prefixes: prefixesOf(model, settings),
-    toBody: (input, { shorter }): OllamaEmbedBody => ({
-      model,
-      input,
-      truncate: true,
-      ...(shorter && { dimensions: shorter }),
-    }),
+    toBody: (input, { shorter }) => embedBody(model, input, shorter),
     toVectors: (answer) => (answer as { readonly embeddings?: unknown } | null)?.embeddings,
-  };
-  return createRemoteEmbedder(provider, settings, surroundings);
+  });
 }
 
 export const config = object("A server of Ollama.", { ...REMOTE_SETTINGS, ...PREFIX_SETTINGS });

@@ -17,7 +17,7 @@ export function openaiCompatibleEmbedder(
   const { model, apiKey, apiBase } = settings;
   if (apiBase === undefined) throw neededSetting("embedder.api_base", "openai_compatible", needs.apiBase);
   if (model === undefined) throw neededSetting("embedder.model", "openai_compatible", needs.model);
-  const provider = {
+  return createRemoteEmbedder(settings, surroundings, {
     ...openAiProvider(model),
     dimensions: {},
     title: `The embedder at ${URL.parse(apiBase)?.host ?? "embedder.api_base"}`,
@@ -25,8 +25,7 @@ export function openaiCompatibleEmbedder(
     url: endpoint(apiBase, "/embeddings"),
     apiKey,
     prefixes: prefixesOf(model, settings),
-  };
-  return createRemoteEmbedder(provider, settings, surroundings);
+  });
 }
 
 export const needs = {

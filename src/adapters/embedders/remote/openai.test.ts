@@ -3,7 +3,7 @@ import type { EmbeddingCreateParams } from "openai/resources/embeddings";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { OPENAI_KEY, openAiDouble } from "../../../../test/doubles/openai.ts";
 import { embedderContract } from "../../../testing/index.ts";
-import { check, type OpenAiEmbeddingBody, openaiEmbedder } from "./openai.ts";
+import { check, type embeddingBody, openaiEmbedder } from "./openai.ts";
 
 describe("OpenAI's embedder", () => {
   const make = async (settings = {}) => {
@@ -33,7 +33,7 @@ describe("OpenAI's embedder", () => {
         headers: `Bearer ${OPENAI_KEY}`,
         body: { model, input: ["send an email"], encoding_format: "float", dimensions: 256 },
       });
-    expectTypeOf<OpenAiEmbeddingBody>().toExtend<EmbeddingCreateParams>();
+    expectTypeOf<ReturnType<typeof embeddingBody>>().toExtend<EmbeddingCreateParams>();
     await dispose();
   });
 

@@ -20,12 +20,12 @@ export const OPENAI_DIMENSIONS: Readonly<Record<string, number>> = {
 };
 
 /** The body of a request to `/embeddings`. @internal */
-export interface OpenAiEmbeddingBody {
-  readonly model: string;
-  readonly input: string[];
-  readonly encoding_format: "float";
-  readonly dimensions?: number;
-}
+export const embeddingBody = (model: string, input: string[], dimensions: number | undefined) => ({
+  model,
+  input,
+  encoding_format: "float" as const,
+  ...(dimensions && { dimensions }),
+});
 
 /** What OpenAI, Azure and compatible servers have in common: the API takes 2,048 texts and 300,000 tokens, and a token is at least a byte. @internal */
 export function openAiProvider(
@@ -35,12 +35,7 @@ export function openAiProvider(
     model,
     maxTexts: 2048,
     maxBytes: 300_000,
-    toBody: (input, { shorter }): OpenAiEmbeddingBody => ({
-      model,
-      input,
-      encoding_format: "float",
-      ...(shorter && { dimensions: shorter }),
-    }),
+    toBody: (input, { shorter }) => embeddingBody(model, input, shorter),
     toVectors: openAiVectors,
   };
 }
@@ -62,15 +57,14 @@ function openAiVectors(answer: unknown): readonly unknown[] | undefined {
 /** Embeds with OpenAI's API. */
 export function openaiEmbedder(settings: RemoteEmbedderSettings = {}, surroundings?: ModelApiSurroundings): Embedder {
   const { model = "text-embedding-3-small", apiKey = "env:OPENAI_API_KEY", apiBase = OPENAI } = settings;
-  const provider = {
+  return createRemoteEmbedder(settings, surroundings, {
     ...openAiProvider(model),
     dimensions: OPENAI_DIMENSIONS,
     title: "OpenAI",
     name: "openai",
     url: endpoint(apiBase, "/embeddings"),
     apiKey,
-  };
-  return createRemoteEmbedder(provider, settings, surroundings);
+  });
 }
 
 export const config = object("OpenAI's API.", REMOTE_SETTINGS);

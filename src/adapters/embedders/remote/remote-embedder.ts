@@ -69,16 +69,16 @@ const HEALTHY_MS = 60_000;
 
 /** Makes an embedder of a provider. Nothing is sent before the first text. */
 export function createRemoteEmbedder(
-  provider: RemoteProvider,
   settings: RemoteEmbedderSettings,
-  surroundings: ModelApiSurroundings = {},
+  surroundings: ModelApiSurroundings | undefined,
+  provider: RemoteProvider,
 ): Embedder {
   const { title, name, model, url, apiKey, keyHeaders, prefixes } = provider;
   const own = Object.hasOwn(provider.dimensions, model) ? provider.dimensions[model] : undefined;
   const dimension = settings.dimension ?? own ?? lacking(model);
   const shorter = own === undefined || own === dimension ? undefined : dimension;
   const { batchSize = 100, maxRetries = 3, maxConcurrent = 4, timeoutMs = 30_000, maxInputBytes = 8000 } = settings;
-  const { clock = systemClock } = surroundings;
+  const { clock = systemClock } = surroundings ?? {};
   const api = createModelApi(
     { provider: title, section: "embedder", url, apiKey, keyHeaders, maxRetries, timeoutMs },
     surroundings,
