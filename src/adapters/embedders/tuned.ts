@@ -14,12 +14,17 @@ export interface TunedEmbedderOptions {
 /** Workers by weight file: all embedders of a process share one, and the last to close ends it. */
 const shared = new Map<string, { readonly host: WorkerHost; users: number }>();
 
+/** More than the header of a weight file takes. */
+const HEADER_BYTES = 64 * 1024;
+
 /** Vectors of recent requests, since one request is often searched for more than once. */
 const REMEMBERED = 128;
 
 /** The better shipped embedder: a small transformer, fine-tuned on tools and requests, in a worker thread that the whole process shares. */
 export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOptions = {}): Embedder {
-  const { model, dimension } = readModel(weights);
+  // The beginning of the file says which model it is, without the weights.
+  const { model, architecture } = readHeader(readStart(weights, HEADER_BYTES));
+  const { hidden: dimension } = architecture;
   const remembered = new Map<string, Float32Array>();
   let host: WorkerHost | undefined;
   let closed = false;
@@ -95,13 +100,4 @@ async function release(weights: string): Promise<void> {
   if (!entry || --entry.users > 0) return;
   shared.delete(weights);
   await entry.host.stop();
-}
-
-/** More than the header of a weight file takes. */
-const HEADER_BYTES = 64 * 1024;
-
-/** What a weight file says of itself, without reading the weights. */
-function readModel(weights: URL): { readonly model: string; readonly dimension: number } {
-  const { model, architecture } = readHeader(readStart(weights, HEADER_BYTES));
-  return { model, dimension: architecture.hidden };
 }

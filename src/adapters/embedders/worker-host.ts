@@ -14,12 +14,6 @@ export type FromWorker =
 
 export type WorkerHost = ReturnType<typeof createWorkerHost>;
 
-/** What ends the wait, and whether anybody waits at all. */
-interface EncodeOptions {
-  readonly signal?: AbortSignal;
-  readonly background?: boolean;
-}
-
 interface Waiting {
   readonly job: EncodeJob;
   readonly background: boolean;
@@ -30,9 +24,7 @@ interface Waiting {
 /** A worker that dies is started once more, with the jobs it had. One that dies again is not. */
 const STARTS = 2;
 
-function send(worker: Worker, message: ToWorker): void {
-  worker.postMessage(message, []);
-}
+const send = (worker: Worker, message: ToWorker): void => worker.postMessage(message, []);
 
 /** The error of a tuned embedder that is used after `close()`. */
 export function closedEmbedder(): ArsenalError {
@@ -113,7 +105,8 @@ export function createWorkerHost(start: () => Worker) {
     },
 
     /** The vectors of texts, one behind the other. */
-    async encode(given: Omit<EncodeJob, "id">, { signal, background = false }: EncodeOptions = {}) {
+    async encode(given: Omit<EncodeJob, "id">, options: { signal?: AbortSignal; background?: boolean } = {}) {
+      const { signal, background = false } = options;
       signal?.throwIfAborted();
       if (failure) throw failure;
       const current = worker ?? launch();

@@ -15,16 +15,14 @@ export function dropConflicts(candidates: readonly Candidate[]): {
   /** The id of a candidate that gave way, to the id of the one it gave way to. */
   readonly conflicts: ReadonlyMap<string, string>;
 } {
-  const present = createConflicts();
-  const kept: Candidate[] = [];
+  const present = createPresent([]);
   const conflicts = new Map<string, string>();
-  for (const candidate of candidates) {
-    const other = present.with(candidate.tool);
-    if (other === undefined) {
-      present.add(candidate.tool);
-      kept.push(candidate);
-    } else conflicts.set(candidate.tool.id, other);
-  }
+  const kept = candidates.filter(({ tool }) => {
+    const other = present.conflictOf(tool);
+    if (other === undefined) present.add(tool);
+    else conflicts.set(tool.id, other);
+    return other === undefined;
+  });
   return { kept, conflicts };
 }
 
@@ -39,17 +37,14 @@ export interface CompanionOptions {
 
 /** The tools that come with those chosen: all they require, also indirectly, then what they suggest while there is room. No conflicts, nothing twice. */
 export function findCompanions(chosen: readonly Tool[], options: CompanionOptions): readonly Companion[] {
-  const present = new Set(chosen.map((tool) => tool.id));
-  const conflicts = createConflicts();
-  for (const tool of chosen) conflicts.add(tool);
+  const present = createPresent(chosen);
   const companions: Companion[] = [];
 
-  const add = (owner: Tool, dependency: Dependency, type: Companion["type"]): Tool | undefined => {
-    const tool = options.get(idOf(owner, dependency));
-    if (tool === undefined || present.has(tool.id) || !options.accept(tool)) return undefined;
-    if (conflicts.with(tool) !== undefined) return undefined;
-    present.add(tool.id);
-    conflicts.add(tool);
+  const add = (owner: Tool, id: string, type: Companion["type"]): Tool | undefined => {
+    const tool = options.get(id);
+    if (tool === undefined || present.ids.has(tool.id) || !options.accept(tool)) return undefined;
+    if (present.conflictOf(tool) !== undefined) return undefined;
+    present.add(tool);
     companions.push({ tool, type, of: owner.id });
     return tool;
   };
@@ -57,8 +52,8 @@ export function findCompanions(chosen: readonly Tool[], options: CompanionOption
     // Grows as it is read, which is what makes it transitive; `present` is what ends a cycle.
     const waiting = [...owners];
     for (const owner of waiting) {
-      for (const dependency of dependenciesOf(owner, "requires")) {
-        const added = add(owner, dependency, "requires");
+      for (const id of idsOf(owner, "requires")) {
+        const added = add(owner, id, "requires");
         if (added !== undefined) waiting.push(added);
       }
     }
@@ -66,9 +61,9 @@ export function findCompanions(chosen: readonly Tool[], options: CompanionOption
 
   addRequired(chosen);
   for (const owner of chosen) {
-    for (const dependency of dependenciesOf(owner, "suggests")) {
-      if (present.size >= options.limit) return companions;
-      const added = add(owner, dependency, "suggests");
+    for (const id of idsOf(owner, "suggests")) {
+      if (present.ids.size >= options.limit) return companions;
+      const added = add(owner, id, "suggests");
       if (added !== undefined) addRequired([added]);
     }
   }
@@ -83,9 +78,7 @@ export async function loadDependencies(
   const known = new Map(owners.map((tool) => [tool.id, tool]));
   const asked = new Set(known.keys());
   for (let latest = owners; latest.length > 0;) {
-    const wanted = latest
-      .flatMap((owner) => owner.dependencies.flatMap((each) => (each.type === "conflicts" ? [] : [idOf(owner, each)])))
-      .filter((id) => !asked.has(id));
+    const wanted = latest.flatMap((owner) => idsOf(owner, "requires", "suggests")).filter((id) => !asked.has(id));
     for (const id of wanted) asked.add(id);
     latest = wanted.length === 0 ? [] : await get([...new Set(wanted)]);
     for (const tool of latest) known.set(tool.id, tool);
@@ -93,30 +86,25 @@ export async function loadDependencies(
   return known;
 }
 
-/** Keeps tools, and says which of them another one conflicts with. */
-function createConflicts(): { add(tool: Tool): void; with(tool: Tool): string | undefined } {
-  const present = new Set<string>();
+/** The tools that are there, and which of them another one conflicts with. */
+function createPresent(tools: readonly Tool[]) {
+  const ids = new Set<string>();
   const barred = new Map<string, string>();
+  const add = (tool: Tool): void => {
+    ids.add(tool.id);
+    for (const id of idsOf(tool, "conflicts")) if (!barred.has(id)) barred.set(id, tool.id);
+  };
+  tools.forEach(add);
   return {
-    add(tool) {
-      present.add(tool.id);
-      for (const dependency of dependenciesOf(tool, "conflicts")) {
-        const id = idOf(tool, dependency);
-        if (!barred.has(id)) barred.set(id, tool.id);
-      }
-    },
-    with(tool) {
-      const declared = dependenciesOf(tool, "conflicts").map((dependency) => idOf(tool, dependency));
-      return barred.get(tool.id) ?? declared.find((id) => present.has(id));
-    },
+    ids: ids as ReadonlySet<string>,
+    add,
+    conflictOf: (tool: Tool) => barred.get(tool.id) ?? idsOf(tool, "conflicts").find((id) => ids.has(id)),
   };
 }
 
-function dependenciesOf(tool: Tool, type: Dependency["type"]): readonly Dependency[] {
-  return tool.dependencies.filter((dependency) => dependency.type === type);
-}
-
-/** The id a dependency means: it is written as one, or as a name in the same namespace. Names have no dots, ids always have one. */
-function idOf(owner: Tool, dependency: Dependency): string {
-  return dependency.tool.includes(".") ? dependency.tool : `${owner.namespace}.${dependency.tool}`;
+/** The ids that a tool's dependencies mean: each is written as one, or as a name in the same namespace. Names have no dots, ids always have one. */
+function idsOf({ namespace, dependencies }: Tool, ...types: readonly Dependency["type"][]): readonly string[] {
+  return dependencies
+    .filter(({ type }) => types.includes(type))
+    .map(({ tool }) => (tool.includes(".") ? tool : `${namespace}.${tool}`));
 }
