@@ -1,6 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { NAME_PATTERN } from "../limits.ts";
 import { checkDraft } from "./check-draft.ts";
+import { isFittingDescription } from "./complete-description.ts";
 import type { SourceDraft } from "../draft.ts";
 import { fromMcpAnnotations } from "./normalise-fields.ts";
 import { type DraftOrigin, normaliseTool, originalOf } from "./normalise-tool.ts";
@@ -19,9 +21,12 @@ function normalise(change: Record<string, unknown>, origin: Partial<DraftOrigin>
 
 /** What is wrong with a tool by the rules for what people write, but for suspicious text, which a source may send. */
 function problems({ id: _id, contentHash: _contentHash, ...tool }: Tool): string[] {
-  return checkDraft(tool)
-    .filter(({ message }) => !message.startsWith("contains"))
-    .map(({ field, message }) => `${field} ${message}`);
+  const unfit = [
+    ...(NAME_PATTERN.test(tool.name) ? [] : ["name does not fit"]),
+    ...(isFittingDescription(tool.description) ? [] : ["description does not fit"]),
+  ];
+  const told = checkDraft(tool).filter(({ message }) => !message.startsWith("contains"));
+  return [...unfit, ...told.map(({ field, message }) => `${field} ${message}`)];
 }
 
 /** Drafts that look like tools, with anything at all in their fields. */

@@ -17,7 +17,8 @@ export function toParameters(schema: ParametersSchema): ConvertedParameters {
   if (typeof jsonSchema?.input !== "function") {
     const described = vendor === "valibot" ? fromValibot(schema) : undefined;
     if (described !== undefined) return { parameters: described, validate };
-    throw refusal(`is a ${vendor} schema that does not say its JSON Schema`, howToConvert(vendor));
+    const other = `Pass parameters as JSON Schema, or a version of ${vendor} that implements Standard JSON Schema.`;
+    throw refusal(`is a ${vendor} schema that does not say its JSON Schema`, HOW_TO_CONVERT[vendor] ?? other);
   }
   let parameters: Record<string, unknown>;
   try {
@@ -49,18 +50,11 @@ export function isConvertedSchema(value: object): boolean {
   return isPlain && Object.hasOwn(value, "~standard") && !Object.keys(value).includes("~standard");
 }
 
-function howToConvert(vendor: string): string {
-  switch (vendor) {
-    case "valibot":
-      return "Use v.object({ … }), with one entry per parameter.";
-    case "zod":
-      return "Upgrade to zod 4.2 or newer, or pass z.toJSONSchema(schema).";
-    case "arktype":
-      return "Upgrade to arktype 2.1.28 or newer, or pass schema.toJsonSchema().";
-    default:
-      return `Pass parameters as JSON Schema, or a version of ${vendor} that implements Standard JSON Schema.`;
-  }
-}
+const HOW_TO_CONVERT: Readonly<Record<string, string>> = {
+  valibot: "Use v.object({ … }), with one entry per parameter.",
+  zod: "Upgrade to zod 4.2 or newer, or pass z.toJSONSchema(schema).",
+  arktype: "Upgrade to arktype 2.1.28 or newer, or pass schema.toJsonSchema().",
+};
 
 function refusal(message: string, fix: string, cause?: unknown): ArsenalError {
   return new ArsenalError("TOOL_INVALID", `parameters ${message}. ${fix}`, {
