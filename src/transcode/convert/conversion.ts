@@ -73,6 +73,14 @@ function unusedName(wanted: string, used: ReadonlySet<string>): string {
   return candidate;
 }
 
+/** A part of a converted schema: its keywords, and what had to be said in words instead. */
+export interface Part {
+  readonly structure: Readonly<Record<string, unknown>>;
+  readonly notes: readonly string[];
+  /** True if no value fits the whole because of this part. */
+  readonly isNever?: boolean;
+}
+
 /** A place in a schema that is being converted. */
 export interface Place extends ReturnType<typeof startConversion> {
   /** JSON Pointer into the original. */
@@ -103,6 +111,11 @@ export function rootOf(schema: unknown, target: SchemaTarget): Place {
 export function within(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place {
   const path = place.references.pointerOf(child) ?? below(place.path, ...tokens);
   return { ...place, path, depth: place.depth + 1 };
+}
+
+/** The same for a schema of what is in an object or a list. */
+export function withinContainer(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place {
+  return { ...within(place, child, ...tokens), level: place.level + 1, otherTypes: new Set() };
 }
 
 /** Records a change of a keyword of the schema at a place. */

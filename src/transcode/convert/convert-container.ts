@@ -1,7 +1,6 @@
 import { isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place, within } from "./conversion.ts";
-import type { Part } from "./convert-literals.ts";
+import { lose, type Part, type Place, within, withinContainer } from "./conversion.ts";
 import { keepNever, NEVER } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
 import { describeConstraint, showJson } from "./describe-constraint.ts";
@@ -45,14 +44,7 @@ export function namedProperties(node: SchemaNode, isTyped: boolean): readonly (r
   return [...named, ...missing.map((name) => [name, additionalProperties] as const)];
 }
 
-function convertProperties(
-  node: SchemaNode,
-  place: Place,
-): {
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-  readonly notes: readonly string[];
-  readonly isNever: boolean;
-} {
+function convertProperties(node: SchemaNode, place: Place) {
   const { target } = place;
   const isTyped = target.typed === true;
   const required = new Set(requiredOf(node));
@@ -60,15 +52,14 @@ function convertProperties(
   const converted: (readonly [string, JsonSchema])[] = [];
   let isNever = false;
   for (const [name, child] of namedProperties(node, isTyped)) {
-    const at = within(place, child, "properties", name);
+    const at = withinContainer(place, child, "properties", name);
     if (child === false && (isTyped || !place.has("booleanSchemas"))) {
       place.record(at.path, "false", isTyped ? "dropped" : "described", "can never be given: left out");
       notes.push(`${name} must not be given.`);
       isNever ||= isTyped && required.has(name);
       continue;
     }
-    const inside = { ...at, otherTypes: new Set<string>(), level: place.level + 1 };
-    const schema = convertNode(child, inside);
+    const schema = convertNode(child, at);
     if (schema === NEVER && !required.has(name)) continue;
     isNever ||= schema === NEVER;
     const mayBeAbsent = target.allRequired === true && !required.has(name);
@@ -105,12 +96,8 @@ function convertOthers(node: SchemaNode, place: Place): Part {
     return { structure: {}, notes: [] };
   }
   const words = describeConstraint("additionalProperties", given);
-  lose(
-    place,
-    "additionalProperties",
-    words === undefined ? "dropped" : "described",
-    "that there may be others cannot be said here",
-  );
+  const action = words === undefined ? "dropped" : "described";
+  lose(place, "additionalProperties", action, "that there may be others cannot be said here");
   return { structure: {}, notes: words === undefined ? [] : [words] };
 }
 
@@ -118,11 +105,7 @@ function convertOthers(node: SchemaNode, place: Place): Part {
 export function convertArray(node: SchemaNode, place: Place): Part {
   const { prefixItems, items } = node;
   const inside = (child: unknown, ...tokens: readonly (string | number)[]): unknown => {
-    const at = {
-      ...within(place, child, ...tokens),
-      level: place.level + 1,
-      otherTypes: new Set<string>(),
-    };
+    const at = withinContainer(place, child, ...tokens);
     return keepNever(convertNode(child, at), at);
   };
   if (Array.isArray(prefixItems)) {
@@ -134,10 +117,8 @@ export function convertArray(node: SchemaNode, place: Place): Part {
   if (items === false) {
     if (place.has("booleanSchemas")) return { structure: { items }, notes: [] };
     lose(place, "items", "described", "takes no items: said in the description");
-    return {
-      structure: { items: place.target.typed === true ? { type: "string" } : {} },
-      notes: ["Always empty."],
-    };
+    const nothing = place.target.typed === true ? { type: "string" } : {};
+    return { structure: { items: nothing }, notes: ["Always empty."] };
   }
   if (items === undefined && place.target.typed !== true)
     lose(place, "items", "resolved", "said that items may be anything");

@@ -1,16 +1,8 @@
 import { isOfType } from "../../tool/schema/keywords.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type Part, type Place } from "./conversion.ts";
 import { describeConstraint } from "./describe-constraint.ts";
 import { copyData } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
-
-/** A part of a converted schema: its keywords, and what had to be said in words instead. */
-export interface Part {
-  readonly structure: Readonly<Record<string, unknown>>;
-  readonly notes: readonly string[];
-  /** True if no value fits the whole because of this part. */
-  readonly isNever?: boolean;
-}
 
 /** `enum` and `const` as the target takes them. `types` are those that the schema takes; none if it does not say. */
 export function convertLiterals(

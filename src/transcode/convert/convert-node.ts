@@ -72,22 +72,11 @@ function convertLoose(node: SchemaNode, place: Place): JsonSchema {
   const kept = keepKeywords(node, [], place);
   const object = convertObject(node, place);
   const array = types.includes("array") || node["items"] !== undefined || node["prefixItems"] !== undefined;
-  const items = array ? convertArray(node, place) : { structure: {}, notes: [] };
+  const items = array ? [convertArray(node, place)] : [];
   const branches = convertBranches(node, place);
-  const reference = $ref === undefined ? {} : convertReference({ $ref }, place);
-  const notes = [...kept.notes, ...literals.notes, ...object.notes, ...items.notes, ...branches.notes];
-  return assemble(
-    node,
-    { keywords: kept.keywords, notes },
-    {
-      ...(type === undefined ? {} : { type: Array.isArray(type) ? [...type] : type }),
-      ...reference,
-      ...literals.structure,
-      ...object.structure,
-      ...items.structure,
-      ...branches.structure,
-    },
-  );
+  const reference = { structure: $ref === undefined ? {} : convertReference({ $ref }, place), notes: [] };
+  const given = type === undefined ? {} : { type: Array.isArray(type) ? [...type] : type };
+  return assemble(node, given, kept, reference, literals, object, ...items, branches);
 }
 
 /** The annotations of a schema alone. */
@@ -145,8 +134,8 @@ function copyOut(found: Found, place: Place): JsonSchema {
 
 /** What is said beside a reference is about this use of it, and comes first. */
 function annotate(schema: JsonSchema, beside: SchemaNode, place: Place): JsonSchema {
-  const { keywords, notes } = keepKeywords(beside, [], place);
-  return describeWhole(schema, addNotes(beside["description"], notes), keywords, place.target);
+  const { structure, notes } = keepKeywords(beside, [], place);
+  return describeWhole(schema, addNotes(beside["description"], notes), structure, place.target);
 }
 
 /** Follows references that are nothing but references; undefined if they lead nowhere or in a circle. */

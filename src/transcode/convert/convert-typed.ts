@@ -1,9 +1,9 @@
 import { typeOfValue } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place, within } from "./conversion.ts";
+import { lose, type Part, type Place, withinContainer } from "./conversion.ts";
 import { encodeAsText, keepNever, NEVER, nothingKnown } from "./convert-anything.ts";
 import { convertArray, convertObject, namedProperties } from "./convert-container.ts";
-import { convertLiterals, type Part } from "./convert-literals.ts";
+import { convertLiterals } from "./convert-literals.ts";
 import { convertUnion } from "./convert-union.ts";
 import { assemble, keepKeywords } from "./keep-keywords.ts";
 import { type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
@@ -20,7 +20,7 @@ export function convertTyped(node: SchemaNode, place: Place): JsonSchema {
   const hasNull = literals.types.includes("null");
   const types = literals.types.filter((type) => type !== "null");
   const [type] = types;
-  if (type === undefined) return assemble(node, keepKeywords(node, ["null"], place), { type: "null" });
+  if (type === undefined) return assemble(node, { type: "null" }, keepKeywords(node, ["null"], place));
   if (types.length > 1 && (!place.has("typeArrays") || types.some(isContainer)))
     return splitTypes(node, literals.types, place);
   const schema =
@@ -60,14 +60,9 @@ function convertOne(node: SchemaNode, type: string, literals: Part, place: Place
   return written ?? encodeAsText(node, new Set([type]), "type", place);
 }
 
-function writeArray(node: SchemaNode, literals: Part, place: Place): JsonSchema {
+function writeArray(node: SchemaNode, { notes }: Part, place: Place): JsonSchema {
   const kept = keepKeywords(node, ["array"], place);
-  const { structure, notes } = convertArray(node, place);
-  return assemble(
-    node,
-    { ...kept, notes: [...kept.notes, ...literals.notes, ...notes] },
-    { type: "array", ...structure },
-  );
+  return assemble(node, { type: "array" }, kept, { structure: {}, notes }, convertArray(node, place));
 }
 
 function writeObject(node: SchemaNode, literals: Part, place: Place): JsonSchema {
@@ -89,10 +84,10 @@ function writeObject(node: SchemaNode, literals: Part, place: Place): JsonSchema
 /** An object with the properties it names. */
 export function writeNamed(node: SchemaNode, said: readonly string[], place: Place): JsonSchema {
   const kept = keepKeywords(node, ["object"], place);
-  const { structure, notes, isNever } = convertObject(node, place);
-  if (isNever === true && place.depth > 0) return NEVER;
-  if (isNever === true) keepNever(NEVER, place);
-  return assemble(node, { ...kept, notes: [...kept.notes, ...said, ...notes] }, { type: "object", ...structure });
+  const object = convertObject(node, place);
+  if (object.isNever === true && place.depth > 0) return NEVER;
+  if (object.isNever === true) keepNever(NEVER, place);
+  return assemble(node, { type: "object" }, kept, { structure: {}, notes: said }, object);
 }
 
 function convertSimple(node: SchemaNode, types: readonly string[], literals: Part, place: Place): JsonSchema {
@@ -101,11 +96,9 @@ function convertSimple(node: SchemaNode, types: readonly string[], literals: Par
   const kept = keepKeywords(node, types, place, isUntyped ? "annotations" : "all");
   if (isUntyped && node["type"] !== undefined) lose(place, "type", "resolved", "left to the values that are listed");
   const type = isUntyped ? {} : { type: types.length === 1 ? types[0] : [...types] };
-  return assemble(
-    node,
-    { ...kept, notes: [...literals.notes, ...kept.notes] },
-    { ...type, ...withoutNull(literals.structure) },
-  );
+  const { structure } = kept;
+  const notes = [...literals.notes, ...kept.notes];
+  return assemble(node, type, { structure, notes }, { structure: withoutNull(literals.structure), notes: [] });
 }
 
 /** Null is added to a list again where the whole is made nullable. */
@@ -141,14 +134,13 @@ function isContainer(type: string): boolean {
 function encodeAsPairs(node: SchemaNode, said: readonly string[], place: Place): JsonSchema {
   const { additionalProperties, ...rest } = node;
   const { maxDepth = Infinity, closedObjects } = place.target;
-  const isTooDeep = place.level + 2 > maxDepth;
-  if (place.otherTypes.has("array") || isTooDeep)
+  if (place.otherTypes.has("array") || place.level + 2 > maxDepth)
     return encodeAsText(node, new Set(["object"]), "additionalProperties", place);
   const pairs = place.attempt(() => {
     lose(place, "additionalProperties", "resolved", "as a list of keys and values, which is read back");
     const kept = keepKeywords(rest, ["object"], place);
-    const at = within(place, additionalProperties, "additionalProperties");
-    const inside = { ...at, otherTypes: new Set<string>(), level: place.level + 2 };
+    const at = withinContainer(place, additionalProperties, "additionalProperties");
+    const inside = { ...at, level: place.level + 2 };
     const value = keepNever(convertNode(additionalProperties, inside), inside);
     const pair = {
       type: "object",
@@ -158,8 +150,8 @@ function encodeAsPairs(node: SchemaNode, said: readonly string[], place: Place):
     };
     const notes = [...kept.notes, ...said, "A list of keys, each once, and their values."];
     // What is about the object's properties is not about the list.
-    const keywords = Object.fromEntries(Object.entries(kept.keywords).filter(([keyword]) => keyword === "title"));
-    return assemble(rest, { keywords, notes }, { type: "array", items: pair });
+    const { title } = kept.structure;
+    return assemble(rest, { type: "array", items: pair }, { structure: { title }, notes });
   });
   return pairs ?? encodeAsText(node, new Set(["object"]), "additionalProperties", place);
 }

@@ -1,9 +1,8 @@
 import { isSame } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place, within } from "./conversion.ts";
+import { lose, type Part, type Place, within } from "./conversion.ts";
 import { NEVER, nothingFits } from "./convert-anything.ts";
-import type { Part } from "./convert-literals.ts";
 import { annotationsOf, convertNode, convertSpelled } from "./convert-node.ts";
 import { addNotes, describeWhole, showJson } from "./describe-constraint.ts";
 import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
@@ -108,18 +107,18 @@ function writeUnion(
   const converted = withOneList([...separate.values()]);
   const hasNull = isNull.includes(true);
   const [only] = converted;
-  if (only === undefined) return hasNull ? assemble(about, kept, { type: "null" }) : nothingFits(place);
+  if (only === undefined) return hasNull ? assemble(about, { type: "null" }, kept) : nothingFits(place);
   const changed = (message: string): void => {
     if (record === "told") lose(place, keyword, "resolved", message);
   };
   if (converted.length === 1) {
     changed(hasNull ? "that it may be null, said as it is said here" : "as the one schema in it");
-    const schema = describeWhole(only, addNotes(about["description"], kept.notes), kept.keywords, target);
+    const schema = describeWhole(only, addNotes(about["description"], kept.notes), kept.structure, target);
     return hasNull ? withNull(schema, target) : schema;
   }
   if (converted.length < branches.length - (hasNull ? 1 : 0)) changed("without branches that say the same");
   if (target.bareUnions !== true) {
-    const union = assemble(about, kept, { anyOf: converted });
+    const union = assemble(about, {}, kept, { structure: { anyOf: converted }, notes: [] });
     return hasNull ? withNull(union, target) : union;
   }
   if (hasNull) changed("that it may be null, said as it is said here");

@@ -1,6 +1,6 @@
 import { HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place, within } from "./conversion.ts";
+import { lose, type Part, type Place, within } from "./conversion.ts";
 import { convertNode } from "./convert-node.ts";
 import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
 import { ANNOTATIONS, FEATURE_OF, PLACES, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
@@ -10,21 +10,14 @@ const STRUCTURE = words(
   "type nullable description properties required additionalProperties items prefixItems anyOf oneOf allOf $ref enum const",
 );
 
-/** What a schema says beside its structure. */
-export interface Kept {
-  readonly keywords: Record<string, unknown>;
-  /** What the target has no keyword for, in words. */
-  readonly notes: readonly string[];
-}
-
 /** Keeps each keyword that the target takes, puts the others into words, and drops what has none. */
 export function keepKeywords(
   node: SchemaNode,
   types: readonly string[],
   place: Place,
   only: "all" | "annotations" = "all",
-): Kept {
-  const keywords: Record<string, unknown> = {};
+): Part {
+  const structure: Record<string, unknown> = {};
   const notes: string[] = [];
   const isAllowed = (keyword: string): boolean => only === "all" || ANNOTATIONS.has(keyword);
   for (const [keyword, value] of Object.entries(node)) {
@@ -37,7 +30,7 @@ export function keepKeywords(
     } else if (isBesideThePoint(keyword, types))
       lose(place, keyword, "resolved", `says nothing of ${types.join(" or ")} values: left out`);
     else if (isAllowed(keyword) && isTaken(keyword, value, types, place))
-      keywords[keyword] = copyKeyword(keyword, value, place);
+      structure[keyword] = copyKeyword(keyword, value, place);
     else {
       const said =
         keyword === "if" ? describeCondition(value, node["then"], node["else"]) : describeConstraint(keyword, value);
@@ -48,23 +41,19 @@ export function keepKeywords(
       }
     }
   }
-  return { keywords, notes };
+  return { structure, notes };
 }
 
 /** A converted schema from its parts, the type and the description first. */
-export function assemble(
-  node: SchemaNode,
-  { keywords, notes }: Kept,
-  structure: Readonly<Record<string, unknown>>,
-): JsonSchema {
-  const { type, ...rest } = structure;
-  const { title, ...others } = keywords;
+export function assemble(node: SchemaNode, structure: object, ...parts: readonly Part[]): JsonSchema {
+  const all: Record<string, unknown> = Object.assign({}, structure, ...parts.map((part) => part.structure));
+  const { type, title, ...rest } = all;
+  const notes = parts.flatMap((part) => part.notes);
   const description = addNotes(node["description"], notes);
   return {
     ...(type === undefined ? {} : { type: type as string }),
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
-    ...others,
     ...rest,
   };
 }

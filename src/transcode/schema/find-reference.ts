@@ -40,10 +40,7 @@ export function createReferences(root: unknown): References {
   };
 }
 
-function index(root: unknown): {
-  readonly pointers: ReadonlyMap<object, string>;
-  readonly names: ReadonlyMap<string, Found>;
-} {
+function index(root: unknown) {
   const pointers = new Map<object, string>();
   const names = new Map<string, Found>();
   const waiting: (readonly [unknown, string, number])[] = [[root, "", 0]];
