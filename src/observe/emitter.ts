@@ -39,18 +39,8 @@ const MAX_FRESH = 2048;
 /** A sink that keeps failing is reported this often, with all it lost in between. */
 const REPORT_EVERY_MS = 60_000;
 
-interface Outlet {
-  readonly sink: Sink;
-  readonly queue: ReturnType<typeof createBoundedQueue<ArsenalEvent>>;
-  readonly isPatient: boolean;
-  isBusy: boolean;
-  /** Resolved when everything was handed over; undefined while nobody waits for that. */
-  idle: PromiseWithResolvers<void> | undefined;
-  lost: number;
-  lastProblem: string;
-  reportedAt: number;
-  ended: boolean;
-}
+/** Where events go: a sink with a queue of its own. */
+type Outlet = ReturnType<typeof createOutlet>;
 
 /** Starts delivering events. Each sink has its own queue, so that one that hangs or throws disturbs no other, and no call. */
 export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, maxWaitMs = 5_000 }: EventsOptions) {
@@ -215,13 +205,16 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
   };
 }
 
-function createOutlet(sink: Sink, maxBuffered: number, isPatient: boolean): Outlet {
+function createOutlet(sink: Sink, maxBuffered: number, isPatient: boolean) {
   return {
     sink,
-    queue: createBoundedQueue(maxBuffered),
+    queue: createBoundedQueue<ArsenalEvent>(maxBuffered),
     isPatient,
+    /** True while a batch is being written. */
     isBusy: false,
-    idle: undefined,
+    /** Resolved when everything was handed over; undefined while nobody waits for that. */
+    idle: undefined as PromiseWithResolvers<void> | undefined,
+    /** Events lost since the last report. */
     lost: 0,
     lastProblem: "",
     reportedAt: Number.NEGATIVE_INFINITY,

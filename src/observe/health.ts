@@ -68,10 +68,7 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
   };
 }
 
-interface ToolRecord {
-  readonly recent: ReturnType<typeof createRecentCalls>;
-  health: Health;
-}
+type ToolRecord = { readonly recent: ReturnType<typeof createRecentCalls>; health: Health };
 
 function createRecentCalls() {
   const successes = new Uint8Array(HEALTH_WINDOW);

@@ -10,16 +10,16 @@ interface HostApi {
   readonly context?: { active(): { getValue(key: symbol): unknown } };
 }
 
-interface HostSpanContext {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly traceFlags: number;
-  readonly traceState?: { serialize(): string } | undefined;
+interface HostSpan {
+  spanContext(): {
+    traceId: string;
+    spanId: string;
+    traceFlags: number;
+    traceState?: { serialize(): string } | undefined;
+  };
 }
 
-function hostApi(): HostApi | undefined {
-  return (globalThis as { readonly [API]?: HostApi })[API];
-}
+const hostApi = (): HostApi | undefined => (globalThis as { readonly [API]?: HostApi })[API];
 
 /** True if the application that uses this library has registered a tracer provider with `@opentelemetry/api`. */
 export function hasHostTracer(): boolean {
@@ -28,7 +28,7 @@ export function hasHostTracer(): boolean {
 
 /** The span of the application that is active now. Undefined if there is none. */
 export function activeHostSpan(): TraceContext | undefined {
-  const span = hostApi()?.context?.active().getValue(SPAN) as { spanContext(): HostSpanContext } | undefined;
+  const span = hostApi()?.context?.active().getValue(SPAN) as HostSpan | undefined;
   if (span === undefined) return undefined;
   const { traceId, spanId: parentSpanId, traceFlags, traceState } = span.spanContext();
   const tracestate = readTracestate(traceState?.serialize());

@@ -54,11 +54,8 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
   function bounded(label: string, value: string): string {
     let values = known.get(label);
     if (values === undefined) known.set(label, (values = new Set()));
+    if (values.size < maxValues) values.add(value);
     if (values.has(value)) return value;
-    if (values.size < maxValues) {
-      values.add(value);
-      return value;
-    }
     if (value !== OTHER) folded.add(1, label);
     return OTHER;
   }
@@ -153,10 +150,5 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
   };
 }
 
-function createNumber(): { value: number } {
-  return { value: 0 };
-}
-
-function readNumber({ value }: { readonly value: number }, labels: Labels): NumberSeries {
-  return { labels, value };
-}
+const createNumber = (): { value: number } => ({ value: 0 });
+const readNumber = ({ value }: { readonly value: number }, labels: Labels): NumberSeries => ({ labels, value });

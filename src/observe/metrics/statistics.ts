@@ -59,20 +59,13 @@ const KEPT = 60;
 /** Upper bounds of latencies in milliseconds, 20 % apart: from 1 ms to more than 5 minutes. */
 const BOUNDS = Array.from({ length: 71 }, (_, step) => 1.2 ** step);
 
-interface Slot {
-  minute: number;
-  calls: number;
-  errors: number;
-  /** How many latencies fell into each bucket; the last is for those above every bound. */
-  readonly latencies: Uint32Array;
-}
-
 /** Counts the calls of each minute of the last hour, in memory that does not grow. */
 export function createRecentMinutes(clock: Pick<Clock, "now">) {
-  const slots: Slot[] = Array.from({ length: KEPT }, () => ({
+  const slots = Array.from({ length: KEPT }, () => ({
     minute: -1,
     calls: 0,
     errors: 0,
+    /** How many latencies fell into each bucket; the last is for those above every bound. */
     latencies: new Uint32Array(BOUNDS.length + 1),
   }));
 

@@ -1,20 +1,7 @@
-/** What a token endpoint gave, and what was asked of it. */
-export interface Tokens {
-  readonly access_token: string;
-  readonly token_type: string;
-  readonly refresh_token?: string | undefined;
-  readonly scope?: string | undefined;
-  /** In milliseconds since the epoch; absent where the authorization server did not say. */
-  readonly expires_at?: number | undefined;
-  readonly [member: string]: unknown;
-}
+import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/client";
 
-/** This client as an authorization server knows it. */
-export interface RegisteredClient {
-  readonly client_id: string;
-  readonly client_secret?: string | undefined;
-  readonly [member: string]: unknown;
-}
+/** What a token endpoint gave. `expires_at` is in milliseconds since the epoch, if the authorization server said when. */
+export type Tokens = OAuthTokens & { readonly expires_at?: number | undefined };
 
 /** What a server said when it refused a request for want of a token, or of a wider one. */
 export interface Challenge {
@@ -23,7 +10,8 @@ export interface Challenge {
 }
 
 export interface IssuedCredentials {
-  readonly client?: RegisteredClient;
+  /** This client as the authorization server knows it. */
+  readonly client?: OAuthClientInformationMixed;
   /** Where this client said it takes answers when it registered. */
   readonly redirectUri?: string;
   readonly tokens?: Tokens;
@@ -32,7 +20,7 @@ export interface IssuedCredentials {
 /** Everything kept for one MCP server. What one authorization server issued is never shown to another. */
 export interface ServerCredentials {
   readonly issuer?: string;
-  /** What the server asked for last, where a person has not granted it yet. */
+  /** What the server asked for last, if a person has not granted it yet. */
   readonly wanted?: Challenge;
   readonly byIssuer: Readonly<Record<string, IssuedCredentials>>;
 }
@@ -72,10 +60,7 @@ export function createTokenMemory(): TokenStore {
     },
     exclusively(serverUrl, work) {
       const turn = (turns.get(serverUrl) ?? Promise.resolve()).then(work, work);
-      turns.set(
-        serverUrl,
-        turn.catch(() => undefined),
-      );
+      turns.set(serverUrl, turn);
       return turn;
     },
   };
@@ -87,8 +72,8 @@ export function challengeOf(header: string | null | undefined): Challenge {
   const scope = field(header, "scope");
   const resourceMetadataUrl = field(header, "resource_metadata");
   return {
-    ...(scope === undefined ? {} : { scope }),
-    ...(resourceMetadataUrl === undefined || !URL.canParse(resourceMetadataUrl) ? {} : { resourceMetadataUrl }),
+    ...(scope !== undefined && { scope }),
+    ...(resourceMetadataUrl !== undefined && URL.canParse(resourceMetadataUrl) && { resourceMetadataUrl }),
   };
 }
 

@@ -1,13 +1,7 @@
 import type { OAuthClientMetadata, OAuthClientProvider, OAuthDiscoveryState } from "@modelcontextprotocol/client";
 import type { FetchLike } from "./guarded-fetch.ts";
 import type { OAuthSettings } from "../settings.ts";
-import {
-  type Challenge,
-  type IssuedCredentials,
-  joinScopes,
-  type RegisteredClient,
-  type TokenStore,
-} from "./credentials.ts";
+import { type Challenge, type IssuedCredentials, joinScopes, type TokenStore } from "./credentials.ts";
 
 interface FlowParts {
   readonly settings: OAuthSettings;
@@ -15,10 +9,10 @@ interface FlowParts {
   readonly store: TokenStore;
   /** Where the browser brings the answer; absent for a grant that needs no person. */
   readonly redirectUri?: string | undefined;
-  /** Scopes this run asks for, where the caller chose them. */
+  /** Scopes this run asks for, if the caller chose them. */
   readonly scope?: string | undefined;
   readonly state?: string;
-  /** Takes the address a person has to visit. May throw where there is no person. */
+  /** Takes the address a person has to visit. May throw if there is no person. */
   readonly onRedirect: (url: URL) => void;
   /** Called where this client would have to introduce itself to an authorization server first. May throw likewise. */
   readonly onUnknownClient?: () => void;
@@ -29,7 +23,7 @@ export function createFlowClient(parts: FlowParts): OAuthClientProvider {
   const { settings, serverUrl, store, redirectUri } = parts;
   const machine = settings.grant === "client_credentials";
   /** Kept only with the tokens it was given: a login that is broken off leaves the one before as it was. */
-  let registered: RegisteredClient | undefined;
+  let registered: IssuedCredentials["client"];
   let verifier: string | undefined;
   let discovery: OAuthDiscoveryState | undefined;
   let requestedScope = parts.scope;

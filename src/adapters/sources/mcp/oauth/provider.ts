@@ -76,7 +76,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     const stored = await store.read(serverUrl);
     tokens = tokensOf(stored);
     for (const { tokens: issued, client } of Object.values(stored.byIssuer))
-      for (const secret of [issued?.access_token, issued?.refresh_token, issued?.["id_token"], client?.client_secret])
+      for (const secret of [issued?.access_token, issued?.refresh_token, issued?.id_token, client?.client_secret])
         if (typeof secret === "string") credentials.redactor.add(secret);
     loaded = true;
     return tokens;
