@@ -93,11 +93,7 @@ export async function httpWithSseTransport(settings: HttpSettings, parts: HttpPa
     transport.onclose?.();
   }
 
-  const transport: Transport = {
-    start,
-    send,
-    setProtocolVersion: (given) => void (version = { "mcp-protocol-version": given }),
-    close,
-  };
+  const setProtocolVersion = (given: string): void => void (version = { "mcp-protocol-version": given });
+  const transport: Transport = { start, send, setProtocolVersion, close };
   return transport;
 }

@@ -155,16 +155,11 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
   function announceEnd(): void {
     if (isOver) return;
     isOver = true;
-    if (!closeAsked) failed(ended());
-    transport.onclose?.();
-  }
-
-  function ended(): ArsenalError {
     const how = child?.signalCode == null ? `exited with code ${child?.exitCode}` : `was ended by ${child.signalCode}`;
     const words = lastWords === "" ? "" : ` It last wrote to stderr: ${showValue(lastWords, 300)}.`;
-    return new ArsenalError("TRANSPORT_FAILED", `${server} ${how}.${words}`, {
-      fix: "Run the command in a terminal to see why it ends.",
-    });
+    const fix = "Run the command in a terminal to see why it ends.";
+    if (!closeAsked) failed(new ArsenalError("TRANSPORT_FAILED", `${server} ${how}.${words}`, { fix }));
+    transport.onclose?.();
   }
 
   async function send(message: JSONRPCMessage): Promise<void> {

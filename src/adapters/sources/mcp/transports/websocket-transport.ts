@@ -35,23 +35,26 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
   const over = Promise.withResolvers<void>();
   let url: URL | undefined;
   let socket: WebSocket | undefined;
-  let started = false;
   let leaving = false;
   let isOpen = false;
 
   async function start(): Promise<void> {
-    if (started || leaving)
-      throw new ArsenalError("TRANSPORT_FAILED", `${server} was connected to before: a transport is used once.`, {
-        fix: "Make another transport for another connection.",
-      });
-    started = true;
     try {
       // The handshake is sent to an http address.
       await open(new URL(new URL(settings.url).href.replace(/^ws(?=s?:)/, "http")));
     } catch (error) {
       // What says how it can be fixed says more than we could.
       if (isArsenalError(error) && error.details.fix !== undefined) throw error;
-      throw connectFailure(error);
+      // If each of several addresses failed, only the code says how.
+      const { message, code } = error as Error & { readonly code?: string };
+      const problem = `No WebSocket connection to ${address} could be opened (${message || code}).`;
+      throw new ArsenalError("TRANSPORT_FAILED", problem, {
+        field: "url",
+        value: address,
+        beforeSend: true,
+        fix: `Check that the server runs there, takes these headers, and speaks the subprotocol "${SUBPROTOCOL}".`,
+        cause: error,
+      });
     }
   }
 
@@ -80,26 +83,13 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     });
     connection.on("error", (error) => {
       opened.reject(error);
-      announceEnd(ended(`sent what cannot be read (${error.message}), so the connection was closed`));
+      announceEnd(`sent what cannot be read (${error.message}), so the connection was closed`);
     });
     connection.on("close", (code, reason) => {
       over.resolve();
-      announceEnd(ended(`closed the connection with code ${code}${reason.length === 0 ? "" : ` (${reason})`}`));
+      announceEnd(`closed the connection with code ${code}${reason.length === 0 ? "" : ` (${reason})`}`);
     });
     await opened.promise;
-  }
-
-  function connectFailure(cause: unknown): ArsenalError {
-    // If each of several addresses failed, only the code says how.
-    const { message, code } = cause as Error & { readonly code?: string };
-    const problem = `No WebSocket connection to ${address} could be opened (${message || code}).`;
-    return new ArsenalError("TRANSPORT_FAILED", problem, {
-      field: "url",
-      value: address,
-      beforeSend: true,
-      fix: `Check that the server runs there, takes these headers, and speaks the subprotocol "${SUBPROTOCOL}".`,
-      cause,
-    });
   }
 
   /** Hands a message on. True if it is an answer. */
@@ -113,17 +103,12 @@ export function webSocketTransport(settings: WebSocketSettings, options: WebSock
     return message !== undefined && !("method" in message);
   }
 
-  function announceEnd(why?: ArsenalError): void {
+  function announceEnd(what = "was left"): void {
     if (!isOpen) return;
     isOpen = false;
-    if (!leaving && why !== undefined) report(transport, why);
+    const fix = "Connect again; if it happens again, look at the server's log.";
+    if (!leaving) report(transport, new ArsenalError("TRANSPORT_FAILED", `${server} ${what}.`, { fix }));
     transport.onclose?.();
-  }
-
-  function ended(what: string): ArsenalError {
-    return new ArsenalError("TRANSPORT_FAILED", `${server} ${what}.`, {
-      fix: "Connect again; if it happens again, look at the server's log.",
-    });
   }
 
   async function send(message: JSONRPCMessage): Promise<void> {
