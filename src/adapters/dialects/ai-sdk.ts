@@ -55,7 +55,9 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
       return parts
         .filter(({ type = "tool-call" }) => type === "tool-call")
         .filter(isOurs)
-        .map(toCall);
+        .map(({ toolCallId: id, toolName: name, input }, position) =>
+          toReadCall({ id, name, arguments: input }, position),
+        );
     },
     writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }]),
     // A call is complete with its `tool-call`; the pieces of its input matter only if that never comes.
@@ -124,10 +126,6 @@ function schemaOf(given: unknown): unknown {
 /** A call that the provider itself runs needs no answer. */
 function isOurs({ providerExecuted }: Part): boolean {
   return providerExecuted !== true;
-}
-
-function toCall({ toolCallId, toolName, input }: Part, position: number): ReturnType<typeof toReadCall> {
-  return toReadCall({ id: toolCallId, name: toolName, arguments: input }, position);
 }
 
 function toResult(answered: AnsweredCall): AiSdkToolResult {

@@ -30,7 +30,7 @@ export function chatDialect(shape: Pick<DefinitionShape<ChatTool>, "name" | "tar
       return type === "function" ? { name, description, parameters } : undefined;
     },
   });
-  return { ...defined, readCalls: (response: unknown) => readChatCalls(chatMessageOf(response)) };
+  return { ...defined, readCalls: readChatCalls };
 }
 
 const WIRE_NAMES: Readonly<Record<string, string>> = { toolCallId: "tool_call_id", imageUrl: "image_url" };
@@ -46,20 +46,16 @@ export function spelled<Message extends Json>(message: Message, spelling: Spelli
   return spelling === "wire" ? respellMembers(message) : message;
 }
 
-/** The calls of a message in the form that OpenAI began: `tool_calls`, each with a `function`. */
-function readChatCalls(message: Json): readonly ReadCall[] {
+/** The calls in a whole answer, in its first choice or in a message, in the form that OpenAI began: `tool_calls`, each with a `function`. */
+function readChatCalls(response: unknown): readonly ReadCall[] {
+  const answer = asRecord(response);
+  const [choice] = asRecords(answer["choices"]);
+  const message = asRecord(choice?.["message"] ?? answer["message"] ?? answer);
   const calls = asRecords(either(message, "tool_calls", "toolCalls"));
   const { function_call } = message;
   // Before there were several calls an answer, there was one, without an id.
   if (calls.length === 0 && isPlainObject(function_call)) return [toReadCall(toRaw({ function: function_call }), 0)];
   return calls.map((call, position) => withCustom(call, toReadCall(toRaw(call), position)));
-}
-
-/** The message of a whole answer, of its first choice, or the message itself. */
-function chatMessageOf(response: unknown): Json {
-  const answer = asRecord(response);
-  const [choice] = asRecords(answer["choices"]);
-  return asRecord(choice?.["message"] ?? answer["message"] ?? answer);
 }
 
 function toRaw(call: Json): RawCall {

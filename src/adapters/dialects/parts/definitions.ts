@@ -1,4 +1,4 @@
-import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { SourceDraft } from "../../../tool/draft.ts";
 import { asRecord, isPlainObject, type JsonSchema } from "../../../tool/json-schema.ts";
@@ -92,7 +92,11 @@ export function definitions<Definition extends object>(
       const original = options.original ?? (isPlainObject(definition) ? written.get(definition) : undefined);
       if (original !== undefined) return original;
       const { name: read, description, parameters, ...rest } = shape.read(asRecord(definition)) ?? {};
-      if (typeof read !== "string") throw noDefinition(shape, definition);
+      if (typeof read !== "string") {
+        const problem = `${showValue(definition)} is not a tool definition of ${name}.`;
+        const fix = `Give an object like ${shape.looksLike}.`;
+        throw fixable("INPUT_INVALID", problem, fix, { field: "definition", value: definition });
+      }
       return {
         ...rest,
         name: read,
@@ -142,9 +146,4 @@ function unheld(shape: Pick<DefinitionShape<unknown>, "name" | "holds">, tool: T
 function isSaid(tool: Tool, field: OptionalField): boolean {
   if (field !== "annotations") return tool[field] !== undefined;
   return Object.keys(tool.annotations).some((key) => key !== "confirmed");
-}
-
-function noDefinition({ name, looksLike }: DefinitionShape<object>, value: unknown): ArsenalError {
-  const problem = `${showValue(value)} is not a tool definition of ${name}.`;
-  return fixable("INPUT_INVALID", problem, `Give an object like ${looksLike}.`, { field: "definition", value });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { fixable } from "../../../errors/arsenal-error.ts";
 import { type Sandbox, SANDBOX_LIMITS, type SandboxJob, type SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { endedBySignal } from "../bubblewrap/bubblewrap.ts";
 import { runProcess } from "../subprocess/run-process.ts";
@@ -46,7 +46,11 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
       // The container is the engine's child, not ours: ending the command line leaves it running.
       onKill: async () => void (await ask("rm", "--force", name)),
     });
-    if (ended.exitCode === NOT_STARTED) throw failed(lastLine(ended.stderr));
+    if (ended.exitCode === NOT_STARTED) {
+      const problem = `The container could not be started: ${lastLine(ended.stderr)}.`;
+      const fix = "See available() for what is missing.";
+      throw fixable("SANDBOX_FAILED", problem, fix, { field: "sandbox", beforeSend: true });
+    }
     return endedBySignal(ended);
   }
 
@@ -83,11 +87,6 @@ function engineEnvironment(): Record<string, string> {
 
 function lastLine(text: string): string {
   return text.trim().split("\n").at(-1)?.replace(/\W+$/, "") ?? "";
-}
-
-function failed(why: string): ArsenalError {
-  const message = `The container could not be started: ${why}. See available() for what is missing.`;
-  return new ArsenalError("SANDBOX_FAILED", message, { field: "sandbox", beforeSend: true });
 }
 
 export { dockerSandbox as create };

@@ -71,7 +71,9 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
     child.stdin.end(input);
     child.on("error", (cause) => {
       release();
-      reject(notStarted(job, cause));
+      const problem = `The sandbox "${sandbox}" could not start ${program}: ${cause.message}.`;
+      const fix = `Check that ${program} is installed and may be run.`;
+      reject(fixable("SANDBOX_FAILED", problem, fix, { field: "argv", value: program, cause, beforeSend: true }));
     });
     child.on("exit", (exitCode, signalName) => {
       // Children of the program do not outlive it.
@@ -119,12 +121,6 @@ async function closed(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), PIPES_CLOSE_MS);
   await once(child, "close");
   clearTimeout(timer);
-}
-
-function notStarted({ sandbox, argv }: ProcessJob, cause: Error): ArsenalError {
-  const fix = `Check that ${argv[0]} is installed and may be run.`;
-  const problem = `The sandbox "${sandbox}" could not start ${argv[0]}: ${cause.message}.`;
-  return fixable("SANDBOX_FAILED", problem, fix, { field: "argv", value: argv[0], cause, beforeSend: true });
 }
 
 /** Reads JSON that foreign code wrote. Drops `__proto__`, which could change the prototype of an object it is copied into. Throws if it is not JSON. */

@@ -78,8 +78,9 @@ run(code, input).then((frame) => process.stdout.write(mark + frame, () => proces
 /** Turns a job into a Node program that can read and write what the job names, start nothing, and load no foreign library. */
 function nodeProgram(job: JavaScriptJob) {
   const mark = `\n${randomUUID()} `;
+  const mebibytes = Math.max(1, Math.floor(job.limits.memoryBytes / (1024 * 1024)));
   return {
-    arguments: [...permissions(job), `--max-old-space-size=${toMebibytes(job.limits.memoryBytes)}`, "--eval", PROGRAM],
+    arguments: [...permissions(job), `--max-old-space-size=${mebibytes}`, "--eval", PROGRAM],
     input: JSON.stringify({ mark, code: job.code, input: job.input }),
     /** The outcome of the code, from that of the process. */
     toOutcome(ended: SandboxOutcome): SandboxOutcome {
@@ -106,7 +107,3 @@ function permissions({ read = [], write = [], network }: JavaScriptJob): readonl
 
 /** True if this Node's permission model covers the network. @internal */
 export const CAN_DENY_NETWORK: boolean = process.allowedNodeEnvironmentFlags.has("--allow-net");
-
-function toMebibytes(bytes: number): number {
-  return Math.max(1, Math.floor(bytes / (1024 * 1024)));
-}

@@ -142,14 +142,10 @@ function readAs(kind: Update["kind"], value: JsonObject): Update | undefined {
   // Some agents answer only in the history.
   const last =
     kind === "task" && parts.length + artifacts.length === 0
-      ? asRecords(value["history"]).findLast(isOfAgent)
+      ? asRecords(value["history"]).findLast(({ role }) => /^(?:ROLE_)?agent$/i.test(String(role)))
       : undefined;
   const said = last === undefined ? parts : readParts(last);
   return { kind, taskId, contextId, state: toState(status["state"]), parts: said, artifacts };
-}
-
-function isOfAgent({ role }: JsonObject): boolean {
-  return /^(?:ROLE_)?agent$/i.test(String(role));
 }
 
 /** `TASK_STATE_INPUT_REQUIRED` and `input-required` are the same. */

@@ -17,7 +17,12 @@ import { webSearch } from "./web-search.ts";
  */
 export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Source {
   const { name = "builtin", tools = BUILTIN_TOOLS } = settings;
-  for (const tool of tools) refuseUnknown(tool);
+  const unknown = tools.find((tool) => !BUILTIN_TOOLS.includes(tool));
+  if (unknown !== undefined) {
+    const problem = `${showValue(unknown)} is not a built-in tool.`;
+    const fix = `Use some of ${BUILTIN_TOOLS.join(", ")}.`;
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "tools", value: unknown });
+  }
   const { egress = createEgress(), secrets = createSecrets() } = parts;
   const sandbox = settings.code?.sandbox?.name ?? "isolate";
   const files = fileTools(settings.files);
@@ -41,12 +46,6 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
       if (parts.egress === undefined) egress.close();
     },
   };
-}
-
-function refuseUnknown(tool: string): void {
-  if (BUILTIN_TOOLS.some((known) => known === tool)) return;
-  const fix = `Use some of ${BUILTIN_TOOLS.join(", ")}.`;
-  throw fixable("CONFIG_INVALID", `${showValue(tool)} is not a built-in tool.`, fix, { field: "tools", value: tool });
 }
 
 export { config } from "./settings.ts";

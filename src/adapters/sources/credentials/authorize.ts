@@ -147,15 +147,12 @@ export function placeOf(url: string): Pick<EndedRequest, "transport" | "address"
 }
 
 function lacksCredentials(security: Security, operation: string): ArsenalError {
-  const ways = security.map((set) => set.map(({ name, scheme }) => `${name} (${describe(scheme)})`).join(" and "));
-  const usable = security.flat().find(({ scheme }) => scheme.type !== "unsupported");
-  const fix = usable === undefined ? "Set headers." : `Set ${settingOf(usable)}.`;
+  const ways = security.map((set) => set.map((each) => `${each.name} (${describe(each.scheme)})`).join(" and "));
+  const { name, scheme } = security.flat().find((each) => each.scheme.type !== "unsupported") ?? {};
+  const setting = scheme?.type === "mutualTLS" ? "tls.cert and tls.key" : `credentials.${name}`;
+  const fix = scheme === undefined ? "Set headers." : `Set ${setting}.`;
   const problem = `${operation} needs credentials: ${ways.join(", or ")}.`;
   return fixable("CONFIG_INVALID", problem, fix, { field: "credentials", beforeSend: true });
-}
-
-function settingOf({ name, scheme }: Requirement): string {
-  return scheme.type === "mutualTLS" ? "tls.cert and tls.key" : `credentials.${name}`;
 }
 
 function describe(scheme: Requirement["scheme"]): string {

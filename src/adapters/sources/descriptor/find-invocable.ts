@@ -14,7 +14,8 @@ export async function findInvocable(
   registered: Invocables,
   readText: (path: string) => Promise<string>,
 ): Promise<Invocable | undefined> {
-  if (!isModule(handler)) return Object.hasOwn(registered, handler) ? registered[handler] : undefined;
+  // `./read-file.ts#readFile` is a module, `read_file` a name.
+  if (!/[/#]|\.[cm]?[jt]s$/.test(handler)) return Object.hasOwn(registered, handler) ? registered[handler] : undefined;
   const [path = "", exported = "default"] = handler.split("#");
   const module = await load(resolve(dirname(file), path), readText).catch((error: unknown) => {
     // Node adds the path of this file, which says nothing to the reader.
@@ -27,11 +28,6 @@ export async function findInvocable(
   const near = nearest(exported, functions) ?? functions[0];
   const fix = near === undefined ? "Export a function (context, arguments)." : `Did you mean "${path}#${near}"?`;
   return refuse(["invoker", "handler"], `${showValue(handler)} is not a function that the module exports`, fix);
-}
-
-/** `./read-file.ts#readFile` is a module, `read_file` a name. */
-function isModule(handler: string): boolean {
-  return /[/#]|\.[cm]?[jt]s$/.test(handler);
 }
 
 /** What each module held when it was last loaded. For the whole process, as Node keeps modules for the whole process. */

@@ -23,7 +23,7 @@ export async function findFiles(paths: readonly string[]) {
   const add = (path: string, named: boolean): void => {
     const language = languageOf(path);
     folders.add(dirname(path));
-    if (language !== undefined && (named || !isLeftOut(path))) files.set(path, { path, language });
+    if (language !== undefined && (named || !LEFT_OUT.test(path))) files.set(path, { path, language });
     else if (named) problems.push({ file: path, reason: `It has to end in ${Object.keys(LANGUAGES).join(", ")}.` });
   };
   for (const given of paths) {
@@ -53,9 +53,7 @@ export function languageOf(path: string): Language | undefined {
 }
 
 /** Hidden and private files, tests and declaration files are tools only if they are named. */
-function isLeftOut(path: string): boolean {
-  return /(?:^|[/\\])[._][^/\\]*$|\.(?:test|spec|d)\.[cm]?[jt]s$/.test(path);
-}
+const LEFT_OUT = /(?:^|[/\\])[._][^/\\]*$|\.(?:test|spec|d)\.[cm]?[jt]s$/;
 
 /** The part of a pattern before its first wildcard. */
 function fixedFolder(pattern: string): string {

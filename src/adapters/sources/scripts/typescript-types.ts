@@ -136,7 +136,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
 
   function unionSchema(types: readonly Ast.TypeNode[]): JsonSchema {
     const parts = types.flatMap(flat).filter(({ kind }) => kind !== SyntaxKind.UndefinedKeyword);
-    const values = parts.map(literalOf);
+    const values = parts.map((part) => (ast.isLiteralTypeNode(part) ? valueOf(part.literal) : undefined));
     const literals = values.flatMap((value) => (value === undefined ? [] : [value.value]));
     const others = parts.filter((_, index) => values[index] === undefined).map(schemaOf);
     if (others.length === 0) return toEnum(literals);
@@ -149,10 +149,6 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
   function flat(type: Ast.TypeNode): readonly Ast.TypeNode[] {
     if (ast.isParenthesizedTypeNode(type)) return flat(type.type);
     return ast.isUnionTypeNode(type) ? type.types.flatMap(flat) : [type];
-  }
-
-  function literalOf(type: Ast.TypeNode): { readonly value: unknown } | undefined {
-    return ast.isLiteralTypeNode(type) ? valueOf(type.literal) : undefined;
   }
 
   /** The plain data that an expression is; undefined for any other expression. */

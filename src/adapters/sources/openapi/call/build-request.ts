@@ -14,22 +14,12 @@ import {
 
 type ParameterArgument = Exclude<Argument, { readonly in: "body" }>;
 
-/** A request without credentials. */
-export interface BuiltRequest {
-  /** Path and query, to be put behind the server's address. */
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** `name=value`, encoded. */
-  readonly cookies: readonly string[];
-  readonly body: WrittenBody | undefined;
-}
-
-/** Builds the request that a call means. Throws ARGUMENTS_INVALID, naming the argument, if one cannot be written. */
+/** Builds the request that a call means, without credentials; `target` goes behind the server's address. Throws ARGUMENTS_INVALID, naming the argument, if one cannot be written. */
 export async function buildRequest(
   { path, arguments: { list, body, additional } }: Pick<ReadOperation, "path" | "arguments">,
   args: Readonly<Record<string, unknown>>,
   folder?: string,
-): Promise<BuiltRequest> {
+) {
   const given = (each: Argument): unknown => (Object.hasOwn(args, each.argument) ? args[each.argument] : undefined);
   for (const each of list)
     if (each.required && given(each) === undefined) throw wrongArgument(each.argument, "is missing");
@@ -90,14 +80,11 @@ function fillPath(
     if (each === undefined) return whole;
     const text = writeOne(name, given(each), each, each.allowReserved ? encodeForPath : encodeStrictly);
     if (text === "") throw wrongArgument(each.argument, "must not be empty: it is part of the address");
-    if (text.split("/").some(isDots)) throw wrongArgument(each.argument, "must not lead to another address");
+    // Addresses are shortened by such segments, so that a value could reach another operation.
+    if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(text))
+      throw wrongArgument(each.argument, "must not lead to another address");
     return text;
   });
-}
-
-/** Addresses are shortened by such segments, so that a value could reach another operation. */
-function isDots(segment: string): boolean {
-  return /^(?:\.|%2e){1,2}$/i.test(segment);
 }
 
 function toHeader(each: ParameterArgument, value: unknown): string {

@@ -25,8 +25,10 @@ export interface BodyMember {
 /** Writes the members of a body that is an object. */
 export async function writeMembers(members: readonly BodyMember[], body: Body, folder?: string): Promise<WrittenBody> {
   const { contentType, kind } = body;
-  if (kind === "form")
-    return { contentType, content: toForm(members.flatMap((each) => formPairs(each, body, encodeForForm))) };
+  if (kind === "form") {
+    const pairs = members.flatMap((each) => formPairs(each, body, encodeForForm));
+    return { contentType, content: pairs.map(([name, value]) => `${name}=${value}`).join("&") };
+  }
   if (kind === "multipart") return writeMultipart(members, body, folder);
   // Defines own properties, also one called __proto__.
   const value: unknown = Object.fromEntries(members.map((each) => [each.name, each.value]));
@@ -56,10 +58,6 @@ export async function writeWhole(value: unknown, argument: string, body: Body, f
       return writeMembers(members, body, folder);
     }
   }
-}
-
-function toForm(pairs: readonly Pair[]): string {
-  return pairs.map(([name, value]) => `${name}=${value}`).join("&");
 }
 
 const EXPLODED = { style: "form", explode: true, allowReserved: false } as const;

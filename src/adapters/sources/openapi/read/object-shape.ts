@@ -32,7 +32,7 @@ export function toObjectShape(schema: unknown, references: References, depth = 0
     return undefined;
   }
   const { type, properties, additionalProperties, patternProperties } = found;
-  if (!isObjectType(type) || patternProperties !== undefined) return undefined;
+  if (![type ?? "object"].flat().includes("object") || patternProperties !== undefined) return undefined;
   const members = new Map(Object.entries(asRecord(properties)));
   const required = new Set(asTexts(found["required"]));
   const alternatives: Alternatives[] = [];
@@ -77,8 +77,4 @@ function namesIn(variant: unknown, references: References, depth: number): reado
 function isRequirement(variant: unknown): boolean {
   const { required, title: _title, description: _description, ...others } = asRecord(variant);
   return Array.isArray(required) && Object.keys(others).length === 0;
-}
-
-function isObjectType(type: unknown): boolean {
-  return type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
 }

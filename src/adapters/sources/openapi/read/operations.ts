@@ -78,15 +78,11 @@ function createFilter(filter: OperationFilter, rule: "every" | "some"): Matches 
   ];
   const matchers = lists.flatMap(([patterns, valuesOf]): Matches[] => {
     if (patterns === undefined) return [];
-    const expressions = patterns.map(toExpression);
+    const escaped = patterns.map((each) => each.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\*", ".*"));
+    const expressions = escaped.map((each) => new RegExp(`^${each}$`, "is"));
     const isMeant = (value: unknown): boolean =>
       typeof value === "string" && expressions.some((each) => each.test(value));
     return [(operation) => valuesOf(operation).some(isMeant)];
   });
   return (operation) => matchers[rule]((matches) => matches(operation));
-}
-
-function toExpression(pattern: string): RegExp {
-  const escaped = pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\*", ".*");
-  return new RegExp(`^${escaped}$`, "is");
 }

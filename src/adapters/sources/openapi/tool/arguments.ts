@@ -72,11 +72,12 @@ function toLegal(name: string): string {
 }
 
 function bodyArguments(body: Body, references: References, paths: boolean): readonly BodyArgument[] {
-  const { shape, kind, required, description, schema: whole } = body;
+  const { shape, kind, contentType, required, description, schema: whole } = body;
   const bare = { in: "body", name: "", required, description } as const;
   const file = fileSchema(paths);
   if (kind === "binary") return [{ ...bare, description: describeFile(description), file: true, schema: file }];
-  if (kind === "text") return [{ ...bare, schema: { type: "string", ...textHint(body) } }];
+  const hint = !/^text\/plain/i.test(contentType) && { description: `As ${contentType}.` };
+  if (kind === "text") return [{ ...bare, schema: { type: "string", ...hint } }];
   if (shape === undefined) return [{ ...bare, schema: whole }];
   return [...shape.properties].flatMap(([name, schema]): BodyArgument[] => {
     const about = asRecord(schema);
@@ -91,10 +92,6 @@ function bodyArguments(body: Body, references: References, paths: boolean): read
 
 function describeFile(description: unknown): string {
   return typeof description === "string" ? `${description} ${FILE_DESCRIPTION}` : FILE_DESCRIPTION;
-}
-
-function textHint({ contentType }: Body): { readonly description?: string } {
-  return /^text\/plain/i.test(contentType) ? {} : { description: `As ${contentType}.` };
 }
 
 const ROOT: Place = { depth: 0, required: true, nesting: 0 };

@@ -26,7 +26,9 @@ export function fitSchema(
   const attempt = (way: Way) => {
     const writer = createSchemaWriter(references, { ...way, direction, maxLength: 2 * maxBytes });
     try {
-      const schema = withDefinitions(root(writer), writer.definitions());
+      const written = root(writer);
+      const $defs = writer.definitions();
+      const schema = Object.keys($defs).length === 0 ? written : { ...written, $defs };
       if (Buffer.byteLength(JSON.stringify(schema)) > maxBytes) return undefined;
       // References that lead out of the document are `external`.
       return { schema, shortened: writer.shortened(), external: [...writer.external] };
@@ -50,8 +52,4 @@ export function fitSchema(
   }
   // Words were left out, if nothing else was.
   return best && { ...best, shortened: true };
-}
-
-function withDefinitions(schema: JsonSchema, $defs: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return Object.keys($defs).length === 0 ? schema : { ...schema, $defs };
 }

@@ -60,7 +60,7 @@ export function createSchemaWriter(references: References, options: WriteOptions
     const target = targetOf(reference);
     if (isTooDeep(target, place)) return shorten(schema, target);
     const name = definitions.nameOf(reference, place);
-    const written = { ...writeObject({ ...schema, $ref: undefined }, place), $ref: `#/$defs/${toPointer(name)}` };
+    const written = { ...writeObject({ ...schema, $ref: undefined }, place), $ref: `#/$defs/${name}` };
     spend(name.length + 18);
     return written;
   }
@@ -222,10 +222,6 @@ function clip(text: string, max: number): string {
   const start = text.slice(0, max);
   const cut = start.lastIndexOf(" ");
   return `${cut > max / 2 ? start.slice(0, cut) : start}…`;
-}
-
-function toPointer(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /** Keywords that describe a value. */
