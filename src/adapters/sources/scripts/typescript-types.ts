@@ -30,13 +30,9 @@ export interface SaidOfField {
 /** Said by name, because TypeScript itself has one type of number. */
 const NUMBERS: Record<string, string> = { int: "integer", integer: "integer", float: "number", double: "number" };
 
-const NAMED: Readonly<Record<string, string>> = {
-  String: "string",
-  Number: "number",
-  Boolean: "boolean",
-  Object: "object",
-  object: "object",
-};
+/** Words for types of JSON; JSDoc also writes them with a capital. */
+const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean", "object"]);
+const ANYTHING: ReadonlySet<string> = new Set(["any", "unknown", "*"]);
 
 /**
  * Reads the types of a file from its syntax alone: types of other files are not followed. TypeScript gives the types in JSDoc comments of
@@ -94,20 +90,6 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
       return { type: "object", additionalProperties: schemaOf(values.type) };
     const properties = propertiesOf(type);
     if (properties !== undefined) return toObjectSchema(properties.map(toField));
-    switch (type.kind) {
-      case SyntaxKind.StringKeyword:
-        return { type: "string" };
-      case SyntaxKind.NumberKeyword:
-        return { type: "number" };
-      case SyntaxKind.BooleanKeyword:
-        return { type: "boolean" };
-      case SyntaxKind.ObjectKeyword:
-        return { type: "object" };
-      case SyntaxKind.AnyKeyword:
-      case SyntaxKind.UnknownKeyword:
-      case SyntaxKind.JSDocAllType:
-        return {};
-    }
     if (ast.isParenthesizedTypeNode(type) || ast.isTypeOperatorNode(type)) return schemaOf(type.type);
     if (ast.isJSDocNullableType(type)) return { anyOf: [schemaOf(type.type), { type: "null" }] };
     if (ast.isJSDocOptionalType(type) || ast.isJSDocNonNullableType(type)) return schemaOf(type.type);
@@ -115,6 +97,13 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     if (ast.isTypeReferenceNode(type)) return referenceSchema(type);
     if (ast.isUnionTypeNode(type)) return unionSchema(type.types);
     if (ast.isLiteralTypeNode(type)) return unionSchema([type]);
+    return plainSchema(type);
+  }
+
+  function plainSchema(type: Ast.TypeNode): JsonSchema {
+    const word = textOf(type);
+    if (PLAIN.has(word.toLowerCase())) return { type: word.toLowerCase() };
+    if (ANYTHING.has(word)) return {};
     throw unreadable(type);
   }
 
@@ -128,16 +117,13 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     if ((name === "Record" || name === "Object") && second)
       return { type: "object", additionalProperties: schemaOf(second) };
     const alias = named(name);
-    if (alias !== undefined) return schemaOf(alias);
-    const known = NAMED[name];
-    if (known === undefined) throw unreadable(type);
-    return { type: known };
+    return alias === undefined ? plainSchema(type) : schemaOf(alias);
   }
 
   function unionSchema(types: readonly Ast.TypeNode[]): JsonSchema {
     const parts = types.flatMap(flat).filter(({ kind }) => kind !== SyntaxKind.UndefinedKeyword);
     const values = parts.map((part) => (ast.isLiteralTypeNode(part) ? valueOf(part.literal) : undefined));
-    const literals = values.flatMap((value) => (value === undefined ? [] : [value.value]));
+    const literals = values.filter((value) => value !== undefined);
     const others = parts.filter((_, index) => values[index] === undefined).map(schemaOf);
     if (others.length === 0) return toEnum(literals);
     if (others.length === 1 && literals.length === 0) return others[0] ?? {};
@@ -152,29 +138,28 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
   }
 
   /** The plain data that an expression is; undefined for any other expression. */
-  function valueOf(node: Ast.Node): { readonly value: unknown } | undefined {
-    if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return { value: node.text };
-    if (ast.isNumericLiteral(node)) return { value: Number(node.text) };
+  function valueOf(node: Ast.Node): unknown {
+    if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return node.text;
+    if (ast.isNumericLiteral(node)) return Number(node.text);
     if (ast.isPrefixUnaryExpression(node) && node.operator === SyntaxKind.MinusToken) {
       const inner = valueOf(node.operand);
-      return typeof inner?.value === "number" ? { value: -inner.value } : undefined;
+      return typeof inner === "number" ? -inner : undefined;
     }
-    if (node.kind === SyntaxKind.TrueKeyword) return { value: true };
-    if (node.kind === SyntaxKind.FalseKeyword) return { value: false };
-    if (node.kind === SyntaxKind.NullKeyword) return { value: null };
+    if (node.kind === SyntaxKind.TrueKeyword) return true;
+    if (node.kind === SyntaxKind.FalseKeyword) return false;
+    if (node.kind === SyntaxKind.NullKeyword) return null;
     if (ast.isAsExpression(node) || ast.isSatisfiesExpression(node)) return valueOf(node.expression);
     if (ast.isArrayLiteralExpression(node)) {
       const items = node.elements.map(valueOf);
-      return items.includes(undefined) ? undefined : { value: items.map((item) => item?.value) };
+      return items.includes(undefined) ? undefined : items;
     }
     if (!ast.isObjectLiteralExpression(node)) return undefined;
-    const members: [string, unknown][] = [];
-    for (const property of node.properties) {
-      const inner = ast.isPropertyAssignment(property) ? valueOf(property.initializer) : undefined;
-      if (inner === undefined || !ast.isPropertyAssignment(property)) return undefined;
-      members.push([nameText(property.name), inner.value]);
-    }
-    return { value: Object.fromEntries(members) };
+    const members = node.properties.map((property) =>
+      ast.isPropertyAssignment(property) ? ([nameText(property.name), valueOf(property.initializer)] as const) : [],
+    );
+    return members.some(([, value]) => value === undefined)
+      ? undefined
+      : Object.fromEntries(members as [string, unknown][]);
   }
 
   function nameText(name: Ast.Node): string {
@@ -246,7 +231,7 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
     let schema = type === undefined ? {} : schemaOf(type);
     if (text !== undefined && (type === undefined || isPlainNumber(type))) schema = narrowed(text, initializer, type);
     const fallback = initializer === undefined ? undefined : valueOf(initializer);
-    const literal = written !== undefined && initializer === undefined ? readLiteral(written, schema) : fallback?.value;
+    const literal = written !== undefined && initializer === undefined ? readLiteral(written, schema) : fallback;
     if (written !== undefined && initializer === undefined && literal === undefined)
       throw new Undeclarable(lineOf(node), `the default of ${name}, ${written}, does not fit its type`);
     const canBeLeftOut = optional || text !== undefined || (type !== undefined && flat(type).some(isUndefined));
@@ -272,11 +257,12 @@ export function createFileTypes(ast: typeof Ast, source: Ast.SourceFile) {
   /** JavaScript has one type of number, so the default says which is meant: `10` is an integer, `10.0` a number. */
   function narrowed(text: string, initializer: Ast.Expression | undefined, type: Ast.TypeNode | undefined): JsonSchema {
     const value = initializer === undefined ? undefined : valueOf(initializer);
-    const kind = literalSchema(typeof value?.value === "number" ? text.replaceAll("_", "") : text);
+    const kind = literalSchema(typeof value === "number" ? text.replaceAll("_", "") : text);
     if (kind["type"] !== "string") return kind;
     if (type !== undefined) return { type: "number" };
-    const known = value === undefined ? undefined : typeOf(value.value);
-    return initializer === undefined ? kind : known === undefined ? {} : { type: known };
+    if (initializer === undefined) return kind;
+    const known = typeOf(value);
+    return known === undefined ? {} : { type: known };
   }
 
   function unreadable(node: Ast.Node): Undeclarable {
