@@ -8,16 +8,7 @@ import type { SharedState } from "../state/shared-state.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 
 /** The events of every process on one state, for those who follow them. A process that nobody watches publishes nothing. */
-export interface EventFeed {
-  /** Resolves when the process knows whether somebody watches already. Never rejects. */
-  readonly ready: Promise<void>;
-  /**
-   * Gives events from now on, or from the one after `after` on as far as they are kept. Resolves once it listens. A reader that falls behind gets
-   * a gap and is cut off. Ends when the signal fires.
-   */
-  follow(options: FollowOptions): Promise<AsyncIterable<FeedEntry>>;
-  close(): void;
-}
+export type EventFeed = ReturnType<typeof createEventFeed>;
 
 export interface FollowOptions {
   /** Only events of these names. */
@@ -81,15 +72,13 @@ interface Batch {
   readonly lost: number;
 }
 
-export function createEventFeed({
-  events,
-  state: { documents, changes },
-  clock,
-}: {
+export function createEventFeed(parts: {
   readonly events: Pick<Events, "subscribe">;
   readonly state: Pick<SharedState, "documents" | "changes">;
   readonly clock: Clock;
-}): EventFeed {
+}) {
+  const { events, clock } = parts;
+  const { documents, changes } = parts.state;
   const self = randomUUID();
   const readers = new Set<Reader>();
   /** Entries are numbered anew whenever collecting begins again: what happened in between is not known. */
@@ -186,40 +175,28 @@ export function createEventFeed({
 
   // What it sends to others while somebody reads there.
 
-  let watchedUntil = 0;
   let outbox: ArsenalEvent[] = [];
   let lost = 0;
   let sent = 0;
   let endSending: (() => void) | undefined;
+  let cancelEnd: (() => void) | undefined;
   let cancelFlush: (() => void) | undefined;
   let flushing = false;
 
   function heardWatch(data: unknown): void {
     if (closed || !isPlainObject(data) || data["from"] === self) return;
-    watchedUntil = clock.now() + WATCH_MS;
+    cancelEnd?.();
+    cancelEnd = clock.after(WATCH_MS, () => endSending?.(), { background: true });
     if (endSending !== undefined) return;
     const unsubscribe = events.subscribe(keep);
-    const cancelEnd = endLater();
     endSending = () => {
       unsubscribe();
-      cancelEnd();
+      cancelEnd?.();
       cancelFlush?.();
       endSending = cancelFlush = undefined;
       outbox = [];
       lost = 0;
     };
-  }
-
-  function endLater(): () => void {
-    let cancel = wait();
-    function wait(): () => void {
-      return clock.after(Math.max(1, watchedUntil - clock.now()), look, { background: true });
-    }
-    function look(): void {
-      if (clock.now() >= watchedUntil) endSending?.();
-      else cancel = wait();
-    }
-    return () => cancel();
   }
 
   function keep(event: ArsenalEvent): void {
@@ -244,6 +221,7 @@ export function createEventFeed({
   }
 
   const endWatching = changes.subscribe(WATCHED, heardWatch);
+  /** Resolves when the process knows whether somebody watches already. Never rejects. */
   const ready = documents.get(WATCHED).then(
     (marker) => heardWatch(marker?.value),
     () => {},
@@ -251,7 +229,12 @@ export function createEventFeed({
 
   return {
     ready,
-    async follow({ names, level, tenant, after, signal }) {
+    /**
+     * Gives events from now on, or from the one after `after` on as far as they are kept. Resolves once it listens. A reader that falls behind
+     * gets a gap and is cut off. Ends when the signal fires.
+     */
+    async follow(options: FollowOptions): Promise<AsyncIterable<FeedEntry>> {
+      const { names, level, tenant, after, signal } = options;
       const reader: Reader = {
         takes: (event) =>
           event.name === "gap" ||
@@ -281,7 +264,7 @@ export function createEventFeed({
       if (isFirst) await announce();
       return read(reader, leave);
     },
-    close() {
+    close(): void {
       closed = true;
       endWatching();
       cancelLinger?.();

@@ -44,10 +44,13 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
   let isClosed = false;
   /** True once every server has been tried: until one is added, there is nothing to look up. */
   let isSettled = false;
-  if (starting !== undefined) filling = starting.then(added, added);
-
-  function added(): void {
+  const filled = (): void => {
     filling = undefined;
+    reopen();
+  };
+  if (starting !== undefined) filling = starting.then(filled, filled);
+
+  function reopen(): void {
     isSettled = false;
     open();
   }
@@ -86,10 +89,6 @@ export function createStartup({ arsenal, starting, waitMs = 10_000, clock = syst
   const connecting = (): readonly string[] => open().map(({ name }) => name);
 
   open();
-  const reopen = (): void => {
-    isSettled = false;
-    open();
-  };
   const unsubscribe = arsenal.subscribe(reopen, { names: ["ensemble-connected"] });
   return {
     connecting,

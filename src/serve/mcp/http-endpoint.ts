@@ -223,18 +223,18 @@ function isModern({ kind, message }: Valid, headers: Headers): boolean {
 /** Methods whose errors may be those of the thing called, a method of which it lacks. */
 const CALLS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
+/** Errors of requests that are not as the protocol has them. */
+const MALFORMED: ReadonlySet<number> = new Set([
+  RPC.headerMismatch,
+  RPC.missingClientCapability,
+  RPC.unsupportedVersion,
+]);
+
 function statusOf(response: RpcResponse, method: string): number {
   if (!("error" in response)) return 200;
-  switch (response.error.code) {
-    case RPC.methodNotFound:
-      return CALLS.has(method) ? 200 : 404;
-    case RPC.headerMismatch:
-    case RPC.missingClientCapability:
-    case RPC.unsupportedVersion:
-      return 400;
-    default:
-      return 200;
-  }
+  const { code } = response.error;
+  if (code === RPC.methodNotFound && !CALLS.has(method)) return 404;
+  return MALFORMED.has(code) ? 400 : 200;
 }
 
 function refuseRequest(response: ServerResponse, status: number, id: RequestId | null, message: string): void {

@@ -99,38 +99,37 @@ export function createReply(response: ServerResponse, options: ReplyOptions): Re
     options.broken();
   });
 
+  const open = (): EventStream =>
+    (stream ??= openEventStream(response, { headers: options.headers?.() ?? {}, clock, keepAliveMs: quietMs }));
+
+  /** Opens the stream with its opening event, which comes first also in the order of ids. */
   function begin(): EventStream {
     if (stream !== undefined) return stream;
     stopWaiting();
-    stream = openEventStream(response, { headers: options.headers?.() ?? {}, clock, keepAliveMs: quietMs });
     const opening = options.opening?.();
-    if (opening !== undefined) stream.write(opening);
-    return stream;
+    if (opening !== undefined) open().write(opening);
+    return open();
   }
 
   return {
     write(event) {
-      if (ended) return;
-      // The stream's opening event comes first, also in the order of ids.
-      const open = begin();
-      open.write(event());
+      if (!ended) begin().write(event());
     },
     answer(message, status, event) {
       if (ended) return;
       ended = true;
       stopWaiting();
       if (stream === undefined && acceptsJson) return answerJson(response, status, message, options.headers?.());
-      const open = begin();
-      open.write(event());
-      open.end();
+      const begun = begin();
+      begun.write(event());
+      begun.end();
     },
     end() {
       if (ended) return;
       ended = true;
       stopWaiting();
       // A stream of nothing: an unprimed one, so that the client does not come back for more.
-      stream ??= openEventStream(response, { headers: options.headers?.() ?? {}, clock, keepAliveMs: quietMs });
-      stream.end();
+      open().end();
     },
   };
 }

@@ -61,23 +61,21 @@ function redactedPlane(plane: Plane, redactor: Redactor): Plane {
       ask(method, known.value(params), options);
 
   const redactSession = (session: PlaneSession): PlaneSession => ({
-    describe: () => safely(() => session.describe()),
-    handle: (exchange) =>
-      safely(() =>
-        session.handle({ ...exchange, notify: redactNotify(exchange.notify), ask: redactAsk(exchange.ask) }),
-      ),
-    notified: (notification) => session.notified(notification),
-    close: () => session.close(),
+    ...session,
+    describe: () => safely(session.describe),
+    handle: (exchange) => {
+      const redacted = { ...exchange, notify: redactNotify(exchange.notify), ask: redactAsk(exchange.ask) };
+      return safely(() => session.handle(redacted));
+    },
   });
 
   return {
-    name: plane.name,
+    ...plane,
     shared: redactSession(plane.shared),
-    openSession: (peer, { push, ask }) =>
-      safely(async () =>
-        redactSession(await plane.openSession(peer, { push: redactNotify(push), ask: redactAsk(ask) })),
-      ),
+    async openSession(peer, { push, ask }) {
+      const channel = { push: redactNotify(push), ask: redactAsk(ask) };
+      return redactSession(await safely(() => plane.openSession(peer, channel)));
+    },
     listen: (filter, push, options) => safely(() => plane.listen(filter, redactNotify(push), options)),
-    close: () => plane.close(),
   };
 }

@@ -97,25 +97,23 @@ export function createLegacySession(parts: LegacySessionParts) {
     }
   }
 
-  function refuse(id: RequestId, message: string): void {
-    send(failure(id, { code: RPC.invalidRequest, message }), id);
+  function refuse(id: RequestId, message: string, code: number = RPC.invalidRequest): void {
+    send(failure(id, { code, message }), id);
   }
 
   async function initialize(id: RequestId, params: JsonObject): Promise<void> {
     const { protocolVersion: wanted, capabilities, clientInfo } = params;
-    if (typeof wanted !== "string") {
-      const message = "initialize needs protocolVersion, a string such as 2025-11-25.";
-      return send(failure(id, { code: RPC.invalidParams, message }), id);
-    }
+    if (typeof wanted !== "string")
+      return refuse(id, "initialize needs protocolVersion, a string such as 2025-11-25.", RPC.invalidParams);
     if (JSON.stringify([capabilities, clientInfo]).length > MAX_DESCRIPTION) {
       const message = `clientInfo and capabilities have more than ${MAX_DESCRIPTION} characters. Send less about the client.`;
-      return send(failure(id, { code: RPC.invalidParams, message }), id);
+      return refuse(id, message, RPC.invalidParams);
     }
     const protocolVersion = LEGACY_VERSIONS.includes(wanted) ? wanted : LATEST_VERSION.legacy;
     const client: Peer = {
       era: "legacy",
       protocolVersion,
-      ...(isPlainObject(clientInfo) ? { info: clientInfo } : {}),
+      ...(isPlainObject(clientInfo) && { info: clientInfo }),
       capabilities: isPlainObject(capabilities) ? capabilities : {},
       principal,
     };
@@ -131,15 +129,8 @@ export function createLegacySession(parts: LegacySessionParts) {
       if (lifetime.signal.aborted) return;
       session = opened;
       finish(id);
-      send(
-        answer(id, {
-          protocolVersion,
-          capabilities: offered,
-          serverInfo: info,
-          ...(instructions === undefined ? {} : { instructions }),
-        }),
-        id,
-      );
+      const said = { protocolVersion, capabilities: offered, serverInfo: info };
+      send(answer(id, { ...said, ...(instructions !== undefined && { instructions }) }), id);
       for (const pushed of early ?? []) send(pushed);
       early = undefined;
     } catch (error) {
