@@ -3,9 +3,7 @@ import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import { untilAborted } from "./tool/until-aborted.ts";
-import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
-import type { ConfiguredGuard } from "./config/parts/configured-guard.ts";
 import { isLocalDocument } from "./config/api-config.ts";
 import { ArsenalError, fixable, isArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
@@ -13,12 +11,9 @@ import type { AuditLog, KeptRecord } from "./guard/audit.port.ts";
 import type { Egress } from "./guard/egress/egress.ts";
 import { isPrivate, withoutTrust } from "./guard/egress/without-trust.ts";
 import type { Principal } from "./guard/principal.ts";
-import type { Redactor } from "./guard/redaction/redactor.ts";
 import { hasSecret } from "./guard/secrets/reference.ts";
 import type { Clock } from "./observe/clock.ts";
-import type { HealthBook } from "./observe/health.ts";
 import type { Ensembles, EnsembleState } from "./register/ensembles.ts";
-import type { Registry } from "./register/registry.ts";
 import type { Source, SourceLog } from "./register/source.port.ts";
 import type { EventFeed } from "./serve/event-feed.ts";
 import {
@@ -32,31 +27,21 @@ import {
 } from "./serve/administration.ts";
 import { createHistoryAdministration } from "./wire-history.ts";
 import { divideId } from "./tool/tool.ts";
-import type { VisibleTools } from "./visible-tools.ts";
+import type { Wired } from "./wire.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 
 /** The stages that operators reach. */
-export interface AdministrationParts {
-  readonly config: ResolvedConfig;
-  readonly redactor: Redactor;
-  readonly registry: Pick<Registry, "ofEnsemble" | "find" | "explainMissing">;
-  readonly guard: ConfiguredGuard;
+type Stages = "config" | "guard" | "health" | "redactor" | "registry" | "upstreams" | "ready";
+type Sources = "addEnsemble" | "addOpenApi" | "addA2aAgent" | "removeEnsemble";
+interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   readonly feed: EventFeed;
-  readonly health: Pick<HealthBook, "openCircuits">;
   readonly statistics: WiredMetrics["statistics"];
   readonly clock: Clock;
   /** Writes what has happened until now to the history. */
   flushHistory(): Promise<void>;
-  /** Resolves when what is registered can be found. */
-  ready(): Promise<{ readonly visible: Pick<VisibleTools, "get"> }>;
-  readonly upstreams: Upstreams;
   /** Undefined while nothing was added. */
   ensembles(): Ensembles | undefined;
-  addEnsemble(source: Source, options: { readonly signal?: AbortSignal | undefined }): Promise<number>;
   readonly egress: Egress;
-  addOpenApi(settings: OpenApiSettings, options: AddOptions): Promise<number>;
-  addA2aAgent(settings: A2aAgentSettings, options: AddOptions): Promise<number>;
-  removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean>;
 }
 
 /** How a source is added. */

@@ -15,16 +15,6 @@ export interface Startup {
   close(): void;
 }
 
-/** What following first attempts needs. */
-export interface StartupParts {
-  readonly arsenal: Pick<ServableArsenal, "upstreams" | "upstreamsAttempted" | "subscribe">;
-  /** Resolves when every configured server has been added. Defaults to: they have been. */
-  readonly starting?: Promise<unknown>;
-  /** The longest that one request waits, in milliseconds. Default 10,000. */
-  readonly waitMs?: number;
-  readonly clock?: Clock;
-}
-
 /** Nothing is connecting: for an arsenal without MCP servers. */
 export const STARTED: Startup = {
   connecting: () => [],
@@ -36,7 +26,15 @@ export const STARTED: Startup = {
 const NONE: readonly never[] = [];
 
 /** Follows the first attempt of each server, including servers that are added later. */
-export function createStartup({ arsenal, starting, waitMs = 10_000, clock = systemClock }: StartupParts): Startup {
+export function createStartup(parts: {
+  readonly arsenal: Pick<ServableArsenal, "upstreams" | "upstreamsAttempted" | "subscribe">;
+  /** Resolves when every configured server has been added. Defaults to: they have been. */
+  readonly starting?: Promise<unknown>;
+  /** The longest that one request waits, in milliseconds. Default 10,000. */
+  readonly waitMs?: number;
+  readonly clock?: Clock;
+}): Startup {
+  const { arsenal, starting, waitMs = 10_000, clock = systemClock } = parts;
   const attempts = new Map<McpUpstream, Promise<void>>();
   const ended = new WeakSet<McpUpstream>();
   let filling: Promise<void> | undefined;

@@ -10,17 +10,14 @@ export function metadataUrl(address: string, path: string): string {
   return address + METADATA_PATH + (path === "/" ? "" : path);
 }
 
-/** What the metadata routes need to know. */
-export interface ResourceMetadataParts {
+/** Tells clients where to get a token for the whole server or for one of its paths. Callers without a token must be able to ask. */
+export function metadataRoutes(parts: {
   readonly tokenOrigin: TokenOrigin;
   /** The address that a client knows this server by. */
   addressOf(host: string | undefined): string;
   /** True for a path that asks who calls. */
   isProtected(path: string): boolean;
-}
-
-/** Tells clients where to get a token for the whole server or for one of its paths. Callers without a token must be able to ask. */
-export function metadataRoutes(parts: ResourceMetadataParts): readonly Route[] {
+}): readonly Route[] {
   const { authorizationServers, scopes } = parts.tokenOrigin;
 
   const route = (path: string): Route => ({

@@ -13,21 +13,6 @@ export interface Exporter<Item> {
   close(boundMs: number): Promise<void>;
 }
 
-/** What an exporter needs. */
-export interface ExporterParts<Item> extends PostParts {
-  readonly queueSize: number;
-  readonly batchSize: number;
-  readonly delayMs: number;
-  /** Encodes a part of a batch. Called for a few items at a time, so that calls get their turn in between. */
-  readonly encode: (items: readonly Item[]) => Uint8Array;
-  /** Makes a request's body of the parts. */
-  readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
-  /** In [0, 1). Spreads repeated requests. */
-  readonly random: () => number;
-  /** Called with the number of items that were lost, and why. */
-  readonly lost: (items: number, why: string) => void;
-}
-
 /** Items encoded before calls get their turn. */
 const ENCODED_AT_ONCE = 32;
 const MAX_ATTEMPTS = 5;
@@ -37,7 +22,21 @@ const LONGEST_WAIT_MS = 30_000;
 const compress = promisify(gzip);
 
 /** Starts an exporter. Nothing is sent until there is something to send. */
-export function createExporter<Item>(parts: ExporterParts<Item>): Exporter<Item> {
+export function createExporter<Item>(
+  parts: PostParts & {
+    readonly queueSize: number;
+    readonly batchSize: number;
+    readonly delayMs: number;
+    /** Encodes a part of a batch. Called for a few items at a time, so that calls get their turn in between. */
+    readonly encode: (items: readonly Item[]) => Uint8Array;
+    /** Makes a request's body of the parts. */
+    readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
+    /** In [0, 1). Spreads repeated requests. */
+    readonly random: () => number;
+    /** Called with the number of items that were lost, and why. */
+    readonly lost: (items: number, why: string) => void;
+  },
+): Exporter<Item> {
   const { target, batchSize, delayMs, clock, lost } = parts;
   const queue = createBoundedQueue<Item>(parts.queueSize);
   /** Takes nothing more, and waits no longer before a request is repeated. */

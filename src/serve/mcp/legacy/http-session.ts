@@ -16,24 +16,6 @@ export interface Sender {
   readonly principal: Principal;
 }
 
-/** What an HTTP session stands on. */
-export interface HttpSessionParts {
-  readonly id: string;
-  readonly plane: Plane;
-  readonly principal: Principal;
-  readonly clock: Clock;
-  readonly quietMs: number;
-  readonly replica: Replica;
-  /** Where other processes find the session. */
-  readonly records: SessionRecords;
-  /** What requests between processes about streams are called. */
-  readonly streamKind: string;
-  /** A session that another process began, to go on with. */
-  readonly record: SessionRecord | undefined;
-  /** Called once when the session has ended in this process, whatever ended it. */
-  ended(): void;
-}
-
 /** Why a stream is not opened: there is one already, or the event is none of this session's. */
 export type ListenRefusal = "conflict" | "unknown event";
 
@@ -63,7 +45,22 @@ const PRIMING_SINCE = "2025-11-25";
 const RESUMABLE_AFTER_MS = 250;
 
 /** Carries a legacy session over HTTP: a reply for each request, one stream for the rest, and a log of what can be sent again. */
-export function createHttpSession(parts: HttpSessionParts) {
+export function createHttpSession(parts: {
+  readonly id: string;
+  readonly plane: Plane;
+  readonly principal: Principal;
+  readonly clock: Clock;
+  readonly quietMs: number;
+  readonly replica: Replica;
+  /** Where other processes find the session. */
+  readonly records: SessionRecords;
+  /** What requests between processes about streams are called. */
+  readonly streamKind: string;
+  /** A session that another process began, to go on with. */
+  readonly record: SessionRecord | undefined;
+  /** Called once when the session has ended in this process, whatever ended it. */
+  ended(): void;
+}) {
   const { id, plane, principal, clock, quietMs, replica, records, record } = parts;
   const key = records.keyOf(id);
   const log = createEventLog(replica.id);

@@ -19,8 +19,18 @@ import type { SessionRecord, SessionSettings } from "./session-records.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a legacy session stands on. */
-export interface LegacySessionParts {
+/** One legacy client's conversation, whatever carries it. */
+export type LegacySession = ReturnType<typeof createLegacySession>;
+
+const NO_HEADERS: Headers = {};
+
+/** Bounds of what is kept of a session, in characters where not said otherwise. No honest client comes near. */
+const MAX_DESCRIPTION = 65_536;
+const MAX_SUBSCRIPTIONS = 1000;
+const MAX_URIS = 262_144;
+
+/** Speaks the protocol of 2025-11-25 and older with one client, and hands its requests to the plane. */
+export function createLegacySession(parts: {
   readonly plane: Plane;
   readonly principal: Principal;
   /** Takes each message for the client, in order. `relatedTo` is the client's request that it answers or belongs to. */
@@ -35,20 +45,7 @@ export interface LegacySessionParts {
   opened?(peer: Peer): Promise<void>;
   /** Called before the request is answered that changed a setting. */
   changed?(change: (settings: SessionSettings) => SessionSettings): Promise<void>;
-}
-
-/** One legacy client's conversation, whatever carries it. */
-export type LegacySession = ReturnType<typeof createLegacySession>;
-
-const NO_HEADERS: Headers = {};
-
-/** Bounds of what is kept of a session, in characters where not said otherwise. No honest client comes near. */
-const MAX_DESCRIPTION = 65_536;
-const MAX_SUBSCRIPTIONS = 1000;
-const MAX_URIS = 262_144;
-
-/** Speaks the protocol of 2025-11-25 and older with one client, and hands its requests to the plane. */
-export function createLegacySession(parts: LegacySessionParts) {
+}) {
   const { plane, principal, send } = parts;
   const running = new Map<RequestId, AbortController>();
   const questions = createQuestions(send, parts.asker);

@@ -10,16 +10,6 @@ import { orAway, type Replica } from "../replica.ts";
 import { createHttpSession, type HttpSession } from "./http-session.ts";
 import { createSessionRecords, IDLE_MS, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
 
-/** What a session store stands on. */
-export interface SessionStoreParts {
-  readonly plane: Plane;
-  readonly clock: Clock;
-  /** How many sessions this process holds. */
-  readonly limit: number;
-  readonly quietMs: number;
-  readonly replica: Replica;
-}
-
 interface Entry {
   readonly session: HttpSession;
   usedAt: number;
@@ -33,7 +23,14 @@ const TELL_MS = 60_000;
 const LONGEST_REASON = 500;
 
 /** The sessions of one endpoint, in every process. They are kept until they are ended, have been idle too long, or make room for new ones. */
-export function createSessionStore(parts: SessionStoreParts) {
+export function createSessionStore(parts: {
+  readonly plane: Plane;
+  readonly clock: Clock;
+  /** How many sessions this process holds. */
+  readonly limit: number;
+  readonly quietMs: number;
+  readonly replica: Replica;
+}) {
   const { plane, clock, limit, replica } = parts;
   const records = createSessionRecords(replica, plane.name, clock);
   const kinds = { message: `session/${plane.name}`, stream: `stream/${plane.name}` };

@@ -24,20 +24,19 @@ export interface Seal {
   owns(text: string): boolean;
 }
 
-/** How a seal is made. */
-export interface SealOptions {
-  /** 32 bytes. Defaults to random ones, so that what was sealed opens in this process only. */
-  readonly key?: Uint8Array;
-  /** Milliseconds until a sealed text expires. Defaults to 600,000. */
-  readonly ttlMs?: number;
-  readonly clock?: Clock;
-}
-
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** A seal of AES-256-GCM. */
-export function createSeal(options: SealOptions = {}): Seal {
+export function createSeal(
+  options: {
+    /** 32 bytes. Defaults to random ones, so that what was sealed opens in this process only. */
+    readonly key?: Uint8Array;
+    /** Milliseconds until a sealed text expires. Defaults to 600,000. */
+    readonly ttlMs?: number;
+    readonly clock?: Clock;
+  } = {},
+): Seal {
   const { key = randomBytes(32), ttlMs = 600_000, clock = systemClock } = options;
   if (key.length !== 32) {
     const details = { field: "key", value: key.length, fix: "Give a key of 32 bytes." };
