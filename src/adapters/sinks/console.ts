@@ -62,15 +62,10 @@ function refuseUnknownLevel(field: string, level: EventLevel): void {
 
 /** A reader that went away wants no more lines, which is its right; any other failure is told, and so reported. */
 function isFailure(error: Error | null | undefined): error is Error {
-  return error instanceof Error && !("code" in error && GONE.has(error.code));
+  return error instanceof Error && !("code" in error && GONE.includes(error.code));
 }
 
-const GONE: ReadonlySet<unknown> = new Set([
-  "EPIPE",
-  "ECONNRESET",
-  "ERR_STREAM_DESTROYED",
-  "ERR_STREAM_WRITE_AFTER_END",
-]);
+const GONE: readonly unknown[] = ["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"];
 
 function jsonLine({ at, level, name, data }: ArsenalEvent): string {
   const line = { at: new Date(at).toISOString(), level, stage: stageOf(name), event: name, ...data };

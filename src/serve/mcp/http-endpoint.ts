@@ -224,17 +224,13 @@ function isModern({ kind, message }: Valid, headers: Headers): boolean {
 const CALLS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** Errors of requests that are not as the protocol has them. */
-const MALFORMED: ReadonlySet<number> = new Set([
-  RPC.headerMismatch,
-  RPC.missingClientCapability,
-  RPC.unsupportedVersion,
-]);
+const MALFORMED: readonly number[] = [RPC.headerMismatch, RPC.missingClientCapability, RPC.unsupportedVersion];
 
 function statusOf(response: RpcResponse, method: string): number {
   if (!("error" in response)) return 200;
   const { code } = response.error;
   if (code === RPC.methodNotFound && !CALLS.has(method)) return 404;
-  return MALFORMED.has(code) ? 400 : 200;
+  return MALFORMED.includes(code) ? 400 : 200;
 }
 
 function refuseRequest(response: ServerResponse, status: number, id: RequestId | null, message: string): void {

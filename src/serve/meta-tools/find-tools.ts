@@ -39,30 +39,33 @@ const PROBABLY_NONE =
   "Probably none of these tools fits. Use one only if its description says that it does what you need; otherwise search again in other words, or tell the user.";
 const NO_TOOLS = "No tool was found. Search again in other words, or tell the user.";
 
-/** Finds tools for a model. `invalid` says what is wrong with its arguments. */
+/** The tools that were found, or what is wrong with the model's arguments. */
+export type FindAnswer = { readonly kind: "found"; readonly found: FoundTools } | ReturnType<typeof invalid>;
+
+const invalid = (message: string) => ({ kind: "invalid", message }) as const;
+
+/** Finds tools for a model. */
 export async function findTools(
   given: unknown,
   { principal, signal, trace }: MetaCaller,
   { arsenal, startup }: { readonly arsenal: Pick<ServedArsenal, "retrieve">; readonly startup: Startup },
-): Promise<{ readonly found: FoundTools } | { readonly invalid: string }> {
+): Promise<FindAnswer> {
   const { query, limit, context } = toObject(given) ?? {};
   if (typeof query !== "string" || query.trim() === "")
-    return { invalid: `query is ${showValue(query)}. Say in words what you are trying to accomplish.` };
+    return invalid(`query is ${showValue(query)}. Say in words what you are trying to accomplish.`);
   const most = toLimit(limit);
-  if (most === undefined) {
-    const fix = `Give a whole number from 1 to ${MAX_LIMIT}, or leave it out.`;
-    return { invalid: `limit is ${showValue(limit)}. ${fix}` };
-  }
+  if (most === undefined)
+    return invalid(`limit is ${showValue(limit)}. Give a whole number from 1 to ${MAX_LIMIT}, or leave it out.`);
   const recentMessages = readMessages(context);
   if (recentMessages === undefined)
-    return { invalid: `context is ${showValue(context)}. Give the recent messages as text, or leave it out.` };
+    return invalid(`context is ${showValue(context)}. Give the recent messages as text, or leave it out.`);
   await startup.wait(signal);
   try {
     const asked = { ...trace, context: { query, recentMessages }, limit: most, principal, signal };
     const result = await arsenal.retrieve({ ...asked, refuse: "never" });
-    return { found: toFound(result, most, startup.shown()) };
+    return { kind: "found", found: toFound(result, most, startup.shown()) };
   } catch (error) {
-    if (isArsenalError(error) && error.code === "QUERY_INVALID") return { invalid: error.message };
+    if (isArsenalError(error) && error.code === "QUERY_INVALID") return invalid(error.message);
     throw error;
   }
 }
@@ -79,8 +82,8 @@ function toFound(result: RetrievalResult, most: number, connecting: readonly str
   return {
     match,
     tools: tools.map(scored),
-    ...(connecting.length === 0 ? {} : { connecting }),
-    ...(hints.length === 0 ? {} : { hint: hints.join(" ") }),
+    ...(connecting.length > 0 && { connecting }),
+    ...(hints.length > 0 && { hint: hints.join(" ") }),
   };
 }
 

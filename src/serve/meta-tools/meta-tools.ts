@@ -3,15 +3,14 @@ import type { ServedArsenal } from "../served-arsenal.ts";
 import type { Startup } from "../startup.ts";
 import { type CatalogView, createCatalogViews } from "./catalog-view.ts";
 import { EXECUTE_TOOL, FIND_TOOL } from "./definitions.ts";
-import { findTools, type FoundTools, type MetaCaller } from "./find-tools.ts";
+import { type FindAnswer, findTools, type MetaCaller } from "./find-tools.ts";
 import { repairCall } from "./repair-call.ts";
 
 /** What a call of a meta-tool comes to: tools that were found, a tool to run, or what the model must change. */
 export type MetaAnswer =
-  | { readonly kind: "found"; readonly found: FoundTools }
+  | FindAnswer
   /** Run this for the caller, under policy. The tool may not exist. */
-  | { readonly kind: "call"; readonly toolName: string; readonly arguments: unknown }
-  | { readonly kind: "invalid"; readonly message: string };
+  | { readonly kind: "call"; readonly toolName: string; readonly arguments: unknown };
 
 export type MetaTools = ReturnType<typeof createMetaTools>;
 
@@ -38,18 +37,13 @@ export function createMetaTools(parts: {
     views.clear();
   }
 
-  async function find(given: unknown, caller: MetaCaller): Promise<MetaAnswer> {
-    const answer = await findTools(given, caller, parts);
-    return "found" in answer ? { kind: "found", ...answer } : { kind: "invalid", message: answer.invalid };
-  }
-
   return {
     /** Reads a call of `find_relevant_tools` or `execute_tool`, however the model spelled it, and answers it as far as no tool is run. */
     async answer(name: string, given: unknown, caller: MetaCaller): Promise<MetaAnswer> {
-      if (name === FIND_TOOL) return find(given, caller);
+      if (name === FIND_TOOL) return findTools(given, caller, parts);
       await waitUnless(caller, (view) => repairCall(given, view.meant)?.tool);
       const call = repairCall(given, (await views.of(caller.principal)).meant);
-      if (call?.toolName === FIND_TOOL) return find(call.arguments, caller);
+      if (call?.toolName === FIND_TOOL) return findTools(call.arguments, caller, parts);
       if (call !== undefined && call.toolName !== EXECUTE_TOOL)
         return { kind: "call", toolName: call.tool?.id ?? call.toolName, arguments: call.arguments };
       const message = `tool_name is missing. Give the name of a tool that ${FIND_TOOL} returned, and its arguments.`;

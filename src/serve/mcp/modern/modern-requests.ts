@@ -37,22 +37,10 @@ export interface OngoingRequest {
 export type ModernRequests = ReturnType<typeof createModernRequests>;
 
 /** Methods of earlier revisions that this one has not. */
-const REMOVED: ReadonlySet<string> = new Set([
-  "initialize",
-  "ping",
-  "logging/setLevel",
-  "resources/subscribe",
-  "resources/unsubscribe",
-]);
+const REMOVED = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
-const CACHEABLE: ReadonlySet<string> = new Set([
-  "server/discover",
-  "tools/list",
-  "prompts/list",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-]);
+/** Methods whose results say how long they are good. */
+const CACHEABLE = /^(?:server\/discover|resources\/read|(?:tools|prompts|resources(?:\/templates)?)\/list)$/;
 
 /** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
 export function createModernRequests(plane: Plane, options: ModernRequestsOptions) {
@@ -76,7 +64,8 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
       if (notification.method === "notifications/message" && !envelope.wantsLog(notification.params?.["level"])) return;
       context.notify(notification);
     };
-    if (REMOVED.has(method)) throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
+    if (REMOVED.includes(method))
+      throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
     if (method === "server/discover") return { answer: discover(), cancel: () => undefined };
     if (method === "subscriptions/listen") {
       const subscription = openSubscription(plane, { id, params, peer, notify });
@@ -138,7 +127,7 @@ function completed(method: string, result: JsonObject, serverInfo: JsonObject | 
   return {
     ...result,
     resultType,
-    ...(CACHEABLE.has(method) && resultType === "complete" && { ttlMs, cacheScope }),
+    ...(CACHEABLE.test(method) && resultType === "complete" && { ttlMs, cacheScope }),
     ...(!isNamed && { _meta: { ...meta, [META.serverInfo]: serverInfo } }),
   };
 }
