@@ -1,13 +1,10 @@
 import { localOperator } from "../guard/principal.ts";
-import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { Identity } from "../guard/identity.port.ts";
-import type { Emit } from "../observe/events.ts";
 import type { MetricRegistry } from "../observe/metrics/registry.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { Administration } from "./administration.ts";
 import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
-import type { Dependencies } from "./dependencies.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
@@ -60,7 +57,7 @@ export interface ServedMcp {
 }
 
 /** What serving takes from the arsenal's own parts. */
-export interface ServeMcpParts {
+export interface ServeMcpParts extends Pick<Required<Serving>, "redactor" | "emit" | "dependencies" | "dialects"> {
   /** The defaults of options that are left out. */
   readonly config: {
     readonly mcp: { readonly mcpMode: ServeMode; readonly startupWaitMs: number };
@@ -74,12 +71,7 @@ export interface ServeMcpParts {
   };
   /** What the agent that the arsenal is served as reaches others by, and is signed with. */
   readonly outside?: A2aOutside;
-  readonly redactor: Redactor;
-  readonly emit: Emit;
   readonly metrics: MetricRegistry;
-  readonly dependencies: Dependencies;
-  /** Dialects that were added to the built-in ones, by name. */
-  readonly dialects: ReadonlyMap<string, unknown>;
   readonly administration: Administration;
   /** Shared with other processes that serve the same clients. */
   readonly state: ReplicaState;
@@ -92,7 +84,7 @@ const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 export async function serveMcp(
   arsenal: ServableArsenal,
   given: ServeMcpOptions,
-  { config, redactor, emit, metrics, state, dependencies, dialects, administration, outside }: ServeMcpParts,
+  { config, metrics, state, administration, outside, ...shared }: ServeMcpParts,
 ): Promise<ServedMcp> {
   const { mcp, server, telemetry } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
@@ -114,11 +106,8 @@ export async function serveMcp(
     startup,
     work,
     replica,
-    emit,
-    redactor,
+    ...shared,
     metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
-    dependencies,
-    dialects,
     ...(config.a2a && outside && { a2a: { ...config.a2a, ...outside } }),
   };
   const serving = toolset === undefined ? { ...everything, administration } : servedToolset(everything, toolset);
@@ -129,7 +118,7 @@ export async function serveMcp(
     shutdownDelayMs: server.shutdownDelayS * 1000,
     ...others,
     ...(identity && { identity }),
-    emit,
+    emit: shared.emit,
   };
   if (options.transport === "stdio") return overStdio(serving, options);
   const { openHost } = await import("./host.ts");

@@ -29,24 +29,22 @@ import { followCertificate, readCertificate } from "./tls.ts";
 /** How the gateway listens. */
 export interface HttpServerOptions extends ListenOptions {
   readonly routes: readonly Route[];
-  readonly timeouts?: HttpTimeouts;
+  /** How long the server waits for a slow or silent peer, in milliseconds. */
+  readonly timeouts?: {
+    /** For the headers of a request. Default 10 s. */
+    readonly headersMs?: number;
+    /** For a whole request, body included. Default 30 s. */
+    readonly requestMs?: number;
+    /** For the next request on a connection. Default 65 s, longer than the minute that proxies keep theirs. */
+    readonly keepAliveMs?: number;
+    /** For answers under way when the server closes. Default 1 s. */
+    readonly closeMs?: number;
+  };
   /** Called with what a route or the identity threw; the caller only learns that something failed. */
   onError?(error: unknown): void;
   /** Reports requests that were answered, and whether a changed certificate is in use. */
   readonly emit?: Emit;
   readonly clock?: Clock;
-}
-
-/** How long the server waits for a slow or silent peer, in milliseconds. */
-export interface HttpTimeouts {
-  /** For the headers of a request. Default 10 s. */
-  readonly headersMs?: number;
-  /** For a whole request, body included. Default 30 s. */
-  readonly requestMs?: number;
-  /** For the next request on a connection. Default 65 s, longer than the minute that proxies keep theirs. */
-  readonly keepAliveMs?: number;
-  /** For answers under way when the server closes. Default 1 s. */
-  readonly closeMs?: number;
 }
 
 /** A listening server. */

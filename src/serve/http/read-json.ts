@@ -192,12 +192,9 @@ function countKept(value: unknown): number {
   for (const key of Object.keys(object)) {
     if (key === "__proto__") return Number.NaN;
     const member = object[key];
-    if (key === "constructor" && hasPrototypeKey(member)) return Number.NaN;
+    if (key === "constructor" && typeof member === "object" && Object.hasOwn(member ?? {}, "prototype"))
+      return Number.NaN;
     keys += 1 + countKept(member);
   }
   return keys;
-}
-
-function hasPrototypeKey(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, "prototype");
 }

@@ -242,7 +242,7 @@ describe("legacy session: requests", () => {
     client.receive({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1, reason: "enough" } });
     expect(signal?.aborted).toBe(true);
     expect(client.dropped).toEqual([1]);
-    expect(client.pending).toBe(0);
+    await client.idle();
     await client.call(2, "echo");
     expect(client.got.some(([message]) => "id" in message && message.id === 1)).toBe(false);
     expect(await client.call(1, "echo", { text: "hi" })).toHaveProperty("result");
@@ -388,6 +388,6 @@ describe("legacy session: close", () => {
     expect(idle).toBe(false);
     client.plane.release();
     await waited;
-    expect(client.pending).toBe(0);
+    await client.idle();
   });
 });

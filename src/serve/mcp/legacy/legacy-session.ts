@@ -241,11 +241,7 @@ export function createLegacySession(parts: {
     get protocolVersion(): string | undefined {
       return session === undefined && parts.record === undefined ? undefined : peer?.protocolVersion;
     },
-    /** Requests that are not answered yet. */
-    get pending(): number {
-      return running.size;
-    },
-    /** Resolves once nothing is pending. */
+    /** Resolves once every request is answered. */
     idle: (): Promise<void> =>
       running.size === 0 ? Promise.resolve() : new Promise((resolve) => waitingForIdle.push(resolve)),
     /** Aborts what is running, withdraws what was asked, and closes the plane's session. */

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { systemClock } from "../../../observe/clock.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { refuse, refuseMethod } from "../../http/answer.ts";
 import type { HttpExchange, Route } from "../../surface.ts";
-import type { Work } from "../../work.ts";
 import { beginsWork, refuseNew } from "../shutdown.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
 import { readMessage } from "../../../mcp/message.ts";
@@ -12,18 +11,13 @@ import { RPC, RpcError, type RpcMessage } from "../../../mcp/protocol.ts";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { openEventStream } from "../reply.ts";
 import type { Plane } from "../plane.ts";
-import type { Replica } from "../replica.ts";
+import type { ModernRequestsOptions } from "../modern/suspended-calls.ts";
 import { isSame } from "./session-records.ts";
 
 /** How old clients are served. */
-export interface SseEndpointOptions {
+export interface SseEndpointOptions extends Omit<ModernRequestsOptions, "suspendedLimit"> {
   /** Streams open at one time. Default 256. */
   readonly maxSessions?: number;
-  /** The work of the gateway. While it drains, new streams and requests are refused with 503. */
-  readonly work: Pick<Work, "draining" | "retryAfterS">;
-  /** This process among others: a message may reach any of them. */
-  readonly replica: Replica;
-  readonly clock?: Clock;
 }
 
 /** The transport of 2024-11-05: a stream for what the server says, and an address for what the client says. */

@@ -18,12 +18,8 @@ export async function createOwnConnection(
   let closed = false;
 
   async function open(signal?: AbortSignal): Promise<McpConnection> {
-    const identity = {
-      info: peer.info ?? { name: "unknown", version: LATEST_VERSION.legacy },
-      capabilities: peer.capabilities,
-    };
-    const caller = peer.principal;
-    const connection = await upstream.openSession(identity, signal === undefined ? { caller } : { caller, signal });
+    const { info = { name: "unknown", version: LATEST_VERSION.legacy }, capabilities, principal: caller } = peer;
+    const connection = await upstream.openSession({ info, capabilities }, { caller, ...(signal && { signal }) });
     connection.setAsk((method, params, options) => {
       // A client that keeps no stream open of its own still reads that of its latest request.
       const { ask } = [...running].at(-1) ?? channel;
