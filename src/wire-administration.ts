@@ -30,7 +30,6 @@ import { divideId } from "./tool/tool.ts";
 import type { Wired } from "./wire.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 
-/** The stages that operators reach. */
 type Stages = "config" | "guard" | "health" | "redactor" | "registry" | "upstreams" | "ready";
 type Sources = "addEnsemble" | "addOpenApi" | "addA2aAgent" | "removeEnsemble";
 interface AdministrationParts extends Pick<Wired, Stages | Sources> {
@@ -44,14 +43,12 @@ interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   readonly egress: Egress;
 }
 
-/** How a source is added. */
 export interface AddOptions {
   readonly signal?: AbortSignal | undefined;
   /** Defaults to the arsenal's. */
   readonly egress?: Egress;
 }
 
-/** What operators do with an arsenal that is served. */
 export function createAdministration(parts: AdministrationParts): Administration {
   const ensembles = createEnsembleAdministration(parts);
   const audit = createAuditAdministration(parts.guard.auditLog);
@@ -178,9 +175,7 @@ const MAX_LEFT_LOGS = 20;
 function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdministration {
   const { config, upstreams, redactor, registry, addEnsemble, removeEnsemble } = parts;
   const turns = new Map<string, Promise<unknown>>();
-  /** Names of those that operators added. */
   const added = new Set<string>();
-  /** Names of those that operators are adding. */
   const adding = new Set<string>();
   /** Logs of servers that could not be added, by their names. */
   const leftLogs = new Map<string, SourceLog>();

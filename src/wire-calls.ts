@@ -27,7 +27,6 @@ import type { WiredHistory } from "./wire-history.ts";
 import type * as Repairs from "./transcode/repair-arguments.ts";
 import { createVisibleTools } from "./visible-tools.ts";
 
-/** The stages that answer requests and run calls. */
 export type CallStages = ReturnType<typeof wireCalls>;
 
 /** Wires `retrieve` and `execute`. They are loaded with the first request or call, because most of the code is theirs. */

@@ -15,10 +15,8 @@ import type { HistoryAdministration, HistoryEntry, HistoryFilter } from "./serve
 import type { State } from "./state/state.port.ts";
 import { divideId } from "./tool/tool.ts";
 
-/** The history of an arsenal, being written. */
 export type WiredHistory = ReturnType<typeof wireHistory>;
 
-/** Wires the history. */
 export function wireHistory(stages: {
   readonly config: Pick<ResolvedConfig, "telemetry">;
   readonly events: Pick<Events, "emit" | "subscribe" | "flush">;

@@ -10,7 +10,6 @@ import { createArsenalMetrics, type Prices } from "./observe/metrics/arsenal-met
 import { watchProcess } from "./observe/metrics/process-metrics.ts";
 import { createRecentMinutes, type Statistics, toStatistics } from "./observe/metrics/statistics.ts";
 
-/** Metrics that are being counted. */
 export type WiredMetrics = ReturnType<typeof wireMetrics>;
 
 /** Wires the metrics of an arsenal. Counting begins now: nothing is counted for an arsenal whose metrics nobody wants. */

@@ -246,7 +246,6 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
       const { tools } = await (await ready()).retriever.retrieve(toToolQuery(query, options));
       return write(tools.map(({ tool }) => tool));
     },
-    /** Which parts work now. */
     async healthCheck(): Promise<Record<string, boolean>> {
       await ready();
       return { ...(await catalog.healthCheck()), state: await guard.state.healthCheck() };

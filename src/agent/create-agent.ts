@@ -138,7 +138,6 @@ export function createAgent(options: AgentOptions): Agent {
 async function settle(running: Running, settings: LoopSettings): Promise<AgentResult> {
   const { signal, emit } = running;
   const startLength = running.state.messages.length;
-  /** What the model said last in this run. */
   const said = (): string => {
     const last = running.state.messages.slice(startLength - 1).findLast(({ role }) => role === "assistant");
     return last?.role === "assistant" ? last.text : "";

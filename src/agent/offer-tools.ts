@@ -17,7 +17,6 @@ export interface AgentArsenal {
 /** Through whose eyes the catalog is seen. */
 export type AskedBy = Pick<ToolQuery, "principal" | "toolset">;
 
-/** What decides which tools are sent. */
 export interface OfferSettings {
   readonly limit: number;
   readonly scoreThreshold?: number;
@@ -26,7 +25,6 @@ export interface OfferSettings {
   readonly by: AskedBy;
 }
 
-/** The conversation that tools are wanted for. */
 export interface Wanting {
   readonly request: string;
   readonly messages: readonly AgentMessage[];
@@ -35,7 +33,6 @@ export interface Wanting {
   readonly signal: AbortSignal;
 }
 
-/** A tool to send, and why. */
 export interface Offer extends OfferedTool {
   readonly tool: Tool;
 }
@@ -127,7 +124,6 @@ function toolOf(arsenal: AgentArsenal, id: string, by: AskedBy): Promise<Tool | 
   return arsenal.getTool(name, namespace || DEFAULT_NAMESPACE, by);
 }
 
-/** A message as retrieval reads it. */
 function toMessage(message: AgentMessage): Message {
   if (message.role !== "tool") return { role: message.role, content: message.text.slice(0, MESSAGE_LENGTH) };
   const content = message.results.map(({ result }) => JSON.stringify(result.result ?? result.error?.message ?? ""));

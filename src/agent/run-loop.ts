@@ -12,7 +12,6 @@ import { offerTools, type OfferSettings } from "./offer-tools.ts";
 import type { OpenCall, RunState } from "./saved-run.ts";
 import { readTextCalls } from "./text-calls.ts";
 
-/** What every run of an agent goes by. */
 export type LoopSettings = OfferSettings &
   Required<Omit<AgentOptions, "name" | "principal" | "toolset" | "scoreThreshold" | Optional>> &
   Pick<AgentOptions, Optional>;
@@ -214,7 +213,6 @@ function isPending(result: ToolResult | undefined): boolean {
   return result?.status === "pending_confirmation" && result.confirmationId !== undefined;
 }
 
-/** The calls of a run that wait for a person. */
 export function neededApprovals(state: RunState): readonly NeededApproval[] {
   return approvalsOf(pendingIn(state));
 }

@@ -97,14 +97,12 @@ export interface HistoryPlace {
   readonly shown: number;
 }
 
-/** The state of one ensemble. */
 export interface EnsembleStatus {
   readonly name: string;
   readonly source: ToolSource;
   readonly state: "connecting" | "connected" | "failed" | "disconnected";
   /** Why it is not connected, or could not be read the last time. */
   readonly problem?: string;
-  /** How many tools it has registered. */
   readonly tools: number;
   /** False if it was added while the gateway runs, and is gone after a restart. */
   readonly persisted: boolean;
@@ -191,7 +189,6 @@ export interface AuditQuery {
   /** Milliseconds since the epoch; not before the first, and before the second. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** Only the records of this tenant. */
   readonly tenant?: string | undefined;
 }
 

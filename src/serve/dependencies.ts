@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from "../observe/clock.ts";
 
-/** What serving depends on besides servers. */
 export type Dependency = "catalog" | "audit" | "state";
 
 /** Tells of each dependency whether it works now. One that rejects or hangs does not work. */

@@ -11,11 +11,8 @@ import { isPlainObject } from "../tool/json-schema.ts";
 export type EventFeed = ReturnType<typeof createEventFeed>;
 
 export interface FollowOptions {
-  /** Only events of these names. */
   readonly names?: readonly EventName[] | undefined;
-  /** Only events of this level or a higher one. */
   readonly level?: EventLevel | undefined;
-  /** Only events of this tenant's calls. */
   readonly tenant?: string | undefined;
   /** The id of the last entry that the reader had. */
   readonly after?: string | undefined;
@@ -28,7 +25,6 @@ export interface FeedEntry {
   readonly event: ArsenalEvent | GapEvent;
 }
 
-/** Says that events are missing. */
 export interface GapEvent {
   readonly name: "gap";
   readonly level: "warn";
@@ -37,9 +33,7 @@ export interface GapEvent {
   readonly data: { readonly missed?: number; readonly reason: string };
 }
 
-/** Tells the other processes that somebody watches. */
 const WATCHED = "events/watched";
-/** Carries events from one process to the others. */
 const FEED = "events/feed";
 
 /** How long others publish after they last heard that somebody watches, and how often they hear it. */
@@ -62,7 +56,6 @@ interface Reader {
   wake: () => void;
 }
 
-/** A message from one process to the others. */
 interface Batch {
   readonly from: string;
   /** Counts the messages of a process: one may come twice. */

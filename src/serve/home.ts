@@ -7,7 +7,6 @@ import { refuseMethod } from "./http/answer.ts";
 import { escapeHtml } from "./http/escape-html.ts";
 import type { Surface, SurfaceContext } from "./surface.ts";
 
-/** What the page at `/` shows. */
 export interface HomeView {
   /** What stands before each path: `http://127.0.0.1:8080`, or nothing if the server does not know what it is called. */
   readonly base: string;
@@ -19,7 +18,6 @@ export interface HomeView {
   readonly otherTools: number;
 }
 
-/** One server, as the reader may see it. */
 export interface ShownServer {
   readonly name: string;
   readonly state: "connecting" | "connected" | "failed" | "closed";

@@ -5,7 +5,6 @@ import type { ServedMcp } from "./serve-mcp.ts";
 import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./surface.ts";
 import { retryAfter, shuttingDown, type Work } from "./work.ts";
 
-/** How a host listens, and how it shuts down. */
 export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
   /** How long calls under way may take to end when the host closes, in milliseconds. */
   readonly drainMs: number;
@@ -15,7 +14,6 @@ export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
   readonly ports?: Readonly<Record<string, number>>;
 }
 
-/** One HTTP server with surfaces mounted on it. */
 export type Host = Required<Omit<ServedMcp, "metricsUrl">>;
 
 /** Mounts surfaces on one HTTP server. Each request is checked and authenticated before its surface gets it. */

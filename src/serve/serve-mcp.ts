@@ -56,7 +56,6 @@ export interface ServedMcp {
   close(): Promise<void>;
 }
 
-/** What serving takes from the arsenal's own parts. */
 export interface ServeMcpParts extends Pick<Required<Serving>, "redactor" | "emit" | "dependencies" | "dialects"> {
   /** The defaults of options that are left out. */
   readonly config: {

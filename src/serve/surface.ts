@@ -56,7 +56,6 @@ export interface Surface {
   close?(): Promise<void>;
 }
 
-/** What serving needs, whatever the transport. */
 export interface Serving {
   readonly arsenal: ServableArsenal;
   /** Which tools MCP clients are shown. */
@@ -69,7 +68,6 @@ export interface Serving {
   readonly startup: Startup;
   /** Every call runs in it, so that shutting down waits for calls and refuses new ones. */
   readonly work: Work;
-  /** Reports requests that were answered. */
   readonly emit?: Emit;
   /** Removes known secrets from what callers are sent. */
   readonly redactor: Redactor;
@@ -87,7 +85,6 @@ export interface Serving {
   readonly dependencies?: Dependencies;
 }
 
-/** What a surface gets from the host it is mounted on. */
 export interface SurfaceContext extends Serving {
   /** True if every caller is the local operator. Otherwise an open route is read by anybody, and must name nothing. */
   readonly isLocal: boolean;

@@ -13,7 +13,6 @@ interface DrainOptions {
 /** How long work may take to end after it was cut off. */
 const CUT_OFF_MS = 1000;
 
-/** Nothing is under way yet. */
 export function createWork(clock: Clock = systemClock) {
   const running = new Set<AbortController>();
   let idle = Promise.withResolvers<void>();

@@ -119,7 +119,6 @@ function sendDatagram(socket: Socket, datagram: string): Promise<void> {
   });
 }
 
-/** Events whose durations are sent. */
 const TIMED: ReadonlySet<EventName> = new Set(["call-finished", "retrieval-finished"]);
 
 function durationLines(

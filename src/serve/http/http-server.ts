@@ -26,7 +26,6 @@ import type { ListenOptions } from "./listen-options.ts";
 import { readJson } from "./read-json.ts";
 import { followCertificate, readCertificate } from "./tls.ts";
 
-/** How the gateway listens. */
 export interface HttpServerOptions extends ListenOptions {
   readonly routes: readonly Route[];
   /** How long the server waits for a slow or silent peer, in milliseconds. */
@@ -47,7 +46,6 @@ export interface HttpServerOptions extends ListenOptions {
   readonly clock?: Clock;
 }
 
-/** A listening server. */
 export type HttpServer = Awaited<ReturnType<typeof createHttpServer>>;
 
 /** The methods that are told by their names. Callers can make up others. */

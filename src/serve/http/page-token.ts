@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import type { Seal, SealBinding } from "../mcp/modern/seal.ts";
 
-/** The header in which a page sends its token. */
 const HEADER = "x-page-token";
 const DAY_MS = 86_400_000;
 const BINDING: SealBinding = { principal: { id: "page" }, plane: "page", method: "token", params: {} };

@@ -12,7 +12,6 @@ export interface Problem extends Pick<ErrorDetails, "field" | "value" | "fix" | 
   readonly type: string;
   /** What the code means. */
   readonly title: string;
-  /** The HTTP status, again. */
   readonly status: number;
   /** What happened this time. */
   readonly detail: string;

@@ -27,7 +27,6 @@ type Headers = Readonly<Record<string, string>>;
 /** Another instance, or the next start of this one, may answer soon. */
 const RETRY_SOON = { "retry-after": "1" };
 
-/** How an endpoint behaves. */
 export interface McpEndpointOptions extends ModernRequestsOptions {
   /** How many legacy sessions there may be: 1000. */
   readonly sessionLimit?: number;

@@ -20,7 +20,6 @@ export type ReplicaHandler = (
 /** This process among those that share one state. Each can hand a request to the one that holds what the request needs. */
 export type Replica = Awaited<ReturnType<typeof createReplica>>;
 
-/** A request that one process hands to another. */
 interface Request {
   /** Names the request in what is said about it. */
   readonly leg: string;

@@ -4,7 +4,6 @@ import type { Clock } from "../../observe/clock.ts";
 import { createLookout } from "../../state/lookout.ts";
 import { answerJson } from "../http/answer.ts";
 
-/** One server-sent event. */
 export interface StreamEvent {
   /** Defaults to `message`. */
   readonly event?: string;
@@ -70,7 +69,6 @@ export interface Reply {
   end(): void;
 }
 
-/** How a reply is made. */
 export interface ReplyOptions {
   readonly acceptsJson: boolean;
   readonly headers?: () => OutgoingHttpHeaders;

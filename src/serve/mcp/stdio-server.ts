@@ -11,7 +11,6 @@ import { createModernRequests, type OngoingRequest } from "./modern/modern-reque
 import type { ModernRequestsOptions } from "./modern/suspended-calls.ts";
 import type { Plane } from "./plane.ts";
 
-/** How a plane is served on a pair of streams. */
 export interface StdioServerOptions extends ModernRequestsOptions {
   readonly input: InputStream;
   readonly output: OutputStream;

@@ -9,10 +9,8 @@ export interface ShownTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** The name of the tool that finds tools. */
 export const FIND_TOOL = "find_relevant_tools";
 
-/** The name of the tool that runs tools. */
 export const EXECUTE_TOOL = "execute_tool";
 
 /** Names that a served tool never gets. */

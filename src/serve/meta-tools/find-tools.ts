@@ -12,7 +12,6 @@ import type { ShownTool } from "./definitions.ts";
 import { toObject } from "./repair-call.ts";
 import { shownTool } from "./shown-tool.ts";
 
-/** Who calls a meta-tool. */
 export interface MetaCaller {
   readonly principal: Principal;
   readonly signal: AbortSignal;
@@ -44,7 +43,6 @@ export type FindAnswer = { readonly kind: "found"; readonly found: FoundTools } 
 
 const invalid = (message: string) => ({ kind: "invalid", message }) as const;
 
-/** Finds tools for a model. */
 export async function findTools(
   given: unknown,
   { principal, signal, trace }: MetaCaller,

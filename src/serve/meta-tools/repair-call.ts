@@ -7,7 +7,6 @@ import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
 export interface RepairedCall {
   /** The tool; undefined if no tool has the name. */
   readonly tool: Tool | undefined;
-  /** The name that the model gave. */
   readonly toolName: string;
   /** An object wherever one could be made of what was given. */
   readonly arguments: unknown;

@@ -19,14 +19,12 @@ export interface SignInOutcome {
   readonly problem?: string;
 }
 
-/** What signing in to the dashboard needs. */
 export interface SignInParts {
   readonly identity: Identity;
   readonly signIn: SignIn;
   /** Every process on the same state opens what another sealed, so any of them can answer the callback. */
   readonly seal: Pick<Seal, "seal" | "open">;
   readonly emit?: Emit | undefined;
-  /** Answers with the dashboard's page. */
   show(exchange: HttpExchange, outcome: SignInOutcome, status: number, headers: OutgoingHttpHeaders): Promise<void>;
 }
 

@@ -2,7 +2,6 @@
 export type AttributeValue = string | number | boolean | readonly string[] | undefined;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** How large attributes may be. */
 export interface AttributeLimits {
   /** Characters of one text. */
   readonly maxLength: number;

@@ -29,7 +29,6 @@ export function createExporter<Item>(
     readonly delayMs: number;
     /** Encodes a part of a batch. Called for a few items at a time, so that calls get their turn in between. */
     readonly encode: (items: readonly Item[]) => Uint8Array;
-    /** Makes a request's body of the parts. */
     readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
     /** In [0, 1). Spreads repeated requests. */
     readonly random: () => number;

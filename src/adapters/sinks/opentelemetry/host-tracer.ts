@@ -23,7 +23,6 @@ export function createHostTracer<Item>(parts: {
     const spans = queue.take(queue.size).flatMap(parts.toSpans);
     const waiting = new Map(spans.map((span) => [span.spanId, span]));
     const made = new Map<string, Api.Context>();
-    /** The context that holds a span, which is made if it is one of ours. */
     const contextOf = (span: Span): Api.Context => {
       const known = made.get(span.spanId);
       if (known !== undefined) return known;

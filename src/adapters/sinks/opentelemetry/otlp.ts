@@ -43,10 +43,8 @@ const WIRE_TYPES = {
   attributes: 2,
 } as const;
 
-/** One field of a message. */
 export interface Field {
   readonly name: string;
-  /** What it is called in JSON. */
   readonly json: string;
   /** The field's number, and how it is written, in protobuf. */
   readonly tag: number;

@@ -6,7 +6,6 @@ import type { Clock } from "../../../observe/clock.ts";
 import { askedPause } from "../../retry-after.ts";
 import type { Target } from "./settings.ts";
 
-/** What a request to a collector needs. */
 export interface PostParts {
   readonly target: Target;
   readonly egress: Egress;
@@ -14,7 +13,6 @@ export interface PostParts {
   readonly secrets: Secrets;
 }
 
-/** How a request to a collector went. */
 export interface PostAnswer {
   /** What went wrong. Undefined if the collector accepted the request. */
   readonly problem?: string;

@@ -39,7 +39,6 @@ export type OpenTelemetrySinkOptions = Given<typeof config>;
 type Otlp = NonNullable<OpenTelemetrySinkOptions["otlp"]>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where one signal goes, and how. */
 export interface Target {
   readonly url: URL;
   /** The setting or environment variable that `url` comes from. */
@@ -55,7 +54,6 @@ export interface Target {
 export function resolveSettings(given: OpenTelemetrySinkOptions, environment: Environment) {
   const otlp: Otlp = given.otlp ?? {};
   const { queueSize = 4096, batchSize = 512, delayMs = 5000, metricsDelayMs = 60_000 } = otlp;
-  /** The signals that are sent. */
   const targets: { [Name in Signal]?: Target } = {};
   for (const signal of Object.keys(SIGNALS) as Signal[]) {
     const isOn = otlp[signal] ?? environment[`OTEL_${signal.toUpperCase()}_EXPORTER`]?.trim() !== "none";
@@ -145,7 +143,6 @@ function resourceOf({ serviceName }: OpenTelemetrySinkOptions, environment: Envi
   };
 }
 
-/** The version of this package. */
 export function packageVersion(): string {
   return String(ownIdentity().info["version"]);
 }

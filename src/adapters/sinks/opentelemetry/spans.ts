@@ -5,7 +5,6 @@ import type { ToolSource } from "../../../tool/tool.ts";
 import { type AttributeLimits, type Attributes, withinLimits, clip } from "./attributes.ts";
 import { SAMPLED, type Span, SPAN_KIND, type SpanKind, STATUS_ERROR } from "./otlp.ts";
 
-/** How spans are made. */
 export interface SpanSettings {
   readonly limits: AttributeLimits;
   /** Whether the words of requests are exported. */
@@ -25,7 +24,6 @@ const SPANNED = {
 
 type SpannedEvent = ArsenalEvent<keyof typeof SPANNED>;
 
-/** True for events that may be spans. */
 export function isSpanName(name: EventName): boolean {
   return Object.hasOwn(SPANNED, name);
 }

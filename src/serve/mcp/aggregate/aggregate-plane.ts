@@ -22,7 +22,6 @@ import { createSubscriptions, findResource, type Subscribe, unknownResource } fr
 import { toServedUri } from "./resources/resource-uri.ts";
 import type { AnswerParts } from "./upstream-request.ts";
 
-/** What the aggregate is made of. */
 export interface AggregateParts extends Pick<Serving, "mode" | "common" | "toolset"> {
   readonly arsenal: ServedArsenal & Pick<ServableArsenal, "toolsets">;
   /** The MCP servers behind it now. A toolset is served without their resources and prompts. */

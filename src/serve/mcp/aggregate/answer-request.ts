@@ -69,7 +69,6 @@ const SESSION_ANSWERS: Readonly<Record<string, SessionAnswer>> = {
 const answers = new Map(Object.entries(ANSWERS));
 const sessionAnswers = new Map(Object.entries(SESSION_ANSWERS));
 
-/** The methods that the aggregate answers. */
 export const AGGREGATE_METHODS: readonly string[] = [...answers.keys(), ...sessionAnswers.keys()];
 
 /** Answers one request of a client. `session` is absent for a modern one. */

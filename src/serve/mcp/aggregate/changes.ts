@@ -5,7 +5,6 @@ import type { Push } from "../plane.ts";
 import { listChanged, listOf, type ServedList } from "../subscription.ts";
 import { toServedUri } from "./resources/resource-uri.ts";
 
-/** A client that is told of changes. */
 export interface Listener {
   readonly push: Push;
   wants(list: ServedList): boolean;

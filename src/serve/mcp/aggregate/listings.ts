@@ -8,7 +8,6 @@ import { mayKnow } from "../guarded-request.ts";
 import type { ServedArsenal } from "../../served-arsenal.ts";
 import { remember } from "../../../tool/remember.ts";
 
-/** One thing that an upstream lists. */
 export interface Listed {
   readonly upstream: McpUpstream;
   readonly item: JsonObject;

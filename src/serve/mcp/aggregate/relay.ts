@@ -40,7 +40,6 @@ export function createRelay(exchange: Pick<Exchange, "params" | "notify">, level
 /** How grave a log message can be, least first. */
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
-/** The gravity of a log message. */
 export type LogLevel = (typeof LEVELS)[number];
 
 /** The level that a client names. Throws the protocol's error where it is none. */
@@ -51,7 +50,6 @@ export function toLogLevel(given: unknown): LogLevel {
   throw new RpcError({ code: RPC.invalidParams, message });
 }
 
-/** True for a level that is at least as grave as another. */
 function isAtLeast(given: unknown, least: LogLevel): boolean {
   return LEVELS.findIndex((known) => known === given) >= LEVELS.indexOf(least);
 }

@@ -12,7 +12,6 @@ import type { Listings } from "./listings.ts";
 import { createRelay, type LogLevel } from "./relay.ts";
 import { rewriteUris } from "./resources/resource-uri.ts";
 
-/** What answering one request needs. */
 export interface AnswerParts {
   readonly arsenal: ServedArsenal;
   readonly upstream: (name: string) => McpUpstream | undefined;

@@ -4,7 +4,6 @@ export interface StreamPosition {
   readonly sequence: number;
 }
 
-/** An event that can be sent again. */
 export interface LoggedEvent extends StreamPosition {
   readonly id: string;
   readonly data: string;
@@ -13,7 +12,6 @@ export interface LoggedEvent extends StreamPosition {
 /** What a session sent lately on its streams, for clients that come back after a connection broke. */
 export type EventLog = ReturnType<typeof createEventLog>;
 
-/** Bounds of a log. */
 export interface EventLogOptions {
   /** 256 by default. */
   readonly maxEvents?: number;

@@ -10,7 +10,6 @@ import type { Replica } from "../replica.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";
 
-/** What came with a message. */
 export interface Sender {
   readonly headers: Readonly<Record<string, string>>;
   readonly principal: Principal;

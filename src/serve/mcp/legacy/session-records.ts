@@ -9,7 +9,6 @@ import type { Replica } from "../replica.ts";
 /** What a client set in the course of its session. */
 export interface SessionSettings {
   readonly logLevel?: unknown;
-  /** The URIs of the resources that it subscribed to. */
   readonly subscriptions: readonly string[];
 }
 
@@ -34,7 +33,6 @@ export type SessionRecords = ReturnType<typeof createSessionRecords>;
 const RECORD = "mcp/session/";
 const TOPIC = "mcp/sessions";
 
-/** How long a session may be idle. */
 export const IDLE_MS = 3_600_000;
 
 /** Keeps records in the shared state. They expire with the session. */

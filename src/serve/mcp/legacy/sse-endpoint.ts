@@ -14,7 +14,6 @@ import type { Plane } from "../plane.ts";
 import type { ModernRequestsOptions } from "../modern/suspended-calls.ts";
 import { isSame } from "./session-records.ts";
 
-/** How old clients are served. */
 export interface SseEndpointOptions extends Omit<ModernRequestsOptions, "suspendedLimit"> {
   /** Streams open at one time. Default 256. */
   readonly maxSessions?: number;
@@ -113,7 +112,6 @@ export function createSseEndpoint(plane: Plane, options: SseEndpointOptions) {
   ];
   return {
     routes,
-    /** Ends every stream. */
     async close(): Promise<void> {
       stopServing();
       closing.abort();

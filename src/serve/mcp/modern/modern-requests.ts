@@ -24,7 +24,6 @@ export interface ModernContext {
   notify(notification: RpcNotification): void;
 }
 
-/** A modern request that is being answered. */
 export interface OngoingRequest {
   /** Undefined if it was cancelled: nothing more may be sent. Never rejects. */
   readonly response: Promise<RpcResponse | undefined>;

@@ -30,7 +30,6 @@ export interface Leg {
 type CallChannel = Pick<Exchange, "params" | "signal" | "notify" | "ask" | "resumed">;
 type Run = (channel: CallChannel) => Promise<JsonObject>;
 
-/** How modern requests are answered. */
 export interface ModernRequestsOptions {
   /** This process among others that share a state: a repeat may reach any of them. */
   readonly replica: Replica;
@@ -54,7 +53,6 @@ interface Call {
   end(message: string): void;
 }
 
-/** What a call starts with. */
 interface Given extends Pick<CallChannel, "params" | "resumed"> {
   /** How many questions it has asked before. */
   readonly asked?: number;
@@ -289,7 +287,6 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
       const body = { ...call, inputResponses };
       return owner === replica.id ? goOn(body, carrier) : passOn(String(owner), body, carrier);
     },
-    /** Ends every call. */
     close(): void {
       stopServing();
       for (const call of live) call.end("The server is closing.");

@@ -11,7 +11,6 @@ import { guardedRequest, mayKnow, timeoutFor } from "../guarded-request.ts";
 import { askOf, type Exchange, type Peer } from "../plane.ts";
 import type { NameIndex } from "./served-tools.ts";
 
-/** What passing a request on needs. */
 export interface Relay {
   readonly upstream: McpUpstream;
   readonly arsenal: ServedTools & Pick<ServedArsenal, "getTool" | "approvals">;

@@ -3,7 +3,6 @@ import type { McpUpstream } from "../../../../adapters/sources/mcp/upstream/upst
 import { showValue } from "../../../../errors/show-value.ts";
 import { fromServedUri } from "./resource-uri.ts";
 
-/** One of an upstream's resources. */
 export interface OwnResource {
   readonly upstream: McpUpstream;
   /** The upstream's own URI. */
@@ -39,7 +38,6 @@ interface Held extends OwnResource {
   granted: boolean;
 }
 
-/** Starts without any. */
 export function createSubscriptions(subscribe: Subscribe) {
   const held = new Map<string, Held>();
   const keyOf = ({ upstream, uri }: OwnResource): string => `${upstream.name}\0${uri}`;

@@ -6,7 +6,6 @@ import { remember } from "../../../../tool/remember.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import { shownTool } from "../../../meta-tools/shown-tool.ts";
 
-/** The entry of a tool in `tools/list`. */
 export function listedTool(tool: Tool, era: Era): JsonObject {
   return entryOf(tool)[era];
 }
