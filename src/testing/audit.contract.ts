@@ -48,15 +48,12 @@ export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
     "reads its records back, newest first, from any place on, if it can be read": async (log) => {
       if (log.read === undefined) return;
       const last = 2_500;
-      const given = Array.from({ length: last }, (_, index) => log.append(record(`tool-${index + 1}`)));
-      await Promise.all(given);
+      await Promise.all(Array.from({ length: last }, (_, index) => log.append(record(`tool-${index + 1}`))));
       const kept: KeptRecord[] = [];
       for await (const each of await log.read()) kept.push(each);
       const tools = kept.filter(({ kind }) => kind === "call").map(({ toolId }) => toolId);
-      assert.deepEqual(
-        tools,
-        Array.from({ length: last }, (_, index) => `tool-${last - index}`),
-      );
+      const expected = Array.from({ length: last }, (_, index) => `tool-${last - index}`);
+      assert.deepEqual(tools, expected);
       assert.ok(kept.every(({ seq }, index) => index === 0 || seq === (kept[index - 1]?.seq ?? 0) - 1));
       for (const place of [1, 2, 7, 1_000, 1_001, 2_000, kept.length - 1]) {
         const { seq = 0 } = kept[place] ?? {};

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ContractCase } from "./contract.ts";
-import { type Claims, type StateBackend, stateCases } from "./state/backend.ts";
+import { type Claims, type StateBackend, stateCases, type TwoHandles } from "./state/backend.ts";
 
 /** What a change feed and leases must do that several processes share. */
 export function changesContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
@@ -21,9 +21,7 @@ const changeClaims: Claims = {
     ]);
   },
   "tells everyone every message in one order, however many publish": async ({ clock, one, other, slow, until }) => {
-    const heard: readonly unknown[][] = [[], []];
-    one.changes.subscribe("t", (data) => void heard[0]?.push(data));
-    other.changes.subscribe("t", (data) => void heard[1]?.push(data));
+    const heard = [listenTo(one), listenTo(other)];
     await until(Promise.all(Array.from({ length: 100 }, (_, index) => slow(index).changes.publish("t", index))));
     await clock.advance(1_000);
     const [first = [], second = []] = heard.map((all) => [...new Set(all)]);
@@ -31,14 +29,11 @@ const changeClaims: Claims = {
     assert.deepEqual(first, second);
   },
   "keeps the order in which one process published": async ({ clock, one, other }) => {
-    const heard: unknown[] = [];
-    other.changes.subscribe("t", (data) => void heard.push(data));
+    const heard = listenTo(other);
     for (let index = 0; index < 20; index++) await one.changes.publish("t", index);
     await clock.advance(1_000);
-    assert.deepEqual(
-      heard,
-      Array.from({ length: 20 }, (_, index) => index),
-    );
+    const published = Array.from({ length: 20 }, (_, index) => index);
+    assert.deepEqual(heard, published);
   },
   "gives each listener a value of its own, and none of them the failure of another": async ({ clock, one, other }) => {
     const heard: unknown[] = [];
@@ -66,6 +61,13 @@ const changeClaims: Claims = {
     assert.deepEqual(heard, [1]);
   },
 };
+
+/** What a handle hears of the topic `t` from now on. */
+function listenTo({ changes }: TwoHandles["one"]): readonly unknown[] {
+  const heard: unknown[] = [];
+  changes.subscribe("t", (data) => void heard.push(data));
+  return heard;
+}
 
 const TTL = { ttlMs: 3_000 };
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Embedder } from "../catalog/embedder.port.ts";
+import { dot } from "./catalog-engine/fixtures.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
 /** What every embedder must do. */
@@ -36,15 +37,13 @@ export function embedderContract(make: Make<Embedder>): readonly ContractCase[] 
       const values = [-1, 0, 0.3, 0.6, 1].map((value) => embedder.calibrate?.(value) ?? value);
       if (!embedder.calibrate) return;
       assert.ok(values.every((value) => value >= 0 && value <= 1));
-      assert.deepEqual(
-        values,
-        [...values].sort((a, b) => a - b),
-      );
+      const sorted = values.toSorted((a, b) => a - b);
+      assert.deepEqual(values, sorted);
     },
   });
 }
 
 function cosine(a: Float32Array | undefined, b: Float32Array | undefined): number {
   assert.ok(a && b);
-  return a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
+  return dot(a, b);
 }

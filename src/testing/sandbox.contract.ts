@@ -65,10 +65,8 @@ export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
     }),
     "runs many jobs at once": ofScripts(async (sandbox) => {
       const outcomes = await Promise.all([1, 2, 3, 4].map((input) => run(sandbox, "return input;", { input })));
-      assert.deepEqual(
-        outcomes.map(({ result }) => result),
-        [1, 2, 3, 4],
-      );
+      const results = outcomes.map(({ result }) => result);
+      assert.deepEqual(results, [1, 2, 3, 4]);
     }),
     "runs nothing once cancelled, and ends what runs": ofScripts(async (sandbox) => {
       const limits = { ...SANDBOX_LIMITS, timeoutMs: 60_000, cpuMs: 60_000 };

@@ -5,6 +5,7 @@ import { contract, type ContractCase, type Make } from "./contract.ts";
 /** What every source must do. The source under test offers at least one tool. */
 export function sourceContract(make: Make<Source>): readonly ContractCase[] {
   const { signal } = new AbortController();
+  const namesOf = async (source: Source) => (await source.list({ signal })).map(({ draft }) => draft.name);
   return contract(make, {
     "has a name and a kind": async (source) => {
       assert.ok(source.name.length > 0);
@@ -22,8 +23,7 @@ export function sourceContract(make: Make<Source>): readonly ContractCase[] {
     },
     "lists the same tools twice": async (source) => {
       await source.connect({ signal });
-      const names = async (): Promise<unknown[]> => (await source.list({ signal })).map(({ draft }) => draft.name);
-      assert.deepEqual(await names(), await names());
+      assert.deepEqual(await namesOf(source), await namesOf(source));
       await source.disconnect();
     },
     "disconnects twice, and before it was connected, without harm": async (source) => {
@@ -32,13 +32,12 @@ export function sourceContract(make: Make<Source>): readonly ContractCase[] {
     },
     "can be connected again after it was disconnected, or makes another source that can": async (source) => {
       await source.connect({ signal });
-      const first = await source.list({ signal });
+      const first = await namesOf(source);
       await source.disconnect();
       const again = source.again?.() ?? source;
       await again.connect({ signal });
       await again.reload?.({ signal });
-      const names = (offered: typeof first): unknown[] => offered.map(({ draft }) => draft.name);
-      assert.deepEqual(names(await again.list({ signal })), names(first));
+      assert.deepEqual(await namesOf(again), first);
       await again.disconnect();
     },
     "does not connect once told to stop": async (source) => {

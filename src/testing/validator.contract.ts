@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { isArsenalError } from "../errors/arsenal-error.ts";
 import type { Checked, Problem, Validator } from "../execute/validator.port.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
@@ -20,14 +19,10 @@ export function validatorContract(make: Make<Validator>): readonly ContractCase[
     const compiled = await validator.compile(against);
     return compiled(value);
   };
-  const problems = async (
-    validator: Validator,
-    value: unknown,
-    against: JsonSchema = schema,
-  ): Promise<readonly Problem[]> => {
-    const checked = await check(validator, value, against);
-    assert.equal(checked.valid, false);
-    return checked.valid ? [] : checked.problems;
+  const problems = async (validator: Validator, value: unknown): Promise<readonly Problem[]> => {
+    const checked = await check(validator, value);
+    assert.ok(!checked.valid);
+    return checked.problems;
   };
   return contract(make, {
     "accepts what fits and fills in defaults": async (validator) => {
@@ -89,11 +84,11 @@ export function validatorContract(make: Make<Validator>): readonly ContractCase[
       assert.equal((await second({ b: 1 })).valid, true);
     },
     "refuses a broken schema with TOOL_INVALID": async (validator) => {
-      await assert.rejects(check(validator, {}, { type: "no such type" }), isToolInvalid);
+      await assert.rejects(check(validator, {}, { type: "no such type" }), { code: "TOOL_INVALID" });
     },
     "fetches nothing that a schema refers to": async (validator) => {
       for (const $ref of ["http://127.0.0.1:1/schema.json", "file:///etc/passwd", "other.json"]) {
-        await assert.rejects(check(validator, {}, { $ref }), isToolInvalid);
+        await assert.rejects(check(validator, {}, { $ref }), { code: "TOOL_INVALID" });
       }
     },
     "decides a pattern in time that grows with the text and no faster": async (validator) => {
@@ -107,8 +102,4 @@ export function validatorContract(make: Make<Validator>): readonly ContractCase[
       assert.equal((await check(validator, [...items, { index: 5 }], { uniqueItems: true })).valid, false);
     },
   });
-}
-
-function isToolInvalid(error: unknown): boolean {
-  return isArsenalError(error) && error.code === "TOOL_INVALID";
 }

@@ -81,10 +81,9 @@ export function dice(seed: number): Dice {
   };
 }
 
-const WORDS =
-  "create issue search repository send message calendar event delete file weather forecast invoice customer refund query database report user branch".split(
-    " ",
-  );
+const TEXT =
+  "create issue search repository send message calendar event delete file weather forecast invoice customer refund query database report user branch";
+const WORDS = TEXT.split(" ");
 const NAMESPACES = Array.from({ length: 14 }, (_, index) => `${WORDS[index] ?? ""}-hub`);
 const TAGS = [
   "billing",
@@ -141,19 +140,12 @@ export function randomTools(count: number, { number, pick, some }: Dice): readon
 /** A random filter of every kind, with filters in filters down to a depth. */
 export function randomFilter(tools: readonly Tool[], chance: Dice, depth = 3): ToolFilter {
   const { number, pick, some } = chance;
+  const names = tools.map(({ name }) => name);
   const inner = (): readonly ToolFilter[] =>
     Array.from({ length: number(4) }, () => randomFilter(tools, chance, depth - 1));
   const kinds: readonly (() => ToolFilter)[] = [
     () => ({ ids: [...some(idsOf(tools), 0.3), "no.such_tool"] }),
-    () => ({
-      names: [
-        ...some(
-          tools.map(({ name }) => name),
-          0.3,
-        ),
-        "nobody",
-      ],
-    }),
+    () => ({ names: [...some(names, 0.3), "nobody"] }),
     () => ({ ensembles: some(ENSEMBLES) }),
     () => ({ namespaces: some([...NAMESPACES, "nowhere"]) }),
     () => ({ sources: some(TOOL_SOURCES) }),
