@@ -59,26 +59,18 @@ const windowClaims: Claims = {
     const minute = { key: "a", calls: 1, windowMs: 60_000 };
     const hour = { key: "a", calls: 2, windowMs: 3_600_000 };
     await admitted(one, { windows: [minute, hour] });
-    assert.partialDeepStrictEqual(await admit(other, { windows: [minute, hour] }), {
-      windowMs: 60_000,
-      retryAfterMs: 60_000,
-    });
+    const afterMinute = { windowMs: 60_000, retryAfterMs: 60_000 };
+    assert.partialDeepStrictEqual(await admit(other, { windows: [minute, hour] }), afterMinute);
     await admitted(other, { windows: [hour] });
-    assert.partialDeepStrictEqual(await admit(one, { windows: [minute, hour] }), {
-      windowMs: 3_600_000,
-      retryAfterMs: 3_600_000,
-    });
+    const afterHour = { windowMs: 3_600_000, retryAfterMs: 3_600_000 };
+    assert.partialDeepStrictEqual(await admit(one, { windows: [minute, hour] }), afterHour);
     await admitted(one, { windows: [{ ...minute, key: "b" }] });
   },
   "takes everything or nothing": async ({ one, other }) => {
-    const [room, none] = [
-      { key: "room", calls: 1, windowMs: 60_000 },
-      { key: "none", calls: 1, windowMs: 60_000 },
-    ];
-    const [free, full] = [
-      { key: "free", limit: 1 },
-      { key: "full", limit: 1 },
-    ];
+    const room = { key: "room", calls: 1, windowMs: 60_000 };
+    const none = { key: "none", calls: 1, windowMs: 60_000 };
+    const free = { key: "free", limit: 1 };
+    const full = { key: "full", limit: 1 };
     await admitted(one, { windows: [none], places: [full] });
     for (let failure = 0; failure < 3; failure++) await run(one, { breaker: BREAKER }, "failure");
     for (const state of [one, other]) {

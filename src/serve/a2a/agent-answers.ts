@@ -78,7 +78,7 @@ function eventReporter({ report, task }: A2aRun, redactor: Serving["redactor"]):
   let append = task?.artifacts.some(({ artifactId }) => artifactId === "answer") ?? false;
   function tell(last: boolean): void {
     if (said === "") return;
-    report.artifact({ id: "answer", name: "answer", parts: [textPart(redact(said))], append, last });
+    report.artifact({ name: "answer", parts: [textPart(redact(said))], append, last });
     said = "";
     append = true;
   }

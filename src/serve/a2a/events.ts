@@ -35,12 +35,8 @@ function blockPart(block: unknown): Part | undefined {
   if (type === "text" && typeof text === "string") return textPart(text);
   if ((type === "image" || type === "audio") && typeof data === "string") {
     const mediaType = typeof mimeType === "string" ? mimeType : "application/octet-stream";
-    return {
-      content: { $case: "raw", value: Buffer.from(data, "base64") },
-      metadata: undefined,
-      filename: "",
-      mediaType,
-    };
+    const content = { $case: "raw", value: Buffer.from(data, "base64") } as const;
+    return { content, metadata: undefined, filename: "", mediaType };
   }
   return type === "resource" || type === "resource_link" ? dataPart(block) : undefined;
 }
@@ -65,11 +61,11 @@ export interface TaskReport {
 }
 
 export interface ReportedArtifact {
-  readonly id: string;
+  /** Also its id. */
   readonly name: string;
   readonly parts: readonly Part[];
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** True adds the parts to those that were reported under the same id. */
+  /** True adds the parts to those that were reported under the same name. */
   readonly append?: boolean;
   /** False if more of it comes. */
   readonly last?: boolean;
@@ -94,14 +90,10 @@ export function createReport(
     message: parts && agentMessage(parts, { taskId, contextId }),
     timestamp: new Date(clock.now()).toISOString(),
   });
-  const update = (
-    state: TaskState,
-    parts: readonly Part[] | undefined,
-    metadata?: Readonly<Record<string, unknown>>,
-  ): void =>
-    bus.publish(
-      AgentEvent.statusUpdate({ taskId, contextId, status: status(state, parts), metadata: { ...metadata } }),
-    );
+  const update = (state: TaskState, parts: readonly Part[] | undefined, metadata: object = {}): void => {
+    const event = { taskId, contextId, status: status(state, parts), metadata: { ...metadata } };
+    bus.publish(AgentEvent.statusUpdate(event));
+  };
 
   return {
     begin() {
@@ -109,15 +101,9 @@ export function createReport(
       bus.publish(AgentEvent.task({ ...started, status: status(TaskState.TASK_STATE_SUBMITTED, undefined) }));
     },
     working: (parts, metadata) => update(TaskState.TASK_STATE_WORKING, parts, metadata),
-    artifact({ id, name, parts, metadata, append = false, last = true }) {
-      const artifact = {
-        artifactId: id,
-        name,
-        description: "",
-        parts: [...parts],
-        metadata: metadata && { ...metadata },
-        extensions: [],
-      };
+    artifact({ name, parts: [...parts], metadata: about, append = false, last = true }) {
+      const metadata = about && { ...about };
+      const artifact = { artifactId: name, name, description: "", parts, metadata, extensions: [] };
       const event = { taskId, contextId, artifact, append, lastChunk: last, metadata: undefined };
       bus.publish(AgentEvent.artifactUpdate(event));
     },

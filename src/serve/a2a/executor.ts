@@ -64,7 +64,7 @@ export function createArsenalExecutor(
       ...(toolset !== undefined && { toolset }),
     });
     const shown = redactor.known.value(toFound(found, startup.shown()));
-    report.artifact({ id: "tools", name: "tools", parts: [textPart(foundText(shown)), dataPart(shown)] });
+    report.artifact({ name: "tools", parts: [textPart(foundText(shown)), dataPart(shown)] });
     report.end("completed");
   }
 
@@ -96,7 +96,7 @@ export function createArsenalExecutor(
     const known = { ...(toolId !== undefined && { toolId }), ...(replayed && { replayed }), ...(cached && { cached }) };
     const metadata = { status, ...known, traceId, latencyMs: Math.round(latencyMs), attempts };
     const parts = resultParts(redactor.known.value(result.result));
-    report.artifact({ id: "result", name: "result", parts, metadata });
+    report.artifact({ name: "result", parts, metadata });
     report.end("completed");
   }
 

@@ -40,6 +40,15 @@ const PAGE = object("A page of tools.", ["tools"], {
   next: text("The cursor of the next page. Omitted on the last one."),
 });
 
+/** What the two ways to register many tools have in common. */
+const registering = {
+  role: "operator",
+  maxBytes: 16 * 1024 * 1024,
+  answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
+  targets: (_asked: unknown, body: unknown) =>
+    (body as Pick<RegisteredBatch, "registered"> | undefined)?.registered.map(({ id }) => id) ?? [],
+} as const;
+
 /** Looking at tools, adding and removing them. */
 export const toolOperations: readonly Operation[] = [
   operation("listTools", "GET /tools", {
@@ -98,19 +107,11 @@ export const toolOperations: readonly Operation[] = [
   operation("registerTools", "POST /tools/batch", {
     summary: "Register many tools",
     description: "Invalid ones are reported; the rest are registered.",
-    role: "operator",
-    maxBytes: 16 * 1024 * 1024,
+    ...registering,
     body: object("Tools to register.", ["tools"], {
-      tools: {
-        type: "array",
-        items: { type: "object" },
-        maxItems: 10_000,
-        description: "Tool drafts, at most 10,000.",
-      },
+      tools: { ...list({ type: "object" }, "Tool drafts, at most 10,000."), maxItems: 10_000 },
     }),
     examples: { tools: { tools: [EXAMPLE] } },
-    answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
-    targets: (_asked, body) => registeredIn(body),
     async run({ body: { tools } }, { arsenal }) {
       const batch = tools.map((tool) => ({ tool: tool as unknown as ToolDraft }));
       return { body: told(await arsenal.addTools(batch)) };
@@ -118,16 +119,10 @@ export const toolOperations: readonly Operation[] = [
   }),
   operation("importTools", "POST /tools/import", {
     summary: "Register tools written for another API",
-    role: "operator",
-    maxBytes: 16 * 1024 * 1024,
+    ...registering,
     body: object("Tools in a dialect.", ["format", "tools"], {
       format: DIALECT,
-      tools: {
-        type: "array",
-        items: {},
-        maxItems: 10_000,
-        description: "Definitions in that dialect, at most 10,000.",
-      },
+      tools: { ...list({}, "Definitions in that dialect, at most 10,000."), maxItems: 10_000 },
       namespace: text("The namespace of the imported tools. Defaults to the name of the format."),
     }),
     examples: {
@@ -137,9 +132,7 @@ export const toolOperations: readonly Operation[] = [
         tools: [{ type: "function", function: { name: "list_invoices", description: "Lists a customer's invoices." } }],
       },
     },
-    answers: { 200: { description: "What became of each tool.", schema: REGISTERED } },
     problems: ["QUERY_INVALID", "TOOL_INVALID"],
-    targets: (_asked, body) => registeredIn(body),
     async run({ body: { format, tools, namespace } }, { arsenal }) {
       return { body: told(await arsenal.importTools(format, tools, namespace === undefined ? {} : { namespace })) };
     },
@@ -169,11 +162,6 @@ export const toolOperations: readonly Operation[] = [
     },
   }),
 ];
-
-/** The ids of the tools that a batch registered. */
-function registeredIn(body: unknown): readonly string[] {
-  return (body as Pick<RegisteredBatch, "registered"> | undefined)?.registered.map(({ id }) => id) ?? [];
-}
 
 /** A namespace may have dots; a name has none. */
 function split(id: string): [name: string, namespace: string] {
