@@ -183,16 +183,13 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     });
     const all: readonly Compared[] = [...reviewed, said];
     const failure = all.find(({ unread }) => unread !== undefined);
-    const unseen = all.filter(({ found }) => found === "new");
+    const unseen = all.filter(({ found }) => found === "new").map((each) => each.id);
     const waits = unseen.length > 0 || all.some(({ found }) => found === "changed");
     const known =
       reviewed.some(({ found }) => found === "accepted" || found === "changed") ||
       (said.found !== "new" && said.record?.accepted !== undefined && !isUnasked(said.record));
     if (failure !== undefined) failed(ensemble, failure.unread);
-    tellWaiting(
-      ensemble,
-      unseen.map((each) => each.id),
-    );
+    tellWaiting(ensemble, unseen);
     admit(ensemble, known || (mode === "changes" && !waits && failure === undefined));
 
     // Those that are no longer offered stay blocked: somebody may still be about to call one. So do those that a later listing blocked meanwhile.
@@ -224,21 +221,18 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
   /** Looks at what blocks a tool again: another process may have accepted it meanwhile. */
   async function stillBlocked({ id, ensemble, hash }: Block, tool: Tool): Promise<string | undefined> {
     let record: PinRecord | undefined;
-    let lost = false;
+    let lost: boolean;
     try {
       record = (await read(id))?.record;
       lost = record === undefined && (await wasLost());
     } catch (error) {
       return `${tool.id} cannot be compared with what was accepted, so it is not called: ${messageOf(error)}`;
     }
-    if (lost) {
-      void onAccepted?.(ensemble);
-      return unaccepted(id);
-    }
     const found = record === undefined ? "accepted" : stateOf(record, mode);
     if (found === "new") return unaccepted(id);
     if (record !== undefined && found === "changed") return refused(tool.id, id, record);
     void onAccepted?.(ensemble);
+    if (lost) return unaccepted(id);
     // What is accepted must be what the source says now, and what the caller knows.
     const accepted = record?.accepted?.content.hash;
     if (accepted === hash && (id !== tool.id || accepted === hashOfTool(tool))) return undefined;
@@ -283,14 +277,13 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     },
 
     async list() {
-      const listed = (await state.list(PIN)).map(({ key, value }) => {
+      const pins = (await state.list(PIN)).flatMap(({ key, value }) => {
         const id = key.slice(PIN.length);
-        return { id, record: readRecord(id, value) };
+        const record = readRecord(id, value);
+        const isShown = record.waiting !== undefined || currentOf(record).instructions !== "";
+        return isShown ? [toPin(id, record, mode)] : [];
       });
-      const shown = listed.filter(
-        ({ record }) => record.waiting !== undefined || currentOf(record).instructions !== "",
-      );
-      return shown.map(({ id, record }) => toPin(id, record, mode)).sort((one, other) => (one.id < other.id ? -1 : 1));
+      return pins.sort((one, other) => (one.id < other.id ? -1 : 1));
     },
 
     async accept(id, by, options = {}) {
@@ -301,13 +294,9 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
         return afterAccepting(id, before, { ...options, mode, by, at: Math.round(clock.now()) });
       });
       await watch.announce();
-      const earlier = previous?.accepted;
-      emit("pin-accepted", {
-        id,
-        hash: currentOf(record).hash,
-        ...(earlier !== undefined && { previousHash: earlier.content.hash }),
-        by: by.id,
-      });
+      const { hash } = currentOf(record);
+      const previousHash = previous?.accepted?.content.hash;
+      emit("pin-accepted", { id, hash, ...(previousHash !== undefined && { previousHash }), by: by.id });
       await onAccepted?.(record.ensemble);
     },
 

@@ -1,17 +1,10 @@
-import { isSecretText } from "./looks-secret.ts";
+import { isWrittenOutSecret } from "./looks-secret.ts";
 import { hasSecret, type SecretReference } from "./reference.ts";
 import type { Secrets, SecretUse } from "./secrets.ts";
 import type { Caller } from "../../tool/handler.ts";
 
 /** Headers, or variables of an environment: texts by name, each of them perhaps a secret. */
 export type Members = Readonly<Record<string, SecretReference | string>>;
-
-/** Matches names that say their value is a secret: `X-Api-Key`, `GITHUB_TOKEN`, `--access-token`. */
-const SECRET_NAME =
-  /(?:^|[-_.])(?:auth|authorization|cookie|credentials?|api-?key|key|pass|passwd|password|pat|pwd|secret|token)$/i;
-
-/** Shorter written-out values may be ordinary words, whatever their name. */
-const MIN_WRITTEN_OUT = 12;
 
 /** Fills in the secrets that members refer to; `use.field` is their place in the settings. Redacts values whose names say that they are secrets. */
 export async function fillMembers(members: Members, secrets: Secrets, use: SecretUse): Promise<Record<string, string>> {
@@ -23,11 +16,6 @@ export async function fillMembers(members: Members, secrets: Secrets, use: Secre
       for (const part of secretParts(value)) secrets.redactor.add(part);
   }
   return filled;
-}
-
-/** True for a value that its name or its form says is a secret, and that is long enough not to be an ordinary word. */
-export function isWrittenOutSecret(name: string, value: string): boolean {
-  return value.length >= MIN_WRITTEN_OUT && (SECRET_NAME.test(name) || isSecretText(value));
 }
 
 /** What is as good as the whole: the token of `Bearer TOKEN`, the password that is in a `Basic` one or in an address. */

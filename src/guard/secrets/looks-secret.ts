@@ -1,6 +1,5 @@
 import { decodePercent } from "../../tool/schema/keywords.ts";
 import { findPatterns } from "../redaction/secret-patterns.ts";
-import { isWrittenOutSecret } from "./fill-members.ts";
 
 const SECRET_NAME =
   /key|token|secret|passw|passphrase|passwd|pwd|credential|auth|cookie|session|bearer|signature|(?:^|[_-])(?:pat|dsn|pin|jwt|otp|salt)(?:$|[_-])/i;
@@ -12,12 +11,18 @@ const SECRET_ADDRESS = /:\/\/[^/\s@]+@|[?&][^=&]*(?:key|token|secret|sig|auth|pa
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
 const PATH = /^(?:~|\.{1,2})?[\\/]|^[A-Za-z]:[\\/]/;
 
+/** Names that say their value is a secret: `X-Api-Key`, `GITHUB_TOKEN`, `--access-token`. */
+const CREDENTIAL_NAME =
+  /(?:^|[-_.])(?:auth|authorization|cookie|credentials?|api-?key|key|pass|passwd|password|pat|pwd|secret|token)$/i;
+/** Shorter written-out values may be ordinary words, whatever their name. */
+const MIN_WRITTEN_OUT = 12;
+
 /** Whether a setting of this name, in an environment, a header or after a flag, has a value that should not be read by others. */
 export function looksSecret(name: string, value: string): boolean {
   if (value === "" || /^(?:true|false|null|none|on|off|yes|no)$/i.test(value)) return false;
   if (ADDRESS.test(value)) return isSecretAddress(value);
   if (isSecretText(value)) return true;
-  return SECRET_NAME.test(name) && !SETTING_NAME.test(name) && !PATH.test(value);
+  return isSecretName(name) && !PATH.test(value);
 }
 
 /** Whether a text is secret whatever it is called: it has the form of a known key, or is an address with one. */
@@ -47,6 +52,11 @@ function isRandom(value: string): boolean {
   if (!/^[A-Za-z0-9_+=-]{24,}$/.test(value)) return false;
   const changes = value.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
   return changes >= 5;
+}
+
+/** True for a value that its name or its form says is a secret, and that is long enough not to be an ordinary word. */
+export function isWrittenOutSecret(name: string, value: string): boolean {
+  return value.length >= MIN_WRITTEN_OUT && (CREDENTIAL_NAME.test(name) || isSecretText(value));
 }
 
 /** Returns the secrets written out in an address: the password before the host, and query parameters whose name says they are secrets. */
