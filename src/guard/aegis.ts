@@ -284,15 +284,13 @@ function cannotBeApproved({ tool }: AegisRequest, error: unknown): string {
 }
 
 function checkSettings({ maxRequestsPerMinute, rates, confirmationTimeoutS, selfApproval }: AegisSettings): void {
-  const refuse = (field: string, value: unknown, fix: string): never => {
-    throw fixable("CONFIG_INVALID", `${field} is ${showValue(value)}.`, fix, { field, value });
+  const check = (name: string, value: unknown, fix: string, isRight = isPositive(value)): void => {
+    const field = `security.${name}`;
+    if (!isRight) throw fixable("CONFIG_INVALID", `${field} is ${showValue(value)}.`, fix, { field, value });
   };
-  if (!isPositive(maxRequestsPerMinute))
-    refuse("security.max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");
+  check("max_requests_per_minute", maxRequestsPerMinute, "Write a number above 0, such as 60.");
   for (const [whose, calls] of Object.entries(rates ?? {}))
-    if (!isPositive(calls)) refuse(`security.rates.${whose}`, calls, "Write a number of calls a minute, such as 600.");
-  if (!isPositive(confirmationTimeoutS))
-    refuse("security.confirmation_timeout_s", confirmationTimeoutS, "Write a number of seconds above 0, such as 600.");
-  if (selfApproval !== "never" && selfApproval !== "local")
-    refuse("security.self_approval", selfApproval, 'Write "never" or "local".');
+    check(`rates.${whose}`, calls, "Write a number of calls a minute, such as 600.");
+  check("confirmation_timeout_s", confirmationTimeoutS, "Write a number of seconds above 0, such as 600.");
+  check("self_approval", selfApproval, 'Write "never" or "local".', ["never", "local"].includes(selfApproval));
 }

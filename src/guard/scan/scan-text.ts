@@ -110,22 +110,14 @@ function search(text: string, rules: readonly Rule[]): readonly PlacedFinding[] 
   return [...found.values()];
 }
 
-const TYPOGRAPHIC: Readonly<Record<string, string>> = {
-  "\u2018": "'",
-  "\u2019": "'",
-  "\u201C": '"',
-  "\u201D": '"',
-  "\u00A0": " ",
-  "\u2010": "-",
-  "\u2011": "-",
-};
+/** Quotes, a space and hyphens as typesetters write them, and as rules write them. */
+const TYPOGRAPHIC = "\u2018\u2019\u201C\u201D\u00A0\u2010\u2011";
+const PLAIN = `''"" --`;
 
 /** Writes typographic forms as rules write them, one character for one, so that positions stay. */
 function forRules(text: string): string {
-  return /[^\t\n\r\x20-\x7E]/.test(text)
-    ? text.replaceAll(
-        /[\u2018\u2019\u201C\u201D\u00A0\u2010\u2011]/g,
-        (character) => TYPOGRAPHIC[character] ?? character,
-      )
-    : text;
+  if (!/[^\t\n\r\x20-\x7E]/.test(text)) return text;
+  return text.replaceAll(/[\u2018\u2019\u201C\u201D\u00A0\u2010\u2011]/g, (found) =>
+    PLAIN.charAt(TYPOGRAPHIC.indexOf(found)),
+  );
 }

@@ -37,20 +37,11 @@ export interface JwtOptions {
   readonly clock?: Clock;
 }
 
+const RSA = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const;
+const ELLIPTIC = ["ES256", "ES384", "ES512", "EdDSA", "Ed25519"] as const;
+
 /** The signatures that can be accepted: those whose verifier cannot sign. */
-const JWT_ALGORITHMS = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
-] as const;
+const JWT_ALGORITHMS = [...RSA, ...ELLIPTIC] as const;
 type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
 
 const DEFAULT_ALGORITHMS: readonly JwtAlgorithm[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
@@ -242,21 +233,16 @@ function whyNotAccessToken({ typ }: Pick<JWTHeaderParameters, "typ">, payload: J
 
 /** What is wrong with a token, in words that give nothing of it away. */
 function whyRefused(error: errors.JOSEError): string {
-  switch (error.code) {
-    case "ERR_JWT_EXPIRED":
-      return "The token has expired.";
-    case "ERR_JOSE_ALG_NOT_ALLOWED":
-      return "The token is signed with an algorithm that is not accepted.";
-    case "ERR_JWKS_NO_MATCHING_KEY":
-      return "The token is signed with a key that its issuer does not publish.";
-    case "ERR_JWS_SIGNATURE_VERIFICATION_FAILED":
-      return "The signature of the token is wrong.";
-    case "ERR_JWT_CLAIM_VALIDATION_FAILED":
-      return WRONG_CLAIMS[(error as errors.JWTClaimValidationFailed).claim] ?? "A claim of the token is wrong.";
-    default:
-      return "The token is malformed.";
-  }
+  if (error.code !== "ERR_JWT_CLAIM_VALIDATION_FAILED") return REFUSALS[error.code] ?? "The token is malformed.";
+  return WRONG_CLAIMS[(error as errors.JWTClaimValidationFailed).claim] ?? "A claim of the token is wrong.";
 }
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  ERR_JWT_EXPIRED: "The token has expired.",
+  ERR_JOSE_ALG_NOT_ALLOWED: "The token is signed with an algorithm that is not accepted.",
+  ERR_JWKS_NO_MATCHING_KEY: "The token is signed with a key that its issuer does not publish.",
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "The signature of the token is wrong.",
+};
 
 const WRONG_CLAIMS: Readonly<Record<string, string>> = {
   iss: "The token is from another issuer.",

@@ -53,19 +53,11 @@ export interface ObligationsDocument {
   readonly max_result_bytes?: number;
 }
 
-/** The lists a rule matches by: those about the tool first. */
-export const LIST_FIELDS = [
-  "tools",
-  "namespaces",
-  "sources",
-  "capabilities",
-  "risk",
-  "tags",
-  "toolsets",
-  "tenants",
-  "principals",
-  "roles",
-] as const;
+const ABOUT_TOOL = ["tools", "namespaces", "sources", "capabilities", "risk", "tags"] as const;
+const ABOUT_CALLER = ["toolsets", "tenants", "principals", "roles"] as const;
+
+/** The lists a rule matches by. */
+export const LIST_FIELDS = [...ABOUT_TOOL, ...ABOUT_CALLER] as const;
 export type ListField = (typeof LIST_FIELDS)[number];
 
 /** A rule that was checked, its lists all lists. */
