@@ -25,7 +25,13 @@ export function matchPatterns(
     throw fixable("CONFIG_INVALID", problem, fix, { field, value: patterns });
   }
   const compiled = patterns.map((pattern: unknown, index) => compilePattern(pattern, `${field}.${index}`, grants));
-  return (tool) => firstMatch(compiled, tool);
+  return (tool) => {
+    if (compiled.length === 0) return undefined;
+    const [name, id, sourceName] = [tool.name.toLowerCase(), tool.id.toLowerCase(), tool.sourceName.toLowerCase()];
+    return compiled.find(
+      ({ matches, coversSourceName }) => matches(name) || matches(id) || (coversSourceName && matches(sourceName)),
+    )?.text;
+  };
 }
 
 /** The same, but compares each tool once: tools are immutable, and every retrieval asks about all of them. */
@@ -34,13 +40,7 @@ export function compilePatterns(...given: Parameters<typeof matchPatterns>): Pat
   return given[0].length === 0 ? match : remember(match);
 }
 
-interface CompiledPattern {
-  readonly text: string;
-  matches(name: string): boolean;
-  readonly coversSourceName: boolean;
-}
-
-function compilePattern(pattern: unknown, field: string, grants: boolean): CompiledPattern {
+function compilePattern(pattern: unknown, field: string, grants: boolean) {
   const text = typeof pattern === "string" ? pattern.trim() : "";
   if (text === "") {
     const fix = "Write a tool name, an id or a pattern with * and ?, such as delete_*, or remove the entry.";
@@ -48,16 +48,6 @@ function compilePattern(pattern: unknown, field: string, grants: boolean): Compi
     throw fixable("CONFIG_INVALID", problem, fix, { field, value: pattern });
   }
   return { text, matches: wildcard(text.toLowerCase()), coversSourceName: !(grants && text.includes(".")) };
-}
-
-function firstMatch(patterns: readonly CompiledPattern[], tool: NamedTool): string | undefined {
-  if (patterns.length === 0) return undefined;
-  const name = tool.name.toLowerCase();
-  const id = tool.id.toLowerCase();
-  const sourceName = tool.sourceName.toLowerCase();
-  for (const { text, matches, coversSourceName } of patterns)
-    if (matches(name) || matches(id) || (coversSourceName && matches(sourceName))) return text;
-  return undefined;
 }
 
 /** A matcher for a pattern in which `*` stands for any characters and `?` for exactly one. Case matters here. */

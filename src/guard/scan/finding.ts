@@ -63,8 +63,6 @@ export function reaches(severity: Severity, threshold: Severity): boolean {
 }
 
 /** The worst of several; undefined if there is none. */
-export function worst(severities: Iterable<Severity>): Severity | undefined {
-  let found: Severity | undefined;
-  for (const severity of severities) if (found === undefined || reaches(severity, found)) found = severity;
-  return found;
+export function worst(severities: readonly Severity[]): Severity | undefined {
+  return SEVERITIES.findLast((severity) => severities.includes(severity));
 }

@@ -4,21 +4,10 @@ import type { Egress, EgressRequest } from "../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
+type Metadata = Readonly<Record<string, unknown>>;
+
 /** An issuer, asked through its public addresses. */
-export interface Issuer {
-  /** As its tokens have it in `iss`. */
-  readonly name: string;
-  /** Returns what the issuer publishes about itself. It is kept for ten minutes, or until `forget`. */
-  metadata(): Promise<Readonly<Record<string, unknown>>>;
-  forget(): void;
-  /** Returns an address from the metadata. Undefined if it is missing, or is not https although the issuer is not on this machine. */
-  address(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined;
-  /** Sends a request to one of the issuer's addresses. The body is undefined unless it is a JSON object. */
-  ask(
-    url: string,
-    request?: Pick<EgressRequest, "method" | "headers" | "body">,
-  ): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> | undefined }>;
-}
+export type Issuer = ReturnType<typeof createIssuer>;
 
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 1024 * 1024;
@@ -31,12 +20,13 @@ export function createIssuer(options: {
   readonly jwksUri?: string;
   readonly egress: Egress;
   readonly clock?: Clock;
-}): Issuer {
+}) {
   const { issuer, jwksUri, egress, clock = systemClock } = options;
-  let kept: { readonly metadata: Readonly<Record<string, unknown>>; readonly until: number } | undefined;
-  let discovering: ReturnType<Issuer["metadata"]> | undefined;
+  let kept: { readonly metadata: Metadata; readonly until: number } | undefined;
+  let discovering: Promise<Metadata> | undefined;
 
-  const ask: Issuer["ask"] = async (url, request = {}) => {
+  /** Sends a request to one of the issuer's addresses. The body is undefined unless it is a JSON object. */
+  async function ask(url: string, request: Pick<EgressRequest, "method" | "headers" | "body"> = {}) {
     const { status, body } = await egress.request(url, {
       ...request,
       headers: { accept: "application/json", ...request.headers },
@@ -47,9 +37,9 @@ export function createIssuer(options: {
       trusted: url === jwksUri || URL.parse(url)?.origin === new URL(issuer).origin,
     });
     return { status, body: toObject(await text(body)) };
-  };
+  }
 
-  async function discover(): Promise<Readonly<Record<string, unknown>>> {
+  async function discover(): Promise<Metadata> {
     for (const url of metadataUrls(issuer)) {
       const { status, body } = await ask(url);
       if (status !== 200 || body === undefined) continue;
@@ -61,14 +51,19 @@ export function createIssuer(options: {
   }
 
   return {
+    /** As its tokens have it in `iss`. */
     name: issuer,
     ask,
-    async metadata() {
+    /** Returns what the issuer publishes about itself. It is kept for ten minutes, or until `forget`. */
+    async metadata(): Promise<Metadata> {
       if (kept !== undefined && clock.now() < kept.until) return kept.metadata;
       return (discovering ??= discover().finally(() => (discovering = undefined)));
     },
-    forget: () => (kept = undefined),
-    address(metadata, name) {
+    forget(): void {
+      kept = undefined;
+    },
+    /** Returns an address from the metadata. Undefined if it is missing, or is not https although the issuer is not on this machine. */
+    address(metadata: Metadata, name: string): string | undefined {
       const { [name]: uri } = metadata;
       return typeof uri === "string" && isSafe(uri, issuer) ? uri : undefined;
     },
@@ -91,7 +86,7 @@ function isSafe(uri: string, issuer: string): boolean {
   return protocol === "https:" || (protocol === "http:" && origin === new URL(issuer).origin);
 }
 
-function toObject(body: string): Record<string, unknown> | undefined {
+function toObject(body: string): Metadata | undefined {
   try {
     const value: unknown = JSON.parse(body);
     return isPlainObject(value) ? value : undefined;

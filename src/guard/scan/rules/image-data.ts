@@ -26,19 +26,18 @@ const LONG_PART = 120;
 export function imageDataRule(allowedDomains: readonly string[] = []): Rule {
   const allowed = onlyWithin(allowedDomains);
 
-  function isBad(written: string): boolean {
-    const url = URL.parse(written.slice(written.search(/https?:\/\//i)));
-    return url !== null && !isWithin(url.hostname, allowed) && carriesData(url);
-  }
-
   return {
     id: "exfiltration.image-data",
     category: "exfiltration",
     severity: "medium",
     message: "Contains an image whose address sends data to a host that is not allowed.",
     find(text) {
-      const isBadSpan = ({ start, end }: Span): boolean => isBad(text.text.slice(start, end));
-      return text.all(IMAGES).find(isBadSpan) ?? shownDefinitions(text).find(isBadSpan);
+      const isBad = ({ start, end }: Span): boolean => {
+        const written = text.text.slice(start, end);
+        const url = URL.parse(written.slice(written.search(/https?:\/\//i)));
+        return url !== null && !isWithin(url.hostname, allowed) && carriesData(url);
+      };
+      return text.all(IMAGES).find(isBad) ?? shownDefinitions(text).find(isBad);
     },
   };
 }
