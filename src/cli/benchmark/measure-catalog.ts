@@ -2,25 +2,16 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
-import { measureRetrieval, type RetrievalFigures, timeOf } from "./measure-retrieval.ts";
+import { measureRetrieval, timeOf } from "./measure-retrieval.ts";
 import { memoryUsed } from "./memory-used.ts";
 import { createPlainBm25 } from "./plain-bm25.ts";
 import { syntheticQueries, syntheticTools } from "./synthetic-tools.ts";
 
 /** How a catalog of one size fares, and the baselines of the same run. */
-export interface CatalogFigures extends RetrievalFigures {
-  readonly tools: number;
-  /** Registered and indexed until they can be found. The tuned tier learns them afterwards. */
-  readonly toolsPerSecond: number;
-  /** Copying each definition into a map. */
-  readonly copiedPerSecond: number;
-  /** Registering, over copying. */
-  readonly registrationRatio: number;
-  readonly bytesPerTool: number;
-}
+export type CatalogFigures = Awaited<ReturnType<typeof measureCatalog>>;
 
 /** What a measurement may be told. */
-export interface MeasureOptions {
+interface MeasureOptions {
   readonly tier: TierName;
   /** Retrieval, and registration of few tools, are measured so often and the best round counts: the machine may be busy with other things. */
   readonly rounds: number;
@@ -38,7 +29,7 @@ const FEW = 10_000;
 const TURN = 1000;
 
 /** Registers invented tools, retrieves for invented requests, and measures both. */
-export async function measureCatalog(size: number, options: MeasureOptions): Promise<CatalogFigures> {
+export async function measureCatalog(size: number, options: MeasureOptions) {
   const { tier, rounds, signal } = options;
   const drafts = await inventTools(size, signal);
   const config = { telemetry: { enabled: false }, embedder: { tier, cache: false } } as const;
@@ -66,8 +57,11 @@ export async function measureCatalog(size: number, options: MeasureOptions): Pro
   return {
     tools: size,
     ...retrieval,
+    /** Registered and indexed until they can be found. The tuned tier learns them afterwards. */
     toolsPerSecond: Math.round((size / registrationMs) * 1000),
+    /** Copying each definition into a map. */
     copiedPerSecond: Math.round((size / copyMs) * 1000),
+    /** Registering, over copying. */
     registrationRatio: registrationMs / copyMs,
     bytesPerTool,
   };

@@ -1,12 +1,9 @@
 import { parseEnv } from "node:util";
 
-/** The name of a server's env file: `My Server` is `my-server.env`. */
+/** The name of a server's env file, without .env: `My Server` is `my-server`. */
 export function envFileName(server: string): string {
-  const name = server
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "");
-  return `${name || "server"}.env`;
+  const name = server.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, "-");
+  return name.replaceAll(/^-+|-+$/g, "") || "server";
 }
 
 /** Whether a value read back from an env file is the one that was written. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, isAbsolute, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { knownMembers } from "../../config/clients/client-config.ts";
-import { type ClientInput, inputVariable } from "../../config/clients/client-references.ts";
+import { inputVariable } from "../../config/clients/client-references.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { present } from "../../tool/present.ts";
 import { envFileName } from "./env-file.ts";
@@ -23,25 +23,21 @@ export interface EnvFile {
 }
 
 /** The servers of all clients, each once. */
-export interface Gathered {
-  /** As they go into arsenal.yaml. */
-  readonly servers: Readonly<Record<string, ServerEntry>>;
-  readonly envFiles: readonly EnvFile[];
-  /** Servers that share a name and differ, and what the later is called now. */
-  readonly renamed: readonly { readonly client: string; readonly from: string; readonly to: string }[];
-}
+export type Gathered = ReturnType<typeof gather>;
 
 /** Brings the servers of several clients together. One that two clients share is there once; one that differs gets another name. */
 export function gather(
   clients: readonly FoundClient[],
   options: { readonly inline: boolean; readonly folder: string },
-): Gathered {
+) {
   const originals = new Map<string, ServerEntry>();
   const renamed: { client: string; from: string; to: string }[] = [];
-  for (const { client, servers, workspace, inputs } of clients) {
-    for (const [from, entry] of Object.entries(servers)) {
-      const known = portableEntry(knownMembers(entry), { workspace, folder: options.folder, inputs });
-      const to = freeName(from, client, known, originals);
+  for (const found of clients) {
+    const { client } = found;
+    for (const [from, entry] of Object.entries(found.servers)) {
+      const known = portableEntry(knownMembers(entry), found, options.folder);
+      const isFree = (name: string): boolean => !originals.has(name) || isDeepStrictEqual(originals.get(name), known);
+      const to = isFree(from) ? from : firstFree(`${from}-${client.toLowerCase().replaceAll(" ", "-")}`, isFree);
       if (to !== from && !originals.has(to)) renamed.push({ client, from, to });
       originals.set(to, known);
     }
@@ -52,29 +48,27 @@ export function gather(
     const { entry, secrets } = separateSecrets(server, original);
     const missing = missingVariables(entry);
     if (Object.keys(secrets).length === 0 && missing.length === 0) return [server, entry] as const;
-    const path = freePath(server, envFiles);
+    const isFree = (name: string): boolean => !envFiles.some((file) => file.path === `${PRIVATE_FOLDER}/${name}.env`);
+    const path = `${PRIVATE_FOLDER}/${firstFree(envFileName(server), isFree)}.env`;
     envFiles.push({ server, path, values: secrets, missing });
     // A client's own env file comes first: what stood in the entry overrides it.
     const own = entry["envFile"] === undefined ? [] : [entry["envFile"]].flat();
     return [server, { ...entry, envFile: own.length === 0 ? path : [...own, path] }] as const;
   });
-  return { servers: Object.fromEntries(servers), envFiles, renamed };
+  return {
+    /** As they go into arsenal.yaml. */
+    servers: Object.fromEntries(servers) as Readonly<Record<string, ServerEntry>>,
+    envFiles,
+    /** Servers that share a name and differ, and what the later is called now. */
+    renamed,
+  };
 }
 
-function freeName(from: string, client: string, entry: ServerEntry, taken: ReadonlyMap<string, ServerEntry>): string {
-  const isFree = (name: string): boolean => !taken.has(name) || isDeepStrictEqual(taken.get(name), entry);
-  const other = `${from}-${client.toLowerCase().replaceAll(" ", "-")}`;
-  let name = isFree(from) ? from : other;
-  for (let count = 2; !isFree(name); count++) name = `${other}-${count}`;
-  return name;
-}
-
-function freePath(server: string, taken: readonly EnvFile[]): string {
-  const name = envFileName(server);
-  const isTaken = (path: string): boolean => taken.some((file) => file.path === path);
-  let path = `${PRIVATE_FOLDER}/${name}`;
-  for (let count = 2; isTaken(path); count++) path = `${PRIVATE_FOLDER}/${name.replace(/\.env$/, `-${count}.env`)}`;
-  return path;
+/** The first name that is free: `name`, `name-2`, `name-3`, … */
+function firstFree(name: string, isFree: (name: string) => boolean): string {
+  let free = name;
+  for (let count = 2; !isFree(free); count++) free = `${name}-${count}`;
+  return free;
 }
 
 /** Variables that stand for inputs of VS Code without a default. */
@@ -83,18 +77,8 @@ function missingVariables(entry: ServerEntry): readonly string[] {
   return [...new Set(Array.from(ids, ([, id = ""]) => inputVariable(id)))];
 }
 
-/** The entry as it means the same in arsenal.yaml: paths start from its folder, and inputs with a default have it. */
-function portableEntry(
-  entry: ServerEntry,
-  places: {
-    /** The folder that paths in the entry start from, for clients that say which. */
-    readonly workspace: string | undefined;
-    /** The folder of arsenal.yaml. */
-    readonly folder: string;
-    readonly inputs: readonly ClientInput[];
-  },
-): ServerEntry {
-  const { workspace, folder, inputs } = places;
+/** The entry as it means the same in arsenal.yaml in `folder`: paths start from there, and inputs with a default have it. */
+function portableEntry(entry: ServerEntry, { workspace, inputs }: FoundClient, folder: string): ServerEntry {
   const moved = workspace !== undefined && resolve(workspace) !== resolve(folder);
   const reference = (text: string): string =>
     text.replaceAll(/\$\$\{|\$\{([^}]*)\}/g, (whole: string, inner: string | undefined) => {
