@@ -1,10 +1,19 @@
 import { ArsenalError, fixable } from "../errors/arsenal-error.ts";
-import { showValue } from "../errors/show-value.ts";
+import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Input } from "./command.ts";
 
 /** The error for something that the user typed: what is wrong with it, and how to fix it. */
 export function wrongInput(field: string, value: unknown, problem: string, fix: string): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field, value });
+}
+
+/** Parses JSON that the user wrote. `refuse` throws, with the parser's reason. */
+export function parseJson(text: string, refuse: (reason: string) => never): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return refuse(messageOf(error));
+  }
 }
 
 /** The value of an option that takes one of a few names; undefined if it was not given. */

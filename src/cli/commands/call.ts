@@ -8,7 +8,7 @@ import { localOperator } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { MCP_CONFIG, openArsenal, throughToolset, TOOLSET } from "../arsenal/open-arsenal.ts";
-import { wrongInput } from "../input.ts";
+import { parseJson, wrongInput } from "../input.ts";
 import { PROGRAM } from "../program.ts";
 
 export const command: Command = {
@@ -79,11 +79,6 @@ async function readArguments(input: Input, terminal: Terminal): Promise<Record<s
   const path = resolve(terminal.folder, file ?? "");
   const unread = (): never => refuse(field, file, `cannot read ${file}`, "Check the path.");
   const text = args ?? (await readFile(path, "utf8").catch(unread));
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    refuse(field, text, `${showValue(text)} is not JSON: ${error instanceof Error ? error.message : ""}`);
-  }
+  const value = parseJson(text, (reason) => refuse(field, text, `${showValue(text)} is not JSON: ${reason}`));
   return isPlainObject(value) ? value : refuse(field, value, `${showValue(value)} is not a JSON object`);
 }

@@ -7,7 +7,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { convertTools, keepNames, readTools, renamed } from "../../transcode/convert-tools.ts";
-import { readNumber, wrongInput } from "../input.ts";
+import { parseJson, readNumber, wrongInput } from "../input.ts";
 import { note } from "../terminal/style.ts";
 
 const NAMES = DIALECT_NAMES.join(", ");
@@ -50,12 +50,8 @@ export async function dialectOption(input: Input, option: string, hint?: unknown
   try {
     return await toDialect(name as DialectName, hint);
   } catch (error) {
-    const fix = `Use one of ${NAMES}.`;
-    throw new ArsenalError("INPUT_INVALID", `--${option}: ${messageOf(error)}`, {
-      field: `--${option}`,
-      value: name,
-      fix,
-    });
+    const details = { field: `--${option}`, value: name, fix: `Use one of ${NAMES}.` };
+    throw new ArsenalError("INPUT_INVALID", `--${option}: ${messageOf(error)}`, details);
   }
 }
 
@@ -73,12 +69,9 @@ async function readInput({ protocol, signal }: Terminal): Promise<string> {
 
 /** The definitions in `{"tools": […]}` or a list. Gemini's API groups them once more. */
 function readDefinitions(text: string): readonly unknown[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw noInput(`it is not JSON: ${error instanceof Error ? error.message : ""}`, text);
-  }
+  const value = parseJson(text, (reason) => {
+    throw noInput(`it is not JSON: ${reason}`, text);
+  });
   const tools = isPlainObject(value) ? value["tools"] : value;
   if (!Array.isArray(tools)) throw noInput(`it is ${showValue(value)}`, value);
   return tools.flatMap((tool: unknown) =>

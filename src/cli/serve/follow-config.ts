@@ -60,20 +60,18 @@ export function createFollower(
 
   /** Quietly: nothing is said unless something came. */
   async function reload(quiet: boolean): Promise<void> {
+    const refuse = (problems: readonly string[]): void => {
+      for (const line of quiet ? [] : [...problems, NOT_RELOADED]) tell(line);
+    };
     let next: Configured;
     try {
       next = await load();
     } catch (error) {
-      if (quiet) return;
-      for (const line of problemsOf(error)) tell(line);
-      tell(NOT_RELOADED);
-      return;
+      return refuse(problemsOf(error));
     }
     // An editor may empty a file before it writes, and a full disk leaves it empty: nobody means to remove every server so.
-    if (next.emptyFile !== undefined && current.emptyFile === undefined) {
-      if (!quiet) tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
-      return;
-    }
+    if (next.emptyFile !== undefined && current.emptyFile === undefined)
+      return quiet ? undefined : tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
     next = { ...next, documents: await usableDocuments(current.documents, next.documents) };
     const { leaving, coming, comingDocuments, comingAgents, needRestart } = configChanges(current, next);
     let toolsets: ReturnType<typeof followToolsets>;
@@ -81,8 +79,7 @@ export function createFollower(
       toolsets = followToolsets(arsenal, current.config, next.config);
     } catch (error) {
       followToolsets(arsenal, next.config, current.config);
-      for (const line of quiet ? [] : [...problemsOf(error), NOT_RELOADED]) tell(line);
-      return;
+      return refuse(problemsOf(error));
     }
     current = next;
     for (const name of leaving) await arsenal.removeEnsemble(name);

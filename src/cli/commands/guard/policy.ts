@@ -16,7 +16,7 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { MCP_CONFIG, openArsenal, readSettings } from "../../arsenal/open-arsenal.ts";
-import { wrongInput } from "../../input.ts";
+import { parseJson, wrongInput } from "../../input.ts";
 import { table } from "../../terminal/style.ts";
 
 export const command: Command = {
@@ -128,10 +128,8 @@ function whoCalls(input: Input): Principal {
 function parseOption({ options }: Input, name: string): unknown {
   const text = options[name];
   if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
+  return parseJson(text, () => {
     const fix = `Write it as '{"key": "value"}'.`;
     throw wrongInput(`--${name}`, text, `--${name} is not JSON: ${showValue(text)}.`, fix);
-  }
+  });
 }
