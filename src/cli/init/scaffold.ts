@@ -94,12 +94,7 @@ const QUERIES: readonly object[] = [
 ];
 
 /** The tools that `init` writes: small, offline, and enough for every command. All parameters are required; handlers are JavaScript. */
-const EXAMPLE_TOOLS: readonly {
-  readonly id: string;
-  readonly description: string;
-  readonly parameters: Readonly<Record<string, "string" | "number">>;
-  readonly handler: string;
-}[] = [
+const EXAMPLE_TOOLS = [
   {
     id: "crm.find_customer",
     description: "Find customers by any part of their name.",

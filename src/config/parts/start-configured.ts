@@ -26,10 +26,13 @@ export interface Started {
 }
 
 /** The part of an arsenal that its configuration fills. */
-export interface Startable extends DocumentTaker, AgentTaker {
+interface Startable {
   readonly emit: Emit;
   isClosed(): boolean;
+  /** Each returns how many tools came. */
   addEnsemble(source: Source): Promise<number>;
+  addOpenApi(settings: OpenApiSettings): Promise<number>;
+  addA2aAgent(settings: A2aAgentSettings, options?: AddAgentOptions): Promise<number>;
   /** Returns at once; the server is retried in the background. */
   addMcpServer(server: McpServerSettings): Promise<unknown>;
 }
@@ -91,11 +94,6 @@ export async function startConfigured(
   return { documents: all, ensembles, close };
 }
 
-/** Adds the operations of a document as tools. Returns how many came. */
-export interface DocumentTaker {
-  addOpenApi(settings: OpenApiSettings): Promise<number>;
-}
-
 /** How one document, entry of source files or agent fared: how many tools it gave, or why it gave none. */
 export interface DocumentReport {
   readonly kind: "OpenAPI" | "files" | "A2A";
@@ -108,7 +106,7 @@ export interface DocumentReport {
 
 /** Adds the operations of each document as tools. Resolves once local documents are loaded; `reports` also waits for remote ones, and never rejects. */
 export async function loadDocuments(
-  arsenal: DocumentTaker,
+  arsenal: Pick<Startable, "addOpenApi">,
   documents: readonly ConfiguredDocument[],
 ): Promise<{ readonly reports: Promise<readonly DocumentReport[]> }> {
   const loading = documents.map((settings) =>
@@ -118,14 +116,9 @@ export async function loadDocuments(
   return { reports: Promise.all(loading) };
 }
 
-/** Adds the skills of an agent as tools. Returns how many came. */
-export interface AgentTaker {
-  addA2aAgent(settings: A2aAgentSettings, options?: AddAgentOptions): Promise<number>;
-}
-
 /** Connects agents, all at once. Never rejects: one that cannot be reached is reported, and retried in the background. */
 export function connectAgents(
-  arsenal: AgentTaker,
+  arsenal: Pick<Startable, "addA2aAgent">,
   agents: readonly A2aAgentSettings[],
 ): Promise<readonly DocumentReport[]> {
   const connect = (agent: A2aAgentSettings): Promise<DocumentReport> =>

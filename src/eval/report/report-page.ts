@@ -74,24 +74,15 @@ function nameOf(index: number): string {
 function plots(runs: readonly ReportedRun[]): readonly Markup[] {
   const series = <Value>(values: (run: ReportedRun) => readonly Value[]) =>
     runs.map((run, index) => ({ name: nameOf(index), values: values(run) }));
-  const times = runs.map(({ answers }) => answers.map(({ durationMs }) => durationMs));
-  const edges = timeEdges(times);
+  const timesOf = ({ answers }: ReportedRun): readonly number[] => answers.map(({ durationMs }) => durationMs);
+  const edges = timeEdges(runs.map(timesOf));
+  const recall = series(({ answers }) => recallCurve(answers, DEPTH));
+  const ranks = series(({ answers }) => rankHistogram(answers));
+  const times = series((run) => timeHistogram(timesOf(run), edges));
   return [
-    curvePlot(
-      "Recall at k",
-      series(({ answers }) => recallCurve(answers, DEPTH)),
-    ),
-    barPlot(
-      "Rank of the first relevant tool",
-      "rank",
-      series(({ answers }) => rankHistogram(answers)),
-    ),
-    barPlot(
-      "Time a query takes",
-      "milliseconds, up to",
-      times.map((list, index) => ({ name: nameOf(index), values: timeHistogram(list, edges) })),
-      3,
-    ),
+    curvePlot("Recall at k", recall),
+    barPlot("Rank of the first relevant tool", "rank", ranks),
+    barPlot("Time a query takes", "milliseconds, up to", times, 3),
   ];
 }
 

@@ -121,14 +121,9 @@ function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out,
 
 function row({ at, data }: Call, { green, red }: ReturnType<typeof styles>): readonly string[] {
   const { toolId, status, latencyMs, principal } = data;
+  const time = new Date(at).toLocaleTimeString();
   const shown = status === "success" ? green(status) : red(status);
-  return [
-    new Date(at).toLocaleTimeString(),
-    clip(toolId, 40),
-    shown,
-    `${Math.round(latencyMs)} ms`,
-    clip(principal, 20),
-  ];
+  return [time, clip(toolId, 40), shown, `${Math.round(latencyMs)} ms`, clip(principal, 20)];
 }
 
 /** Numbers as a line of bars; the highest fills its place. */

@@ -95,10 +95,7 @@ function showTrace(
   terminal.out.write(`${parts.join("\n\n")}\n`);
 }
 
-function callerOf({
-  principal,
-  tenant,
-}: Pick<CallRecord, "tenant"> & { readonly principal?: string }): readonly string[] {
+function callerOf({ principal, tenant }: Pick<RetrievalRecord, "principal" | "tenant">): readonly string[] {
   return [principal, tenant].flatMap((part) => (part === undefined ? [] : [clip(part, 40)]));
 }
 

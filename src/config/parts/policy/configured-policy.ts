@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { DEFAULT_CONFIRMATION, patternsPolicy } from "../../../adapters/policies/patterns.ts";
 import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
@@ -23,7 +24,13 @@ function filePolicies(): typeof FilePolicies {
 
 /** Reads a policy file. Throws `CONFIG_INVALID` if it cannot be read. */
 export function readPolicyText(path: string): string {
-  return filePolicies().readPolicyText(path);
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const fix = "Check the path, or leave security.policy_file out.";
+    const details = { field: "security.policy_file", value: path, cause };
+    throw fixable("CONFIG_INVALID", `The policy file ${path} cannot be read.`, fix, details);
+  }
 }
 
 /** Refuses lists beside a policy file: they would be ignored, or contradict it. */
