@@ -106,9 +106,8 @@ function readMembers(
   }
   if (!fills) return members;
   const filled = Object.entries(schemas).map(([key, schema]) => {
-    const fallback = schema.default === undefined ? undefined : structuredClone(schema.default);
-    const isGiven = Object.hasOwn(members, key) || fallback === undefined;
-    return [key, isGiven ? members[key] : readSetting(fallback, schema, [...path, key], reading)] as const;
+    if (Object.hasOwn(members, key) || schema.default === undefined) return [key, members[key]] as const;
+    return [key, readSetting(structuredClone(schema.default), schema, [...path, key], reading)] as const;
   });
   return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
 }
