@@ -1,3 +1,4 @@
+import { messageOf } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { State } from "./state.port.ts";
@@ -33,8 +34,7 @@ export function reportDocuments(
       isAway = false;
       return;
     }
-    const message = error instanceof Error ? error.message : String(error);
-    if (!isAway) emit("state-unavailable", { part: "documents", fails: "closed", message });
+    if (!isAway) emit("state-unavailable", { part: "documents", fails: "closed", message: messageOf(error) });
     isAway = true;
     cancel = clock.after(TRY_AGAIN_MS, () => void look(), { background: true });
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { CallOutcome, Limits, Pass } from "./limits.port.ts";
@@ -32,8 +33,8 @@ export function withLocalLimits(
 
   function failed(error: unknown): void {
     if (closed) return;
-    const message = error instanceof Error ? error.message : String(error);
-    if (awayUntil === undefined) emit("state-unavailable", { part: "limits", fails: "open", message });
+    if (awayUntil === undefined)
+      emit("state-unavailable", { part: "limits", fails: "open", message: messageOf(error) });
     awayUntil = clock.now() + TRY_AGAIN_MS;
     cancelTry ??= clock.after(TRY_AGAIN_MS, () => void tryAgain(), { background: true });
   }

@@ -74,7 +74,8 @@ async function ownerOf(lockPath: string): Promise<string | undefined> {
   }
 }
 
-function isRunning(processId: number): boolean {
+/** True if there is a process with this id. */
+export function isRunning(processId: number): boolean {
   try {
     process.kill(processId, 0);
     return true;

@@ -14,6 +14,7 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
+import { isRunning } from "../../system/file-lock.ts";
 
 export type SnapshotFile = ReturnType<typeof snapshotFile>;
 
@@ -191,15 +192,6 @@ export function snapshotFile(path: string) {
       return checksum;
     },
   };
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return codeOf(cause) !== "ESRCH";
-  }
 }
 
 function failure(problem: string, file: string, fix: string, cause?: unknown): ArsenalError {

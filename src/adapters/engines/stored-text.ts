@@ -1,4 +1,6 @@
+import type { EngineQuery } from "../../catalog/catalog-engine.port.ts";
 import { fixable } from "../../errors/arsenal-error.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
@@ -39,9 +41,15 @@ export function toJson(tool: Tool): string {
     return JSON.stringify(tool);
   } catch (cause) {
     const fix = "Make the tool plain JSON data.";
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw fixable("STORE_FAILED", `The tool ${tool.id} cannot be kept: ${why}.`, fix, { value: tool.id, cause });
+    const problem = `The tool ${tool.id} cannot be kept: ${messageOf(cause)}.`;
+    throw fixable("STORE_FAILED", problem, fix, { value: tool.id, cause });
   }
+}
+
+/** Both filters of a query as one; undefined if they accept every tool. */
+export function narrowing({ filter, visible }: Pick<EngineQuery, "filter" | "visible">): ToolFilter | undefined {
+  const all = [visible, filter].filter((each): each is ToolFilter => !isEveryTool(each));
+  return all.length === 0 ? undefined : { all };
 }
 
 /** True if the filter accepts every tool without a look at it. */

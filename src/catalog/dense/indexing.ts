@@ -17,8 +17,6 @@ const TURN = 256;
 /** Tools that failed before and are retried, one by one, in each page. */
 const RETRIED = 64;
 
-export type Indexing = ReturnType<typeof createIndexing>;
-
 /** Embeds in the background the tools that have no vectors of an embedder: what the embedder has at hand first, then the rest. */
 export function createIndexing({
   embedder,

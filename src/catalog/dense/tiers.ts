@@ -5,7 +5,7 @@ import type { CatalogEngine, ModelVector } from "../catalog-engine.port.ts";
 import type { Embedder } from "../embedder.port.ts";
 import type { Exclusively } from "../exclusively.ts";
 import { createEmbeddings, type Embeddings, vectorsName } from "./embeddings.ts";
-import { createIndexing, type Indexing, withoutVectors } from "./indexing.ts";
+import { createIndexing, withoutVectors } from "./indexing.ts";
 
 /** One embedder, and what its answers are called. */
 export interface Tier {
@@ -58,16 +58,6 @@ function knowsEnough(known: number, population: number): boolean {
 const LEAST_SHARE = 0.25;
 const LEAST_TOOLS = 10;
 
-interface Level {
-  readonly name: string;
-  readonly embedder: Embedder;
-  readonly embeddings: Embeddings;
-  /** What answers while this tier does not, for messages. */
-  readonly otherwise: string;
-  /** Absent in the first, unless the engine is shared. */
-  readonly indexing: Indexing | undefined;
-}
-
 export type Tiers = NonNullable<ReturnType<typeof createTiers>>;
 
 /**
@@ -91,14 +81,16 @@ export function createTiers({
   /** Given if other processes share the engine. */
   readonly exclusively?: Exclusively | undefined;
 }) {
-  const levels: readonly Level[] = tiers.map(({ name, embedder }, index) => {
-    const otherwise = index === 0 ? "words" : "a lesser model";
-    const embeddings = createEmbeddings({ embedder, engine, otherwise, emit, clock });
+  type Level = (typeof levels)[number];
+  const levels = tiers.map(({ name, embedder }, index) => {
     const isFirst = index === 0;
-    const indexing =
-      exclusively || !isFirst
-        ? createIndexing({ embedder, embeddings, engine, clock, exclusively, first: isFirst })
-        : undefined;
+    /** What answers while this tier does not, for messages. */
+    const otherwise = isFirst ? "words" : "a lesser model";
+    const embeddings = createEmbeddings({ embedder, engine, otherwise, emit, clock });
+    /** The first embeds what it is given itself, unless the engine is shared. */
+    const isIndexed = exclusively !== undefined || !isFirst;
+    const parts = { embedder, embeddings, engine, clock, exclusively, first: isFirst };
+    const indexing = isIndexed ? createIndexing(parts) : undefined;
     return { name: name ?? embedder.model, embedder, embeddings, otherwise, indexing };
   });
   const [first] = levels;

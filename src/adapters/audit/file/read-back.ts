@@ -1,10 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { readLine } from "../../../guard/audit/chain.ts";
 import type { KeptRecord, ReadAuditOptions } from "../../../guard/audit.port.ts";
-import { auditFiles, lastSeqOf, piecesBackward, readAt } from "./segment-writer.ts";
-
-const CHUNK = 64 * 1024;
-const LINE_BREAK = 10;
+import { auditFiles, CHUNK, lastSeqOf, LINE_BREAK, piecesBackward, readAt } from "./segment-writer.ts";
 
 /** A line longer than this is not one of ours. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;

@@ -148,8 +148,8 @@ async function readTail(
   throw fixable("STORE_FAILED", problem, fix, { field: "audit.file", value: file });
 }
 
-const CHUNK = 64 * 1024;
-const LINE_BREAK = 10;
+export const CHUNK = 64 * 1024;
+export const LINE_BREAK = 10;
 
 /** What stands between line breaks up to a place, last first. The first piece is what follows the last break: not a whole line, often empty. */
 export async function* piecesBackward(

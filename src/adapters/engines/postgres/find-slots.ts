@@ -1,9 +1,8 @@
 import type { EngineQuery } from "../../../catalog/catalog-engine.port.ts";
 import { EXAMPLE_SHARE } from "../../../catalog/dense/model-vectors.ts";
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
-import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { type Corpus, sharesOf } from "../judge.ts";
-import { isEveryTool } from "../stored-text.ts";
+import { isEveryTool, narrowing } from "../stored-text.ts";
 import { type Binder, createBinder, toCondition } from "./filter-sql.ts";
 import { type Model, type Store, vectorTable } from "./tables.ts";
 import { toKey } from "./write.ts";
@@ -45,9 +44,9 @@ export interface Known {
 export type Slots = ReadonlyMap<number, { stays: boolean }>;
 
 /** The filters of a query as one condition on `t`; undefined if they accept every tool. */
-export function conditionOf({ filter, visible }: EngineQuery, binder: Binder): string | undefined {
-  const all = [visible, filter].filter((each): each is ToolFilter => each !== undefined && !isEveryTool(each));
-  return all.length === 0 ? undefined : toCondition({ all }, binder);
+export function conditionOf(query: EngineQuery, binder: Binder): string | undefined {
+  const both = narrowing(query);
+  return both && toCondition(both, binder);
 }
 
 /** Finds what each text and each vector puts forward, in one statement. */

@@ -11,9 +11,9 @@ import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalog/lexical/mentions.ts";
 import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
-import type { ToolFilter } from "../../../tool/tool-filter.ts";
+import { EVERY_TOOL, type ToolFilter } from "../../../tool/tool-filter.ts";
 import { type Found, judge } from "../judge.ts";
-import { decode, isEveryTool } from "../stored-text.ts";
+import { decode, isEveryTool, narrowing } from "../stored-text.ts";
 import { toWord } from "../tool-words.ts";
 import type { Database } from "./database.ts";
 import { toCondition } from "./filter-sql.ts";
@@ -99,17 +99,17 @@ export function searchDatabase(
 }
 
 /** The tools that a query may find, by slot. */
-function sieve(database: Database, mirror: Mirror, { filter, visible }: EngineQuery) {
+function sieve(database: Database, mirror: Mirror, query: EngineQuery) {
   const accepted = new Uint8Array(mirror.ids.length);
-  const isVisible = isEveryTool(visible);
-  const both = [visible, filter].filter((each): each is ToolFilter => each !== undefined && !isEveryTool(each));
-  if (both.length === 0) {
+  const both = narrowing(query);
+  if (both === undefined) {
     for (let slot = 0; slot < mirror.ids.length; slot++) if (mirror.ids[slot] !== undefined) accepted[slot] = 1;
     return { accepted, count: mirror.size, total: mirror.size };
   }
-  const slots = slotsWhere(database, { all: both });
+  const slots = slotsWhere(database, both);
   for (const slot of slots) accepted[slot] = 1;
-  const total = isVisible || visible === undefined ? mirror.size : countWhere(database, visible);
+  const { visible = EVERY_TOOL } = query;
+  const total = isEveryTool(visible) ? mirror.size : countWhere(database, visible);
   return { accepted, count: slots.length, total };
 }
 
