@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../errors/show-value.ts";
 import { createEncodeQueue, type EncodeJob } from "./encode-queue.ts";
 import type { FromWorker, ToWorker } from "./worker-host.ts";
 import { createEncoder } from "./kernel/encoder.ts";
@@ -21,7 +22,7 @@ function serve(port: NonNullable<typeof parentPort>, weights: string): void {
       vectors.forEach((vector, index) => all.set(vector, index * encoder.dimension));
       post({ id, vectors: all }, [all.buffer]);
     },
-    onFailed: (id, error) => post({ id, error: error instanceof Error ? error.message : String(error) }),
+    onFailed: (id, error) => post({ id, error: messageOf(error) }),
   });
   let working = false;
   // One slice a turn: messages that came meanwhile are read in between.

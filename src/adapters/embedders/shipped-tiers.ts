@@ -1,5 +1,5 @@
 import type { Tier } from "../../catalog/dense/tiers.ts";
-import { showValue } from "../../errors/show-value.ts";
+import { messageOf } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import { cachedEmbedder } from "./cached.ts";
 import { staticEmbedder } from "./static.ts";
@@ -30,8 +30,7 @@ export function shippedTiers(
     const embedder = cache === false ? tuned : cachedEmbedder(tuned, cache === true ? {} : { folder: cache });
     return [...tiers, { name: "tuned", embedder }];
   } catch (error) {
-    const message = error instanceof Error ? error.message : showValue(error);
-    emit("embedder-failed", { model: "tuned", tools: 0, message });
+    emit("embedder-failed", { model: "tuned", tools: 0, message: messageOf(error) });
     return tiers;
   }
 }

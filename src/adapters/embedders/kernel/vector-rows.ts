@@ -110,10 +110,8 @@ export function createVectorRows(dimension: number, format: RowFormat): VectorRo
     load(count, saved) {
       const scaled = format === "int8" ? count : 0;
       if (saved.format !== format || saved.bytes.length !== count * rowBytes || saved.scales.length !== scaled) {
-        const fix = "Load rows of the same dimension and format.";
-        throw fixable("INPUT_INVALID", `The rows are not ${count} rows of ${dimension} ${format}.`, fix, {
-          field: "saved",
-        });
+        const problem = `The rows are not ${count} rows of ${dimension} ${format}.`;
+        throw fixable("INPUT_INVALID", problem, "Load rows of the same dimension and format.", { field: "saved" });
       }
       reserve(count);
       const { buffer } = kernel.memory;

@@ -128,17 +128,13 @@ export function readWeights(file: Uint8Array): EncoderWeights {
   const tensors = new Map<string, Tensor>();
   for (const { name, type, shape } of tensorShapes(architecture)) {
     const found = offsets.get(name);
-    const size = byteSize(type, shape);
     if (found === undefined) throw unreadable(`tensor ${name} is missing`);
-    if (found.type !== type || JSON.stringify(found.shape) !== JSON.stringify(shape)) {
-      throw unreadable(
-        `tensor ${name} is ${found.type} ${JSON.stringify(found.shape)}, not ${type} ${JSON.stringify(shape)}`,
-      );
-    }
-    if (!(found.offset >= 0) || start + found.offset + size > file.length) {
-      throw unreadable(`tensor ${name} reaches past the end of the file`);
-    }
-    tensors.set(name, { name, type, shape, bytes: file.subarray(start + found.offset, start + found.offset + size) });
+    const [given, wanted] = [found, { type, shape }].map((tensor) => `${tensor.type} ${JSON.stringify(tensor.shape)}`);
+    if (given !== wanted) throw unreadable(`tensor ${name} is ${given}, not ${wanted}`);
+    const from = start + found.offset;
+    const end = from + byteSize(type, shape);
+    if (!(found.offset >= 0) || end > file.length) throw unreadable(`tensor ${name} reaches past the end of the file`);
+    tensors.set(name, { name, type, shape, bytes: file.subarray(from, end) });
   }
   return { model, architecture, tensors };
 }
@@ -193,9 +189,7 @@ function checkArchitecture(architecture: Architecture): void {
 }
 
 function unreadable(reason: string, cause?: unknown): ArsenalError {
+  const problem = `The encoder's weight file cannot be used: ${reason}.`;
   const fix = "Reinstall the package or export the weights again.";
-  return fixable("INPUT_INVALID", `The encoder's weight file cannot be used: ${reason}.`, fix, {
-    field: "weights",
-    cause,
-  });
+  return fixable("INPUT_INVALID", problem, fix, { field: "weights", cause });
 }

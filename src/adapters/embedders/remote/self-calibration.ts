@@ -29,15 +29,11 @@ export function createSelfCalibration(
   let measuring: Promise<void> | undefined;
 
   async function measure(options: Pick<EmbedOptions, "signal" | "background">): Promise<void> {
+    const asked = PAIRS.map(([request]) => request);
+    const offered = PAIRS.map(([, tool]) => tool);
     const [requests, tools] = await Promise.all([
-      embed(
-        PAIRS.map(([request]) => request),
-        { ...options, kind: "query" },
-      ),
-      embed(
-        PAIRS.map(([, tool]) => tool),
-        { ...options, kind: "tool" },
-      ),
+      embed(asked, { ...options, kind: "query" }),
+      embed(offered, { ...options, kind: "tool" }),
     ]);
     const cosines = requests.map((request) => tools.map((tool) => product(request, tool)));
     const fitting = mean(cosines.map((row, at) => row[at] ?? 0));
