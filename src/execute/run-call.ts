@@ -1,4 +1,5 @@
 import type { Aegis, AegisRequest } from "../guard/aegis.ts";
+import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
 import { askAegis, givenUp, type Permission, redeemApproval } from "./steps/ask-aegis.ts";
 import { runAttempts } from "./steps/attempts.ts";
@@ -6,7 +7,6 @@ import { notAudited } from "./steps/audit-call.ts";
 import type { ToolCall } from "./call.ts";
 import { checkOrRepair } from "./arguments/check-or-repair.ts";
 import { isPastDeadline, LONGEST_TIMER_MS } from "./steps/deadline.ts";
-import type { Registration } from "../register/registry.ts";
 import type { RunningEngine } from "./engine.ts";
 import { findTool } from "./steps/find-tool.ts";
 import { finishCall } from "./steps/finish-call.ts";
@@ -52,7 +52,11 @@ async function outcomeOf(running: RunningCall, engine: RunningEngine): Promise<O
   }
 }
 
-type Found = Registration & { readonly given: Readonly<Record<string, unknown>> };
+interface Found {
+  readonly tool: Tool;
+  readonly handler: Handler | undefined;
+  readonly given: Readonly<Record<string, unknown>>;
+}
 
 async function find(running: RunningCall, engine: RunningEngine): Promise<Found | Outcome> {
   const { call, principal } = running;
@@ -65,7 +69,7 @@ async function find(running: RunningCall, engine: RunningEngine): Promise<Found 
     return failed(found.error);
   }
   running.tool = found.tool;
-  return { ...found, given };
+  return { tool: found.tool, handler: found.handler, given };
 }
 
 /** Checks the breaker and the arguments, and sets the limits. */

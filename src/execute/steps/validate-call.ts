@@ -30,7 +30,7 @@ export function isSignal(value: unknown): value is AbortSignal {
 }
 
 /** The types of members that are optional and need no other check. */
-const TYPES = {
+const TYPES = Object.entries({
   cache: "boolean",
   checkArguments: "boolean",
   requireConfirmation: "boolean",
@@ -45,7 +45,7 @@ const TYPES = {
   auxdata: "object",
   request: "object",
   onProgress: "function",
-};
+});
 
 function checkCall(call: unknown): Record<string, unknown> {
   if (!isPlainObject(call)) refuse("call", call, "is not an object", "Give { toolName, arguments }.");
@@ -61,7 +61,7 @@ function checkCall(call: unknown): Record<string, unknown> {
   if (principal !== undefined && !isPrincipal(principal))
     refuse("principal", principal, "is not a principal", "Give { id, roles, capabilities, scopes, local }.");
   checkEnd(call);
-  for (const [field, type] of Object.entries(TYPES)) {
+  for (const [field, type] of TYPES) {
     const value = call[field];
     if (value === undefined || (typeof value === type && value !== null)) continue;
     refuse(field, value, `is not a ${type}`, `Give a ${type}, or leave it out.`);
