@@ -64,13 +64,17 @@ export function finishCall(
 }
 
 function toResult({ call, ids, queuedAt, tool }: RunningCall, outcome: Outcome, completedAt: number): ToolResult {
-  const { status, result, startedAt, attempts = 0, rule: _rule, ...ended } = outcome;
+  const { status, error, answer, confirmationId, startedAt, attempts = 0, replayed, cached } = outcome;
   return {
     toolName: typeof call?.toolName === "string" ? call.toolName : "",
     ...(tool !== undefined && { toolId: tool.id }),
     status,
-    ...(status === "success" && { result }),
-    ...ended,
+    ...(status === "success" && { result: outcome.result }),
+    ...(error !== undefined && { error }),
+    ...(answer !== undefined && { answer }),
+    ...(confirmationId !== undefined && { confirmationId }),
+    ...(replayed === true && { replayed }),
+    ...(cached === true && { cached }),
     queuedAt: Math.round(queuedAt),
     ...(startedAt !== undefined && { startedAt: Math.round(startedAt) }),
     completedAt: Math.round(completedAt),
