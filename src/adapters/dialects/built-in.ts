@@ -28,13 +28,11 @@ export const DIALECT_NAMES = Object.keys(dialects) as readonly (keyof Manifest)[
 /** Each dialect caches what it converted, so there is one of each. */
 const loaded = new Map<string, Promise<Dialect>>();
 
-const NO_MORE: ReadonlyMap<string, Dialect> = new Map();
-
 /** Returns a dialect by its name, or the given one; `further` has those that were added to an arsenal; `auto` goes by the hint. Rejects with QUERY_INVALID if it is neither. */
 export async function toDialect(
   given: Dialect | DialectName | (string & {}),
   hint?: unknown,
-  further: ReadonlyMap<string, Dialect> = NO_MORE,
+  further: ReadonlyMap<string, Dialect> = new Map(),
   /** What an error calls the dialect. */
   field = "dialect",
 ): Promise<Dialect> {

@@ -1,4 +1,5 @@
 import type { ToolQuery } from "../../retrieve/query.ts";
+import { present } from "../../tool/present.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { DialectName } from "./built-in.ts";
@@ -41,8 +42,7 @@ export async function definitionWriter(
   const { toDialect } = await import("./built-in.ts");
   const { convertSet } = await import("../../transcode/convert-set.ts");
   const target = await toDialect(dialect as Dialect | DialectName, client, further);
-  const { limits } = target;
-  const set = { strict, ...(limits === undefined ? {} : { limits }) };
+  const set = present({ strict, limits: target.limits });
   return (tools) => convertSet(tools, target, set).map(({ definition }) => definition);
 }
 

@@ -28,15 +28,10 @@ const MARGIN_MS = 10_000;
 const UNSAID_MS = 300_000;
 const MAX_BYTES = 1024 * 1024;
 
-interface Kept {
-  readonly token: string;
-  readonly until: number;
-}
-
 /** Creates an empty store of tokens. */
 export function createClientTokens(egress: Egress, clock: Clock) {
-  const kept = new Map<string, Kept>();
-  const asked = new Map<string, Promise<Kept>>();
+  const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
+  const asked = new Map<string, ReturnType<typeof ask>>();
 
   return {
     async get(request: TokenRequest, signal: AbortSignal): Promise<string> {
@@ -65,12 +60,12 @@ export function createClientTokens(egress: Egress, clock: Clock) {
   };
 }
 
-async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: AbortSignal): Promise<Kept> {
+async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: AbortSignal) {
   const { clientId, clientSecret, scopes, sendIn, tokenUrl, trusted, scheme } = request;
   const fields = {
     grant_type: "client_credentials",
-    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
-    ...(sendIn === "body" ? { client_id: clientId, client_secret: clientSecret } : {}),
+    ...(scopes.length > 0 && { scope: scopes.join(" ") }),
+    ...(sendIn === "body" && { client_id: clientId, client_secret: clientSecret }),
   };
   const basic = Buffer.from(`${encodeForForm(clientId)}:${encodeForForm(clientSecret)}`).toString("base64");
   const failed = (why: string, cause?: unknown): ArsenalError =>
@@ -85,14 +80,14 @@ async function ask(request: TokenRequest, egress: Egress, clock: Clock, signal: 
         "content-type": "application/x-www-form-urlencoded",
         accept: "application/json",
         "user-agent": "toolarsenal",
-        ...(sendIn === "header" ? { authorization: `Basic ${basic}` } : {}),
+        ...(sendIn === "header" && { authorization: `Basic ${basic}` }),
       },
       body: String(new URLSearchParams(fields)),
       signal,
       maxBytes: MAX_BYTES,
       // A redirect could carry the secret elsewhere.
       maxRedirects: 0,
-      ...(trusted ? { allowPrivate: true } : {}),
+      ...(trusted && { allowPrivate: true }),
     })
     .catch((error: unknown) => {
       // Nothing of the call itself was sent.

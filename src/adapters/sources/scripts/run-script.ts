@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import type { CommandJob, Sandbox, SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import type { CommandJob, Sandbox, SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import type { Handler } from "../../../tool/handler.ts";
 import { readForeign } from "../../sandboxes/subprocess/run-process.ts";
 import type { Declaration, Language } from "./declaration.ts";
@@ -18,9 +17,7 @@ export interface RunParts {
   readonly environment: (signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
   /** Defaults to the folder of the file. */
   readonly cwd: string | undefined;
-  readonly timeoutMs: number;
-  readonly maxMemoryBytes: number;
-  readonly maxOutputBytes: number;
+  readonly limits: SandboxLimits;
 }
 
 /** How much of stderr a failed call shows. */
@@ -38,12 +35,7 @@ export function createHandler(declaration: Declaration, parts: RunParts): Handle
       // The sandbox starts a job in the first of these.
       write: [parts.cwd ?? dirname(file)],
       network: true,
-      limits: {
-        timeoutMs: parts.timeoutMs,
-        cpuMs: parts.timeoutMs * availableParallelism(),
-        memoryBytes: parts.maxMemoryBytes,
-        outputBytes: parts.maxOutputBytes,
-      },
+      limits: parts.limits,
       signal,
     });
     return toResult(outcome, { id: tool.id, mark: declaration.language === "bash" ? undefined : mark });

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
@@ -46,6 +47,12 @@ const STOP_MS = 2_000;
 export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {}): ScriptsSource {
   const { name = "scripts", timeoutMs = 60_000, env = {}, paths } = settings;
   const { secrets = createSecrets(), clock = systemClock } = parts;
+  const limits = {
+    timeoutMs,
+    cpuMs: timeoutMs * availableParallelism(),
+    memoryBytes: settings.maxMemoryBytes ?? 1024 * 1024 * 1024,
+    outputBytes: settings.maxOutputBytes ?? 1024 * 1024,
+  };
   const sandbox = subprocessSandbox();
   const watched = new Set<string>();
   let problems: readonly ScriptProblem[] = [];
@@ -90,15 +97,7 @@ export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {
       signal.throwIfAborted();
       const { first, repeated } = byName(read.declarations);
       tell([...found.problems, ...read.problems, ...repeated], emit);
-      const run: RunParts = {
-        sandbox,
-        programs: read.programs,
-        environment,
-        cwd: settings.cwd,
-        timeoutMs,
-        maxMemoryBytes: settings.maxMemoryBytes ?? 1024 * 1024 * 1024,
-        maxOutputBytes: settings.maxOutputBytes ?? 1024 * 1024,
-      };
+      const run: RunParts = { sandbox, programs: read.programs, environment, cwd: settings.cwd, limits };
       return first.map((declaration) => toOffered(declaration, run));
     },
     watch: (changed) =>

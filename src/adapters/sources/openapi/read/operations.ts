@@ -68,21 +68,21 @@ function methodsOf(item: JsonObject): readonly (readonly [string, unknown])[] {
 
 type Matches = (operation: Operation) => boolean;
 
+const VALUES: Record<keyof OperationFilter, (operation: Operation) => readonly unknown[]> = {
+  tags: ({ definition }) => asList(definition["tags"]),
+  paths: ({ path }) => [path],
+  methods: ({ method }) => [method],
+  operationIds: ({ definition }) => [definition["operationId"]],
+};
+
 /** `every`: each list that is there must match. `some`: one is enough. */
 function createFilter(filter: OperationFilter, rule: "every" | "some"): Matches {
-  const lists: readonly (readonly [readonly string[] | undefined, (operation: Operation) => readonly unknown[]])[] = [
-    [filter.tags, ({ definition }) => asList(definition["tags"])],
-    [filter.paths, ({ path }) => [path]],
-    [filter.methods, ({ method }) => [method]],
-    [filter.operationIds, ({ definition }) => [definition["operationId"]]],
-  ];
-  const matchers = lists.flatMap(([patterns, valuesOf]): Matches[] => {
-    if (patterns === undefined) return [];
-    const escaped = patterns.map((each) => each.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\*", ".*"));
-    const expressions = escaped.map((each) => new RegExp(`^${each}$`, "is"));
-    const isMeant = (value: unknown): boolean =>
-      typeof value === "string" && expressions.some((each) => each.test(value));
-    return [(operation) => valuesOf(operation).some(isMeant)];
+  const lists = Object.keys(VALUES) as (keyof OperationFilter)[];
+  const matchers = lists.flatMap((list): Matches[] => {
+    const escaped = filter[list]?.map((each) => each.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\*", ".*"));
+    if (escaped === undefined) return [];
+    const pattern = new RegExp(`^(?:${escaped.join("|")})$`, "is");
+    return [(operation) => VALUES[list](operation).some((value) => typeof value === "string" && pattern.test(value))];
   });
   return (operation) => matchers[rule]((matches) => matches(operation));
 }
