@@ -13,7 +13,7 @@ export type OllamaTool = {
   function: { name: string; description: string; parameters: ObjectSchema };
 };
 
-/** A result as Ollama's chat takes it. Images go beside the text. */
+/** A result as Ollama's chat takes it. Images are separate from the text. */
 export type OllamaToolMessage = {
   role: "tool";
   tool_name: string;

@@ -43,7 +43,7 @@ export const GEMINI_TARGET: SchemaTarget = {
 
 /**
  * `parameters`: the fields of the protocol's Schema message and no others; an unknown field is an error. An enum lists strings only, an object
- * must have properties, and Vertex AI refuses keywords beside anyOf. @internal
+ * must have properties, and Vertex AI refuses keywords next to anyOf. @internal
  */
 export const GEMINI_PARAMETERS_TARGET: SchemaTarget = {
   features: plainAnd(

@@ -32,7 +32,7 @@ export const OPENAI_STRICT_TARGET: SchemaTarget = {
   closedObjects: true,
   allRequired: true,
   typed: true,
-  // The SDKs allow a description beside a $ref; the API has refused it.
+  // The SDKs allow a description next to a $ref; the API has refused it.
   bareReferences: true,
   enumValues: "primitives",
   maxDepth: 10,

@@ -24,7 +24,7 @@ export interface ThreadStart {
   readonly limits: SandboxLimits;
 }
 
-/** What the thread says: the code wrote something, calls a function, or ended. Values are JSON text, absent where undefined. @internal */
+/** What the thread says: the code wrote something, calls a function, or ended. Values are JSON text; undefined is omitted. @internal */
 export type FromThread =
   | { readonly kind: "wrote"; readonly stream: "stdout" | "stderr"; readonly text: string }
   | { readonly kind: "call"; readonly id: number; readonly name: string; readonly argument?: string }
@@ -105,7 +105,7 @@ function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutc
   });
 }
 
-/** Found beside this file, in sources as in what is built from them. */
+/** Next to this file, in the sources and in what is built from them. */
 const THREAD = new URL(
   import.meta.url.endsWith(".ts") ? "./isolate-thread.ts" : "./isolate-thread.js",
   import.meta.url,

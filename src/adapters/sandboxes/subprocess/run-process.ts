@@ -66,7 +66,7 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
       signal?.removeEventListener("abort", onAbort);
     };
 
-    // A program that ends before it has read everything closes the pipe, which is no error of ours.
+    // A program may end before it has read everything. That closes the pipe, and is not an error.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     child.on("error", (cause) => {

@@ -15,7 +15,7 @@ export interface SentFile {
   content(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** How a model is told to give a file. */
+/** Tells a model how to give a file. */
 export const FILE_DESCRIPTION = "Give the content as text or base64.";
 
 /** The schema of an argument that is a file. A path can be given only if a folder is open to it. */
@@ -54,7 +54,7 @@ export async function toFile(value: unknown, argument: string, folder?: string):
 async function atPath(path: string, argument: string, folder?: string): Promise<SentFile> {
   if (folder === undefined) throw wrongArgument(`${argument}.path`, "cannot be used here: give text or base64");
   const root = await realpath(folder);
-  // Where links lead is what counts; a path outside the folder is told apart from none at all by nothing.
+  // Links are followed first. The message does not say whether a path outside the folder exists.
   const file = await realpath(resolve(root, path)).catch(() => undefined);
   const found = file?.startsWith(root.endsWith(sep) ? root : root + sep) === true ? await stat(file) : undefined;
   if (file === undefined || found?.isFile() !== true)

@@ -63,7 +63,7 @@ export function writePairs(name: string, value: unknown, writing: Writing, encod
   if (members === undefined) return [[key, encode(toText(value))]];
   if (members.length === 0) return [];
   if (explode) return members.map(([member, text]) => [member === undefined ? key : encode(member), encode(text)]);
-  // A delimiter that is no comma is encoded: it may not stand in an address.
+  // Delimiters other than the comma are encoded: they may not stand in an address.
   const delimiter = style in DELIMITERS ? encodeStrictly(DELIMITERS[style] ?? "") : ",";
   return [[key, joinMembers(members, false, delimiter, encode)]];
 }

@@ -145,7 +145,7 @@ export function readReturns(definition: JsonObject, references: References) {
   return { schema, accept: toAccept([...types]) };
 }
 
-/** JSON where there is any: a server that can also answer in other forms must not choose one of them. */
+/** JSON if the server can answer with it: it must not choose another form. */
 function toAccept(types: readonly string[]): string {
   const concrete = types.filter((type) => !type.includes("*") && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(type));
   const json = concrete.filter(isJson);

@@ -125,7 +125,7 @@ function writeAlternatives(list: readonly Argument[], body: Body | undefined): J
   const argumentOf = new Map(list.flatMap((each) => (each.in === "body" ? [[each.name, each.argument] as const] : [])));
   const allOf = body.shape.alternatives.flatMap(({ keyword, groups }) => {
     const required = groups.map((names) => names.flatMap((name) => argumentOf.get(name) ?? []));
-    // Who leaves one out of a group asks for less, and may so ask for two groups at once.
+    // A group without one of its members would ask for less, and two groups could then hold at once.
     const whole = required.every((names, index) => names.length === groups[index]?.length);
     return whole ? [{ [keyword]: required.map((names) => ({ required: names })) }] : [];
   });

@@ -86,7 +86,7 @@ function toMeta(read: ReadOperation): Readonly<Record<string, unknown>> {
     ...(typeof operationId === "string" && { operationId }),
     arguments: Object.fromEntries(places),
     ...(body && { contentType: body.contentType }),
-    // Who gets the request, and with which credentials, is as much of the tool as what it is called.
+    // The server and the credentials belong to the tool as much as its name: they are pinned with it.
     ...serverOf(read),
     ...(security.length > 0 && { security }),
   };

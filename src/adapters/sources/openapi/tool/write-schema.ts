@@ -14,7 +14,7 @@ export interface WriteOptions {
   readonly shortenRequired: boolean;
   /** Longest description. */
   readonly words: number;
-  /** Characters after which there is no point in going on: `TOO_LARGE` is thrown. */
+  /** Characters after which the writer gives up and throws `TOO_LARGE`. */
   readonly maxLength: number;
 }
 
@@ -209,7 +209,7 @@ function isSmall(schema: JsonObject): boolean {
   return items === undefined || (isPlainObject(items) && items["$ref"] === undefined && isSmall(items));
 }
 
-/** What the upgrade leaves of version 3.0's `nullable`, where there is no `type` to add to. */
+/** Writes `nullable` of version 3.0, which the upgrade leaves on schemas without a `type`. */
 function orNull(schema: JsonSchema): JsonSchema {
   const { description, ...others } = schema;
   return { ...(description !== undefined && { description }), anyOf: [others, { type: "null" }] };
