@@ -150,6 +150,14 @@ describe("an answer", () => {
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
+  it.each([
+    ["7", 7000],
+    ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
+  ])("with the header retry-after: %s says when to call again", async (header, retryAfterMs) => {
+    const { error } = await call((response) => response.writeHead(429, { "retry-after": header }).end());
+    expect(error).toMatchObject({ code: "EXECUTION_FAILED", retryAfterMs });
+  });
+
   it("that never ends is cut off at its limit", async () => {
     const { error } = await call((response) => endless(response, "x".repeat(65_536)), { maxAnswerBytes: 262_144 });
     expect(error).toMatchObject({
