@@ -5,6 +5,7 @@ import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
 import { isAtLeast } from "../observe/levels.ts";
 import { createLookout } from "../state/lookout.ts";
 import type { SharedState } from "../state/shared-state.ts";
+import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 
 /** The events of every process on one state, for those who follow them. A process that nobody watches publishes nothing. */
@@ -51,9 +52,7 @@ const MAX_BEHIND = 2_000;
 
 interface Reader {
   readonly takes: (event: FeedEntry["event"]) => boolean;
-  queue: FeedEntry[];
-  ended: boolean;
-  wake: () => void;
+  readonly queue: EventQueue<FeedEntry>;
 }
 
 interface Batch {
@@ -91,15 +90,14 @@ export function createEventFeed(parts: {
     for (const reader of readers) {
       if (!reader.takes(event)) continue;
       reader.queue.push(entry);
-      if (reader.queue.length > MAX_BEHIND) cutOff(reader, entry.id);
-      reader.wake();
+      if (reader.queue.size > MAX_BEHIND) cutOff(reader, entry.id);
     }
   }
 
   function cutOff(reader: Reader, id: string): void {
-    const reason = "You read too slowly. Connect again to go on.";
-    reader.queue = [{ id, event: gap(reason, reader.queue.length) }];
-    reader.ended = true;
+    const missed = reader.queue.clear();
+    reader.queue.push({ id, event: gap("You read too slowly. Connect again to go on.", missed) });
+    reader.queue.end();
     readers.delete(reader);
   }
 
@@ -119,16 +117,9 @@ export function createEventFeed(parts: {
     return [...lost, ...recent.slice(Math.max(0, -missed))];
   }
 
-  async function* read(reader: Reader, leave: () => void): AsyncGenerator<FeedEntry, void, undefined> {
+  async function* read({ queue }: Reader, leave: () => void): AsyncGenerator<FeedEntry, void, undefined> {
     try {
-      for (;;) {
-        const [...waiting] = reader.queue;
-        reader.queue = [];
-        yield* waiting;
-        if (reader.queue.length > 0) continue;
-        if (reader.ended) return;
-        await new Promise<void>((resolve) => (reader.wake = resolve));
-      }
+      yield* queue.events();
     } finally {
       leave();
     }
@@ -234,13 +225,10 @@ export function createEventFeed(parts: {
           ((names === undefined || names.includes(event.name)) &&
             (level === undefined || isAtLeast(event.level, level)) &&
             (tenant === undefined || ("tenant" in event.data && event.data.tenant === tenant))),
-        queue: [],
-        ended: false,
-        wake: () => {},
+        queue: createEventQueue(),
       };
       function leave(): void {
-        reader.ended = true;
-        reader.wake();
+        reader.queue.end();
         readers.delete(reader);
         signal.removeEventListener("abort", leave);
         if (readers.size > 0 || endCollecting === undefined || closed) return;
@@ -250,7 +238,8 @@ export function createEventFeed(parts: {
       cancelLinger?.();
       const isFirst = endCollecting === undefined;
       if (isFirst) collect();
-      if (after !== undefined) reader.queue.push(...since(after).filter(({ event }) => reader.takes(event)));
+      if (after !== undefined)
+        for (const entry of since(after)) if (reader.takes(entry.event)) reader.queue.push(entry);
       readers.add(reader);
       signal.addEventListener("abort", leave, { once: true });
       if (signal.aborted || closed) leave();
@@ -263,10 +252,7 @@ export function createEventFeed(parts: {
       cancelLinger?.();
       endCollecting?.();
       endSending?.();
-      for (const reader of readers) {
-        reader.ended = true;
-        reader.wake();
-      }
+      for (const { queue } of readers) queue.end();
       readers.clear();
     },
   };

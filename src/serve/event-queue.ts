@@ -29,6 +29,12 @@ export function createEventQueue<Event>({
       waiting.push(event);
       wake();
     },
+    /** How many the reader has not read. */
+    get size(): number {
+      return waiting.length;
+    },
+    /** Drops what was not read. Returns how many that were. */
+    clear: (): number => waiting.splice(0).length,
     /** No event comes after this. */
     end,
     /** The reader gets this error after the events. */
