@@ -1,6 +1,6 @@
 import { toPromptName } from "./resources/prompt-name.ts";
 import { withServedUri } from "./resources/resource-uri.ts";
-import type { JsonObject } from "../../../mcp/protocol.ts";
+import { type JsonObject, RPC, RpcError } from "../../../mcp/protocol.ts";
 import type { Listing, McpUpstream } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
@@ -83,4 +83,23 @@ export async function servedList(
     const shown = withServedUri(item, upstream.name) as JsonObject;
     return [typeof item["name"] === "string" ? shown : { ...shown, name: named }];
   });
+}
+
+/** Entries a page. Many clients never ask for the second one, so it is large. */
+export const PAGE_SIZE = 1_000;
+
+/** The page of a list that a cursor asks for, and where the next one begins. Without a cursor it is the first. */
+export function pageOf(key: string, all: readonly unknown[], cursor: unknown): JsonObject {
+  const start = cursor === undefined || cursor === null ? 0 : startOf(cursor);
+  const end = start + PAGE_SIZE;
+  const next = end < all.length ? { nextCursor: Buffer.from(`from:${end}`).toString("base64url") } : {};
+  return { [key]: all.slice(start, end), ...next };
+}
+
+function startOf(cursor: unknown): number {
+  const text = typeof cursor === "string" ? Buffer.from(cursor, "base64url").toString("latin1") : "";
+  const [, digits] = /^from:([1-9]\d{0,8})$/.exec(text) ?? [];
+  if (digits !== undefined) return Number(digits);
+  const message = "The cursor is none that this server gave. List again without one.";
+  throw new RpcError({ code: RPC.invalidParams, message });
 }

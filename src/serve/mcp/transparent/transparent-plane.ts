@@ -2,11 +2,11 @@ import type { ServerDescription } from "../../../mcp/connection.ts";
 import { META, type JsonObject } from "../../../mcp/protocol.ts";
 import type { Pins } from "../../../guard/pins/pins.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import type { Exchange, Peer, Plane, PlaneSession } from "../plane.ts";
-import { SERVED_LISTS, toFilter } from "../subscription.ts";
-import { listen, subscribe } from "./listen.ts";
+import { guardedRequest } from "../guarded-request.ts";
+import { type Exchange, nobodyToAsk, type Peer, type Plane, type PlaneSession, type Push } from "../plane.ts";
+import { listChanged, listOf, readFilter, SERVED_LISTS, toFilter } from "../subscription.ts";
 import { createOwnConnection, type OwnConnection } from "./own-connection.ts";
-import { passRequest, type Relay } from "./pass-request.ts";
+import { passRequest, type Relay, unknownTo } from "./pass-request.ts";
 import { createNameIndex } from "./served-tools.ts";
 
 /** One upstream, with names, URIs and results unchanged. A legacy client of a legacy server has its own connection; the others share one. */
@@ -143,4 +143,42 @@ async function withAcceptedInstructions(
 ): Promise<ServerDescription> {
   const instructions = pins === undefined ? offered : await pins.instructions(upstream, offered);
   return instructions === undefined ? server : { ...server, instructions };
+}
+
+/** Tells a client what its filter asks of one upstream until the signal fires. Returns the part of the filter that is honoured. */
+async function listen(
+  relay: Relay,
+  filter: JsonObject,
+  push: Push,
+  { peer, signal }: { readonly peer: Peer; readonly signal: AbortSignal },
+): Promise<JsonObject> {
+  const { lists, uris } = readFilter(filter);
+  const end = relay.upstream.watch((change) => {
+    if (change.kind !== "listed") return;
+    const list = listOf(change.listing);
+    if (lists.includes(list)) push(listChanged(list));
+  });
+  signal.addEventListener("abort", end, { once: true });
+  await Promise.all(
+    uris.map((uri) => subscribe({ params: { uri }, peer, ask: nobodyToAsk }, relay, { until: signal, push })),
+  );
+  return toFilter(lists, uris);
+}
+
+/** Tells a client of one resource's changes until the signal fires. Rejects if policy or the server refuses. */
+async function subscribe(
+  exchange: Pick<Exchange, "params" | "peer" | "ask">,
+  { upstream, arsenal }: Relay,
+  { until, push }: { readonly until: AbortSignal; readonly push: Push },
+): Promise<void> {
+  const { params } = exchange;
+  const asked = { ...exchange, method: "resources/subscribe", signal: until };
+  const subscribed = await guardedRequest(asked, { upstream, params, context: { until } }, arsenal);
+  if (subscribed === undefined) throw unknownTo(asked);
+  if (until.aborted) return;
+  const end = upstream.watch((change) => {
+    if (change.kind !== "notification") return;
+    if (change.notification.params?.["uri"] === params["uri"]) push(change.notification);
+  });
+  until.addEventListener("abort", end, { once: true });
 }

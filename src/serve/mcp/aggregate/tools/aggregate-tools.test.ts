@@ -7,7 +7,7 @@ import type { Source } from "../../../../register/source.port.ts";
 import type { Handler } from "../../../../tool/handler.ts";
 import type { JsonSchema } from "../../../../tool/json-schema.ts";
 import { toAlias } from "../../../../transcode/alias.ts";
-import { PAGE_SIZE, pageOf } from "../page.ts";
+import { PAGE_SIZE, pageOf } from "../listings.ts";
 
 const add = (
   arsenal: ToolArsenal,

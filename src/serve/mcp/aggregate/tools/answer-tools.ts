@@ -11,7 +11,7 @@ import { sayConnecting, withConnecting } from "../../../startup.ts";
 import { refusal, toCallResult } from "../../call-result.ts";
 import { answerOf, runForClient, unknownTool, withoutConfirmation } from "../../client-call.ts";
 import { askOf, canBeAsked, type Exchange, type Peer } from "../../plane.ts";
-import { pageOf } from "../page.ts";
+import { pageOf } from "../listings.ts";
 import { createRelay } from "../relay.ts";
 import { rewriteUris } from "../resources/resource-uri.ts";
 import { type AnswerParts, createRequestState } from "../upstream-request.ts";
