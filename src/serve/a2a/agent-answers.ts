@@ -1,10 +1,4 @@
-import {
-  type AgentResult,
-  createAgent,
-  type AgentEvent,
-  type NeededApproval,
-  type SavedRun,
-} from "../../agent/index.ts";
+import { type AgentEvent, createAgent, type NeededApproval, type SavedRun } from "../../agent/index.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { sha256 } from "../../tool/crypto.ts";
@@ -66,7 +60,7 @@ export function createAgentAnswers(
       await keep(run, going.save());
       report.end("input-required", approvalParts(redactor.value(result.approvals)));
     } else if (result.status === "answered") report.end("completed");
-    else throw stopped(result);
+    else throw new ArsenalError("AGENT_STOPPED", `The agent stopped without an answer: ${result.status}.`);
     return true;
   };
 }
@@ -116,8 +110,4 @@ function approvalParts(approvals: readonly NeededApproval[]) {
       })),
     }),
   ];
-}
-
-function stopped({ status }: AgentResult): ArsenalError {
-  return new ArsenalError("AGENT_STOPPED", `The agent stopped without an answer: ${status}.`);
 }

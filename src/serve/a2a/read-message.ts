@@ -1,5 +1,4 @@
-import type { Message, Task } from "@a2a-js/sdk";
-import { Role } from "@a2a-js/sdk";
+import { type Message, Role, type Task } from "@a2a-js/sdk";
 import { isPlainObject } from "../../tool/json-schema.ts";
 
 /** What a message asks for. */
@@ -40,19 +39,15 @@ function readCall(data: Readonly<Record<string, unknown>>): Asked {
   const { tool, arguments: given = {}, confirmationId, idempotencyKey } = data;
   if (typeof tool !== "string" || tool.trim() === "") return invalid(`tool must be the name of a tool. ${HOW}`);
   if (!isPlainObject(given)) return invalid(`arguments must be an object. ${HOW}`);
-  if (confirmationId !== undefined && typeof confirmationId !== "string")
-    return invalid("confirmationId must be a text.");
-  if (idempotencyKey !== undefined && typeof idempotencyKey !== "string")
-    return invalid("idempotencyKey must be a text.");
-  return {
-    kind: "call",
-    call: {
-      tool,
-      arguments: given,
-      ...(confirmationId !== undefined && { confirmationId }),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-    },
+  for (const [name, value] of Object.entries({ confirmationId, idempotencyKey }))
+    if (value !== undefined && typeof value !== "string") return invalid(`${name} must be a text.`);
+  const call = {
+    tool,
+    arguments: given,
+    ...(confirmationId !== undefined && { confirmationId }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
+  return { kind: "call", call: call as AskedCall };
 }
 
 /** The toolset that a message is addressed to, by a data part or by the id of its skill; undefined if it is to the whole agent. */
@@ -63,16 +58,13 @@ export function toolsetOf(
   const { toolset } = dataOf(message) ?? {};
   if (typeof toolset === "string") return toolset;
   const skillId: unknown = message.metadata?.["skillId"] ?? metadata?.["skillId"];
-  return typeof skillId === "string" ? toolsetOfSkill(skillId) : undefined;
+  const isToolset = typeof skillId === "string" && skillId.startsWith(TOOLSET_SKILL);
+  return isToolset ? skillId.slice(TOOLSET_SKILL.length) : undefined;
 }
 
 const TOOLSET_SKILL = "toolset_";
 
 export const toSkillId = (toolset: string): string => TOOLSET_SKILL + toolset;
-
-function toolsetOfSkill(skillId: string): string | undefined {
-  return skillId.startsWith(TOOLSET_SKILL) ? skillId.slice(TOOLSET_SKILL.length) : undefined;
-}
 
 /** The data of a message: its first data part. */
 function dataOf({ parts }: Message): Readonly<Record<string, unknown>> | undefined {

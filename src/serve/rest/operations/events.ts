@@ -1,7 +1,7 @@
 import { EVENT_LEVELS, EVENT_NAMES } from "../../../observe/levels.ts";
 import type { FeedEntry } from "../../event-feed.ts";
 import { type Operation, operationsOf, type ServerSentEvent } from "../operation.ts";
-import { anyObject, choice, integer, object, text, time } from "../schemas/write.ts";
+import { anyObject, choice, integer, list, object, text, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Events", role: "operator" });
@@ -30,11 +30,7 @@ export const eventOperations: readonly Operation[] = [
     description:
       "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. Events of other processes come about a second later; those from the first second after nobody listened may be missing. Events name tools that policy hides, too. An operator who belongs to a tenant sees the events of that tenant's calls.",
     query: object("", [], {
-      names: {
-        type: "array",
-        items: { enum: EVENT_NAMES },
-        description: "Only events of these names: `call-finished,ensemble-failed`. Default: all.",
-      },
+      names: list({ enum: EVENT_NAMES }, "Only events of these names: `call-finished,ensemble-failed`. Default: all."),
       level: choice(EVENT_LEVELS, "Only events of this level or a higher one. Default: all."),
     }),
     headers: { "last-event-id": "The id of the last event that you have." },

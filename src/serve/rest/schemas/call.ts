@@ -23,22 +23,17 @@ export const TOOL_CALL = object("A call of one tool.", ["toolName"], {
   toolName: text("The tool's id, qualified name (`billing.refund_user:1.0.0`), or its name if only one tool has it."),
   arguments: anyObject("The arguments, as the tool's parameters describe them."),
   cache: flag("False runs the tool even if its result is cached. Defaults to true."),
-  timeoutMs: {
-    type: "number",
-    minimum: 100,
-    maximum: 300_000,
-    description: "Milliseconds that one attempt may take.",
-  },
+  timeoutMs: { ...number("Milliseconds that one attempt may take."), minimum: 100, maximum: 300_000 },
   deadline: time("When you stop waiting. Bounds the whole call."),
   retryCount: { type: "integer", minimum: 0, maximum: 5, description: "Attempts in all. 0: the default." },
   requireConfirmation: flag("True asks for a person's approval whatever the policy says."),
   confirmationId: text("The approved confirmation that this call redeems."),
   idempotencyKey: {
-    type: "string",
+    ...text(
+      "Repeating the call with the same key returns the first result and runs nothing. Also the header `Idempotency-Key`.",
+    ),
     minLength: 1,
     maxLength: 255,
-    description:
-      "Repeating the call with the same key returns the first result and runs nothing. Also the header `Idempotency-Key`.",
   },
   traceId: text("Your trace id. Defaults to that of the header `traceparent`."),
   parentSpanId: text("Your span. Defaults to that of the header `traceparent`."),
