@@ -2,6 +2,7 @@ import { type ArsenalError, fixable, isArsenalError } from "../errors/arsenal-er
 import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
+import { present } from "../tool/present.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals/approvals.ts";
@@ -231,14 +232,8 @@ export function createAegis(options: {
       const weighed = await weigh(request, { quiet: true });
       // To a caller, what is hidden does not exist; an operator may know which rule hides it.
       const { effect, rule, ...said } = visible ? weighed : { ...weighed, ...(await askPolicy(policy, request)) };
-      const steps = policy.steps?.(request);
-      return {
-        visible,
-        effect: visible ? effect : "deny",
-        ...(rule !== undefined && { rule }),
-        ...("reason" in said && { reason: said.reason }),
-        ...(steps && { steps }),
-      };
+      const reason = "reason" in said ? said.reason : undefined;
+      return present({ visible, effect: visible ? effect : "deny", rule, reason, steps: policy.steps?.(request) });
     },
 
     limitsOf,

@@ -1,8 +1,8 @@
 import type { Clock } from "../observe/clock.ts";
 import { canonicalJson } from "../tool/canonical-json.ts";
 import { sha256 } from "../tool/crypto.ts";
+import { pause } from "../tool/until-aborted.ts";
 import { toPlainData } from "../tool/schema/plain-data.ts";
-import { pause } from "./pause.ts";
 import type { PolicyRequest } from "./policy.port.ts";
 import type { State } from "../state/state.port.ts";
 
@@ -78,8 +78,20 @@ export function createIdempotency(state: State, clock: Clock): Idempotency {
       if (here === undefined && kept.runningUntil <= clock.now()) return { kind: "unknown" };
       const left = until - clock.now();
       if (left <= 0 || signal?.aborted) return { kind: "running" };
-      await pause(clock, here === undefined ? Math.min(POLL_MS, left) : left, { event: here, signal });
+      await waitFor(here, here === undefined ? Math.min(POLL_MS, left) : left, signal);
     }
+  }
+
+  /** Waits for an end, a time or an abort, whichever is first. */
+  async function waitFor(
+    end: Promise<unknown> | undefined,
+    ms: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const ended = new AbortController();
+    const over = (): void => ended.abort();
+    end?.then(over, over);
+    await pause(ms, clock, { signal: AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]) }).catch(() => {});
   }
 
   async function runAndKeep<Value>(name: string, fingerprint: string, run: OnceOptions<Value>["run"]): Promise<Value> {

@@ -3,9 +3,9 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
 import { nodeCrypto } from "../../tool/crypto.ts";
+import { pause } from "../../tool/until-aborted.ts";
 import type { PendingApproval } from "../aegis.ts";
 import type { AuditedArguments } from "../audit.port.ts";
-import { pause } from "../pause.ts";
 import { outsideCalls } from "../egress/domain-bound.ts";
 import type { Egress } from "../egress/egress.ts";
 import { visibleText } from "../visible-text.ts";
@@ -55,7 +55,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions) {
       if (failure === undefined) return;
       if (!failure.passing || attempt === ATTEMPTS || closing.signal.aborted)
         return fail(id, toolId, `${failure.message} (attempt ${attempt} of ${ATTEMPTS})`);
-      await pause(clock, pauseMs, { signal: closing.signal, background: true });
+      await pause(pauseMs, clock, { signal: closing.signal, background: true }).catch(() => {});
       if (closing.signal.aborted) return fail(id, toolId, `${failure.message} (attempt ${attempt}, then closed)`);
     }
   }

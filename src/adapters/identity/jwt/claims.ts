@@ -1,5 +1,5 @@
 import type { Principal } from "../../../guard/principal.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { asText, asTexts, isPlainObject } from "../../../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 
 /** In which claims a token says what of its caller: a claim's name, or a path to one inside (`realm_access.roles`). */
@@ -25,9 +25,9 @@ export function toPrincipal(
   capabilities: readonly Capability[],
 ): Principal | string {
   const idClaim = claims.id ?? "sub";
-  const id = textAt(payload, idClaim);
+  const id = asText(valueAt(payload, idClaim));
   if (id === undefined) return idClaim;
-  const tenant = claims.tenant === undefined ? undefined : textAt(payload, claims.tenant);
+  const tenant = claims.tenant === undefined ? undefined : asText(valueAt(payload, claims.tenant));
   if (claims.tenant !== undefined && tenant === undefined) return claims.tenant;
 
   const roles = valueAt(payload, claims.roles ?? "roles");
@@ -53,13 +53,8 @@ function valueAt(payload: Claims, path: string): unknown {
   }, payload);
 }
 
-function textAt(payload: Claims, path: string): string | undefined {
-  const value = valueAt(payload, path);
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
 function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string" && each !== "") : [];
+  return asTexts(value).filter((each) => each !== "");
 }
 
 /** A list, or a text with blanks between its words as OAuth writes scopes. */

@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Egress, EgressRequest } from "../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { isPlainObject } from "../../../tool/json-schema.ts";
+import { parseObject } from "../../sources/parse-object.ts";
 
 type Metadata = Readonly<Record<string, unknown>>;
 
@@ -36,7 +36,7 @@ export function createIssuer(options: {
       // The operator wrote the issuer and `jwksUri`, so they may be private; what the metadata names elsewhere may not.
       trusted: url === jwksUri || URL.parse(url)?.origin === new URL(issuer).origin,
     });
-    return { status, body: toObject(await text(body)) };
+    return { status, body: parseObject(await text(body)) };
   }
 
   async function discover(): Promise<Metadata> {
@@ -84,15 +84,6 @@ function metadataUrls(issuer: string): readonly string[] {
 function isSafe(uri: string, issuer: string): boolean {
   const { protocol, origin } = URL.parse(uri) ?? {};
   return protocol === "https:" || (protocol === "http:" && origin === new URL(issuer).origin);
-}
-
-function toObject(body: string): Metadata | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 export function unusable(issuer: string, why: string, fix = "Check the issuer."): ArsenalError {

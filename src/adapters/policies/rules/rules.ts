@@ -9,6 +9,7 @@ import type { Locate } from "./document/check-fields.ts";
 import { readDocument } from "./document/read-document.ts";
 import { compileRules, type Rule } from "./rule.ts";
 import { createToolRules } from "./tool-rules.ts";
+import { present } from "../../../tool/present.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import type { Capability, RiskLevel, Tool, ToolSource } from "../../../tool/tool.ts";
 import { type Caller, type Condition, type Facts, isAboutReach } from "./conditions/conditions.ts";
@@ -99,17 +100,15 @@ function toShown({ id, effect, aboutTool, aboutCaller, when, reason, obligations
     maxResultBytes && `max_result_bytes: ${maxResultBytes}`,
   ].filter((text) => typeof text === "string");
   const tenants = aboutCaller.find(({ field }) => field === "tenants")?.wants;
-  return {
+  const lists = [...aboutTool, ...aboutCaller].map(({ field, wants }) => `${field}: ${wants.join(", ")}`);
+  return present({
     rule: id,
     effect: effect === "require_approval" ? "confirm" : effect,
-    conditions: [
-      ...[...aboutTool, ...aboutCaller].map(({ field, wants }) => `${field}: ${wants.join(", ")}`),
-      ...(when === undefined ? [] : [`when: ${when.text}`]),
-    ],
-    ...(tenants !== undefined && { tenants }),
-    ...(obliged.length > 0 && { obligations: obliged }),
-    ...(reason !== undefined && { reason }),
-  };
+    conditions: when === undefined ? lists : [...lists, `when: ${when.text}`],
+    tenants,
+    obligations: obliged.length > 0 ? obliged : undefined,
+    reason,
+  });
 }
 
 /** What the rules let a caller see, as a filter; undefined if a rule that decides on it looks at more than a filter can. */
