@@ -114,18 +114,16 @@ export function checkedLookup(resolve: Resolve, mayReach: (address: string) => b
       if (error) return callback(error, "", 0);
       const [first] = addresses;
       const bad = addresses.find(({ address }) => !mayReach(address));
-      if (bad) return callback(privateAddress(host, bad.address), "", 0);
+      if (bad) {
+        const fix = "Use a name that resolves to public addresses.";
+        const problem = `A request to ${host} is refused: it resolves to ${bad.address}, which is this machine or a private network.`;
+        return callback(fixable("PERMISSION_DENIED", problem, fix, { field: "url", value: host }), "", 0);
+      }
       if (first === undefined) return callback(new Error(`${host} has no address`), "", 0);
       if (options.all) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     });
   };
-}
-
-function privateAddress(host: string, address: string): ArsenalError {
-  const fix = "Use a name that resolves to public addresses.";
-  const problem = `A request to ${host} is refused: it resolves to ${address}, which is this machine or a private network.`;
-  return fixable("PERMISSION_DENIED", problem, fix, { field: "url", value: host });
 }
 
 /** `sha256/` and the 32 bytes of a hash in base64. */

@@ -2,7 +2,7 @@ import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Definition } from "./definition.ts";
 import { disguises, styledWords } from "../scan/hidden/lookalikes.ts";
-import { visibleText } from "../visible-text.ts";
+import { escapedUnit, visibleText } from "../visible-text.ts";
 
 /** Places that are shown; a definition that changed in more is another one. */
 const MAX_PLACES = 40;
@@ -135,6 +135,5 @@ function unmistakableText(text: string): string {
 
 /** The text with everything beyond ASCII escaped, and what escapes, for two texts that look the same. */
 function escapedText(text: string): string {
-  const ascii = text.replaceAll(/[^\0-\x7F]|\\/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return visibleText(ascii);
+  return visibleText(text.replaceAll(/[^\0-\x7F]|\\/g, escapedUnit));
 }

@@ -114,8 +114,9 @@ export function formsOf(secret: string): ReadonlySet<string> {
     // What is in base64 may have been escaped before: a member of a token, or the password of an OAuth client.
     const inside = new Set([text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed()), encoded]);
     // Forms write a space as `+`.
-    for (const form of [text, text.replaceAll(" ", "+"), ...inHex(text), ...[...inside].flatMap(inBase64)])
-      forms.add(form);
+    const hex = Buffer.from(text).toString("hex");
+    const all = [text, text.replaceAll(" ", "+"), hex, hex.toUpperCase(), ...[...inside].flatMap(inBase64)];
+    for (const form of all) forms.add(form);
   }
   return forms;
 }
@@ -130,11 +131,6 @@ function textsOf(secret: string): ReadonlySet<string> {
     for (const line of text.split(/\r?\n/)) if (line.length >= MIN_LINE) texts.add(line);
   }
   return texts;
-}
-
-function inHex(text: string): readonly string[] {
-  const hex = Buffer.from(text).toString("hex");
-  return [hex, hex.toUpperCase()];
 }
 
 /** The whole of it with and without padding, and within anything else; once more too, since Docker and Kubernetes keep base64 of base64. */

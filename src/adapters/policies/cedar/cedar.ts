@@ -176,17 +176,13 @@ function toCedarValue(value: unknown, depth = 0): CedarValue | undefined {
       return toNumber(value);
     case "object":
       if (value === null) return undefined;
-      return Array.isArray(value) ? toSet(value, depth) : toRecord(value, depth);
+      if (!Array.isArray(value)) return toRecord(value, depth);
+      return value.map((member) => toCedarValue(member, depth + 1)).filter((member) => member !== undefined);
     case "undefined":
       return undefined;
     default:
       throw new Error(`they hold a ${typeof value}`);
   }
-}
-
-function toSet(list: readonly unknown[], depth: number): CedarValue[] {
-  const members = list.map((member) => toCedarValue(member, depth + 1));
-  return members.filter((member) => member !== undefined);
 }
 
 function toRecord(data: object, depth = 0): Record<string, CedarValue> {

@@ -15,7 +15,14 @@ export interface CedarLibrary {
   }>;
   /** Keeps the policies under the id, for `statefulIsAuthorized`. */
   preparsePolicySet(id: string, policies: { staticPolicies: Record<string, string> }): CedarAnswer<object>;
-  statefulIsAuthorized(call: CedarCall): CedarAnswer<{
+  statefulIsAuthorized(call: {
+    principal: CedarId;
+    action: CedarId;
+    resource: CedarId;
+    context: Record<string, CedarValue>;
+    entities: CedarEntity[];
+    preparsedPolicySetId: string;
+  }): CedarAnswer<{
     readonly response: {
       readonly decision: "allow" | "deny";
       readonly diagnostics: {
@@ -53,16 +60,6 @@ export interface CedarEntity {
 
 /** Data as Cedar has it: no fractions, and nothing that is nothing. */
 export type CedarValue = boolean | number | string | CedarValue[] | { [key: string]: CedarValue };
-
-/** A question to the policies. */
-export interface CedarCall {
-  principal: CedarId;
-  action: CedarId;
-  resource: CedarId;
-  context: Record<string, CedarValue>;
-  entities: CedarEntity[];
-  preparsedPolicySetId: string;
-}
 
 /** The installed library. Throws LIBRARY_MISSING, with the line that installs it. */
 export function loadCedar(): CedarLibrary {
