@@ -350,12 +350,7 @@ function inConversation({ text, folded }: Request): string {
 function coverWishes(selected: readonly Candidate[], all: readonly Candidate[], limit: number): readonly Candidate[] {
   const taken = new Set(selected);
   const others = all.filter((candidate) => !taken.has(candidate)).slice(0, CONSIDERED_FOR_WISHES);
-  const rankable = [...selected, ...others].map((candidate) => {
-    return { candidate, score: candidate.score, wishes: candidate.wishes ?? [] };
-  });
-  return coverClauses(rankable, limit)
-    .slice(0, limit)
-    .map(({ candidate }) => candidate);
+  return coverClauses([...selected, ...others], limit).slice(0, limit);
 }
 
 function toScoredTool(candidate: Candidate, query: CheckedQuery, companions: readonly Companion[]): ScoredTool {

@@ -1,7 +1,7 @@
 /** A tool in the order it was ranked in, and how near it is to each wish of the request, in the wishes' order. */
 export interface Rankable {
   readonly score: number;
-  readonly wishes: readonly number[];
+  readonly wishes?: readonly number[];
 }
 
 /** A wish whose best tool is much farther away than that of the clearest wish has none. */
@@ -29,16 +29,17 @@ export function coverClauses<Item extends Rankable>(ranked: readonly Item[], lim
 /** The best tool of each clear wish, the clearest wish first. */
 function claims<Item extends Rankable>(ranked: readonly Item[]): readonly Item[] {
   const topScore = Math.max(0, ...ranked.map(({ score }) => score));
-  const count = Math.max(0, ...ranked.map(({ wishes }) => wishes.length));
+  const count = Math.max(0, ...ranked.map(({ wishes }) => wishes?.length ?? 0));
   const tops = Array.from({ length: count }, (_, wish) =>
-    Math.max(0, ...ranked.map(({ wishes }) => wishes[wish] ?? 0)),
+    Math.max(0, ...ranked.map(({ wishes }) => wishes?.[wish] ?? 0)),
   );
   const clearest = Math.max(0, ...tops);
   const strong = [...tops.keys()].filter((wish) => (tops[wish] ?? 0) > 0 && (tops[wish] ?? 0) >= STRONG * clearest);
   strong.sort((a, b) => (tops[b] ?? 0) - (tops[a] ?? 0) || a - b);
   const best = strong.flatMap((wish) => {
     const worth = ({ score, wishes }: Item): number =>
-      (1 - RANK_SHARE) * ((wishes[wish] ?? 0) / (tops[wish] ?? 1)) + RANK_SHARE * (topScore > 0 ? score / topScore : 0);
+      (1 - RANK_SHARE) * ((wishes?.[wish] ?? 0) / (tops[wish] ?? 1)) +
+      RANK_SHARE * (topScore > 0 ? score / topScore : 0);
     const first = ranked[0];
     return first ? [ranked.reduce((found, item) => (worth(item) > worth(found) ? item : found), first)] : [];
   });

@@ -8,13 +8,6 @@ export interface MmrOptions {
   readonly similarity: (a: string, b: string) => number;
 }
 
-/** Which candidates were selected, and which better-scored ones gave way to a tool they resemble. */
-export interface MmrSelection {
-  readonly selected: readonly Candidate[];
-  /** The id of a candidate that its score alone would have selected, to the id of the selected tool most like it. */
-  readonly displaced: ReadonlyMap<string, string>;
-}
-
 /** Two tools this alike do the same; from here up likeness costs something in ordinary retrieval. */
 const NEAR_DUPLICATE = 0.9;
 
@@ -33,8 +26,15 @@ export function nearDuplication(similarity: number): number {
  * scores of one request often lie within a few hundredths, where any likeness would outweigh them. Candidates come best first, and ties
  * keep that order. Where all fit, the order stays as it is.
  */
-export function selectDiverse(candidates: readonly Candidate[], limit: number, options: MmrOptions): MmrSelection {
-  const { lambda, similarity } = options;
+export function selectDiverse(
+  candidates: readonly Candidate[],
+  limit: number,
+  { lambda, similarity }: MmrOptions,
+): {
+  readonly selected: readonly Candidate[];
+  /** The id of a candidate that its score alone would have selected, to the id of the selected tool most like it. */
+  readonly displaced: ReadonlyMap<string, string>;
+} {
   if (candidates.length <= limit || lambda >= 1) return { selected: candidates.slice(0, limit), displaced: new Map() };
 
   const best = candidates[0]?.score ?? 0;

@@ -6,15 +6,8 @@ import { keywordOf } from "./intent.ts";
 import { type ConversationContext, messageText } from "../query.ts";
 import { isContentless, wordsOf } from "./words.ts";
 
-/** What a conversation says about tools, prepared once a query. */
-export interface ConversationView {
-  /** Whether recent messages or the summary name the tool, by id, by name, or by the name's words in a row. */
-  names(tool: Tool): boolean;
-  /** Whether they name the namespace, or a tool of it was used. */
-  isAbout(namespace: string): boolean;
-  used(tool: Tool): boolean;
-  failed(tool: Tool): boolean;
-}
+/** What a conversation says about tools, prepared once per query. */
+export type ConversationView = ReturnType<typeof readConversation>;
 
 /** The tools that a conversation names as used, as far as the caller may know of them. */
 export async function usedTools(
@@ -30,7 +23,7 @@ export async function usedTools(
 }
 
 /** Reads a conversation. The current request is no part of it: the search itself sees to that. */
-export function readConversation(context: ConversationContext, usedBefore: readonly Tool[]): ConversationView {
+export function readConversation(context: ConversationContext, usedBefore: readonly Tool[]) {
   const used = toNames(context.toolsAlreadyUsed);
   const failed = toNames(context.toolsFailed);
   const mentions = createMentions([
@@ -38,20 +31,16 @@ export function readConversation(context: ConversationContext, usedBefore: reado
     context.conversationSummary ?? "",
   ]);
   const namespaces = new Set(usedBefore.map(({ namespace }) => namespace));
-  const about = new Map<string, boolean>();
+  const isIn = ({ id, name, sourceName }: Tool, names: ReadonlySet<string>): boolean =>
+    names.has(id) || names.has(name) || names.has(sourceName);
 
   return {
-    names: (tool) => mentions(tool.id) || (isTelling(tool.name) && mentions(tool.name)),
-    isAbout(namespace) {
-      let answer = about.get(namespace);
-      if (answer === undefined) {
-        answer = isTelling(namespace) && (namespaces.has(namespace) || mentions(namespace));
-        about.set(namespace, answer);
-      }
-      return answer;
-    },
-    used: ({ id, name, sourceName }) => used.has(id) || used.has(name) || used.has(sourceName),
-    failed: ({ id, name, sourceName }) => failed.has(id) || failed.has(name) || failed.has(sourceName),
+    /** Whether recent messages or the summary name the tool, by id, by name, or by the name's words in a row. */
+    names: (tool: Tool): boolean => mentions(tool.id) || (mentions(tool.name) && isTelling(tool.name)),
+    /** Whether they name the namespace, or a tool of it was used. */
+    isAbout: (namespace: string): boolean => (namespaces.has(namespace) || mentions(namespace)) && isTelling(namespace),
+    used: (tool: Tool): boolean => isIn(tool, used),
+    failed: (tool: Tool): boolean => isIn(tool, failed),
   };
 }
 
