@@ -3,7 +3,7 @@ import type { Progress, SourceRequest } from "../tool/handler.ts";
 
 /** A request to run one tool. */
 export interface ToolCall {
-  /** The tool's id (`billing.refund_user`), qualified name (`billing.refund_user:1.0.0`), or its name where only one tool has it. */
+  /** The tool's id (`billing.refund_user`), qualified name (`billing.refund_user:1.0.0`), or its name if only one tool has it. */
   readonly toolName: string;
   readonly arguments?: Readonly<Record<string, unknown>>;
   /** False runs the tool even if `execution.result_cache` holds its result, which the new one then replaces. Defaults to true. */

@@ -9,7 +9,7 @@ export interface Executor {
   run(request: RunRequest): Promise<unknown>;
 }
 
-/** One run: checked arguments, and the handler where the tool has one. */
+/** One run: checked arguments, and the handler if the tool has one. */
 export interface RunRequest {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;

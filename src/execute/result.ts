@@ -18,7 +18,7 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 export interface ToolResult {
   /** The name as the caller gave it. */
   readonly toolName: string;
-  /** The tool that was meant; absent where none was found. */
+  /** The tool that was meant; omitted if none was found. */
   readonly toolId?: string;
   readonly status: ExecutionStatus;
   /** What the tool returned. */
@@ -37,7 +37,7 @@ export interface ToolResult {
   readonly cached?: true;
   /** Milliseconds since the epoch. */
   readonly queuedAt: number;
-  /** When the handler was first called; absent where it never was. */
+  /** When the handler was first called; omitted if it never was. */
   readonly startedAt?: number;
   readonly completedAt: number;
   /** From the start of the handler to the end; 0 where it never started. */

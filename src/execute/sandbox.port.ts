@@ -39,7 +39,7 @@ export type HostFunction = (argument: unknown, options: { readonly signal: Abort
 
 /** What a job may touch and take. Whatever is not named, it does not get. */
 export interface JobBounds {
-  /** Environment variables, beside `PATH` and `LANG`. */
+  /** Environment variables, in addition to `PATH` and `LANG`. */
   readonly env?: Readonly<Record<string, string>>;
   /** Absolute paths of folders and files that the job may read. */
   readonly read?: readonly string[];
@@ -56,7 +56,7 @@ export interface SandboxLimits {
   readonly timeoutMs: number;
   /** Milliseconds of computing. Systems count whole seconds, so there it is rounded up. */
   readonly cpuMs: number;
-  /** Bytes of memory, beside what the runtime needs for itself. */
+  /** Bytes of memory, in addition to what the runtime needs for itself. */
   readonly memoryBytes: number;
   /** Bytes of stdout, stderr and result together. */
   readonly outputBytes: number;
@@ -78,7 +78,7 @@ export interface SandboxOutcome {
   readonly exitCode?: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What JavaScript returned, as JSON data; absent where it returned nothing. */
+  /** What JavaScript returned, as JSON data; omitted if it returned nothing. */
   readonly result?: unknown;
   /** Why the status is not `ok`, as a sentence. */
   readonly reason?: string;

@@ -2,7 +2,7 @@ import type { Tool } from "../tool/tool.ts";
 
 /** How calls are run, in milliseconds and counts. */
 export interface EngineSettings {
-  /** Time one attempt may take where neither the call, the tool nor its ensemble says. */
+  /** Time one attempt may take if neither the call, the tool nor its ensemble says. */
   readonly defaultTimeoutMs: number;
   /** Attempts in all at a call that is safe to repeat. */
   readonly maxRetries: number;
@@ -22,7 +22,7 @@ export interface EngineSettings {
   readonly maxResultBytes: number;
   /** Keeps results of read-only tools. Omitted: every call runs its tool. */
   readonly resultCache?: ResultCacheSettings | undefined;
-  /** What `execute` does with a result that is no success: `return` it, or `throw` it. */
+  /** What `execute` does with a result that is not a success: `return` it, or `throw` it. */
   readonly onFailure: "return" | "throw";
 }
 

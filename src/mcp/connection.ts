@@ -20,7 +20,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Takes what the server says about this request while it runs: progress under the caller's own token, log messages. */
   readonly onNotification?: ((notification: RpcNotification) => void) | undefined;
-  /** HTTP headers to send with this request alone, where the transport has headers. */
+  /** HTTP headers to send with this request alone, if the transport has headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -8,7 +8,7 @@ const LOG_LEVELS: readonly string[] = ["debug", "info", "notice", "warning", "er
 export interface Peer {
   readonly era: Era;
   readonly protocolVersion: string;
-  /** Absent where the client did not say. */
+  /** Omitted if the client did not say. */
   readonly info?: JsonObject;
   /** What the client lets a server ask: elicitation, sampling, roots. */
   readonly capabilities: JsonObject;

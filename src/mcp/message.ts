@@ -14,7 +14,7 @@ export type Received =
   | { readonly kind: "request"; readonly message: RpcRequest }
   | { readonly kind: "notification"; readonly message: RpcNotification }
   | { readonly kind: "response"; readonly message: RpcResponse }
-  /** `id` is the request's where it could be read. */
+  /** `id` is the request's, if it could be read. */
   | { readonly kind: "invalid"; readonly id: RequestId | null; readonly error: RpcErrorBody };
 
 /** Tells what a parsed JSON value is as a JSON-RPC message. */

@@ -13,7 +13,7 @@ interface ToRegistrationsParts {
   /** Takes each id as soon as it is given. */
   readonly claim?: (id: string) => void;
   readonly signal?: AbortSignal;
-  /** Told of each tool that named a namespace which is not its source's. */
+  /** Reports each tool that named a namespace which is not its source's. */
   readonly emit?: Emit;
 }
 

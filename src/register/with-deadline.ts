@@ -9,7 +9,7 @@ export interface DeadlineOptions {
   readonly doing: string;
 }
 
-/** Runs a task that must end in time. It is told to stop by its signal, and is not waited for where it does not listen. */
+/** Runs a task that must end in time. Its signal tells it to stop; if it does not listen, it is not waited for. */
 export function withDeadline<Result>(
   task: (signal: AbortSignal) => Promise<Result>,
   { clock, ms, signal, doing }: DeadlineOptions,

@@ -9,7 +9,7 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 const ABANDONED_MS = 120_000;
 const PAUSE_MS = 20;
 
-/** Runs `work` while no other process holds the lock file, and waits for its turn where one does. */
+/** Runs `work` while no other process holds the lock file, and waits for its turn if one does. */
 export async function withFileLock<T>(lockPath: string, work: () => Promise<T>): Promise<T> {
   const owner = `${process.pid} ${hostname()} ${randomUUID()}`;
   await mkdir(dirname(lockPath), { recursive: true, mode: 0o700 });

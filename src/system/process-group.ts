@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { type Clock, within } from "../observe/clock.ts";
 
-/** True where processes have groups that a signal can be sent to. */
+/** True if processes have groups that a signal can be sent to. */
 export const HAS_GROUPS: boolean = process.platform !== "win32";
 
 /** How long each step of stopping may take, in milliseconds. Together they stay below five seconds. */
@@ -43,7 +43,7 @@ function isLivingMember(pid: string, leader: number): boolean {
   }
 }
 
-/** Signals every process of a group; nothing happens where it is gone. Windows has no groups: there the process tree is ended. */
+/** Signals every process of a group, if it still exists. Windows has no groups: there the process tree is ended. */
 export function signalGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void {
   if (!HAS_GROUPS) {
     spawnSync("taskkill", ["/pid", String(leader), "/T", "/F"], { stdio: "ignore", windowsHide: true });

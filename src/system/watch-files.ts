@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../observe/clock.ts";
 interface WatchOptions {
   /** Called when the text of one of the files is another than before. The next call waits until the last has ended. */
   readonly onChange: () => Promise<void> | void;
-  /** Called where the machine cannot watch, at most once a folder. */
+  /** Called if the machine cannot watch, at most once per folder. */
   readonly onFailure?: (error: Error) => void;
   readonly clock?: Clock;
   /** Quiet time after which a file counts as written. Default 150. */

@@ -1,4 +1,4 @@
-/** How a value compares with a number of bytes: `bytes` is absent where it cannot be written as JSON. */
+/** How a value compares with a number of bytes: `bytes` is omitted if it cannot be written as JSON. */
 export type Measured =
   | { readonly fits: true }
   | { readonly fits: false; readonly bytes?: number; readonly atLeast?: true };

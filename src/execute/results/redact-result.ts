@@ -47,7 +47,7 @@ function redactJson(text: string, redaction: Redaction, layer: number): string {
   return redacted === held ? text : JSON.stringify(redacted);
 }
 
-/** The value as plain JSON data: itself where it is. */
+/** The value as plain JSON data: itself if it is. */
 function toPlain(value: unknown): unknown {
   if (isPlainData(value, 0)) return value;
   const text: string | undefined = JSON.stringify(value);

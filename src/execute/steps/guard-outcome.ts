@@ -99,7 +99,7 @@ function checkSize(value: unknown, { obligations, maxResultBytes }: OutcomeGuard
   const whose = demanded < maxResultBytes ? "a rule" : "execution.max_result_bytes";
   const { bytes, atLeast } = measured;
   if (bytes === undefined) {
-    // What cannot be written as JSON has no size; where a rule demands one, that is not enough.
+    // What cannot be written as JSON has no size, which is not enough for a rule that demands one.
     if (demanded === Number.POSITIVE_INFINITY) return;
     throw withhold(`${whose} allows ${limit} bytes, and it cannot be measured`);
   }

@@ -28,7 +28,7 @@ export function isConfirmedReadOnly({ annotations: { confirmed, readOnly } }: To
   return confirmed && readOnly === true;
 }
 
-/** True where running a tool twice does no more than running it once, and the operator vouches for that. */
+/** True if running a tool twice does no more than running it once, and the operator vouches for that. */
 function isSafeToRepeat(tool: Tool): boolean {
   const { confirmed, idempotent } = tool.annotations;
   return isConfirmedReadOnly(tool) || (confirmed && idempotent === true);

@@ -6,7 +6,7 @@ export interface McpServerSettings {
   readonly name: string;
   readonly transport: StdioSettings | HttpSettings | WebSocketSettings;
   readonly namespace?: string;
-  /** True where you vouch for the server's annotations: what it calls read-only or idempotent is repeated where that helps. Default false. */
+  /** True if you vouch for the server's annotations: what it calls read-only or idempotent is retried. Default false. */
   readonly trustAnnotations?: boolean;
   /** Time that connecting and listing may take, each. Default 30,000. */
   readonly connectTimeoutMs?: number;
@@ -18,7 +18,7 @@ export interface McpServerSettings {
   readonly maxMessageBytes?: number;
   /** Tools taken from the server at most; the rest is left out, with a warning. Default 5,000. */
   readonly maxTools?: number;
-  /** Connections at once, where callers must be told apart by them. Default 8. */
+  /** Connections at once, if callers need their own. Default 8. */
   readonly maxConnections?: number;
 }
 
@@ -35,17 +35,17 @@ export interface StdioSettings {
   readonly kind: "stdio";
   readonly command: string;
   readonly args?: readonly string[];
-  /** The child's whole environment beside what every program needs (PATH, HOME, locale, temporary folder). */
+  /** The child's whole environment, in addition to what every program needs (PATH, HOME, locale, temporary folder). */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** A server reached over HTTP. `http` is streamable HTTP, with the older HTTP+SSE tried where it answers 4xx; `sse` is the older one alone. */
+/** A server reached over HTTP. `http` is streamable HTTP, with the older HTTP+SSE tried if it answers 4xx; `sse` is the older one alone. */
 export interface HttpSettings {
   readonly kind: "http" | "sse";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How to get a token where the server asks for one. */
+  /** How to get a token if the server asks for one. */
   readonly oauth?: OAuthSettings;
 }
 
@@ -70,7 +70,7 @@ export interface OAuthSettings {
   readonly scope?: string;
   /** `authorization_code` asks a person once; `client_credentials` needs an id and a secret or key. */
   readonly grant?: "authorization_code" | "client_credentials";
-  /** Port of the redirect address `http://127.0.0.1:PORT/callback`, where the client was registered with a fixed one. Default: a free one. */
+  /** Port of the redirect address `http://127.0.0.1:PORT/callback`, if the client was registered with a fixed one. Default: a free one. */
   readonly redirectPort?: number;
   /** Where tokens are kept, readable by this user alone. Default: in the user's configuration folder. */
   readonly tokenFile?: string;

@@ -261,7 +261,7 @@ function notOpen(method: string, server: string, cause: Error | undefined): Arse
   return new ArsenalError("TRANSPORT_FAILED", message, { beforeSend: true, cause });
 }
 
-/** A pipe or socket that does not take a message has not passed it on: a part of a line is no message. */
+/** A pipe or socket that does not take a message has not passed it on: a part of a line is not a message. */
 function notWritten(error: unknown, method: string, server: string): ArsenalError {
   const reason = messageOf(error);
   const message = `${method} could not be written to the MCP server "${server}": ${reason}. Check that it still runs.`;

@@ -23,7 +23,7 @@ export function callOf({ request, approved }: HandlerContext): McpRequestParts {
   return approved === true && call.passInputRequired === true ? { ...call, passInputRequired: false } : call;
 }
 
-/** Sends the one request of a call to its server, on the caller's own connection where it has one, and returns the result as it is. */
+/** Sends the one request of a call to its server, on the caller's own connection if it has one, and returns the result as it is. */
 export function sendRequest(
   upstream: McpUpstream,
   request: ServerRequest,
@@ -115,7 +115,7 @@ function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   return { ...params, _meta: { ...others, ...trace } };
 }
 
-/** A caller who hears no notifications gets progress as any tool's: a server reports it where it is given a token. */
+/** A caller who hears no notifications gets progress like that of any tool: a server reports it if it is given a token. */
 function askingForProgress(extra: JsonObject | undefined): JsonObject {
   const meta = extra?.["_meta"];
   return { ...extra, _meta: { progressToken: "progress", ...(isPlainObject(meta) ? meta : {}) } };

@@ -14,7 +14,7 @@ interface FlowParts {
   readonly state?: string;
   /** Takes the address a person has to visit. May throw if there is no person. */
   readonly onRedirect: (url: URL) => void;
-  /** Called where this client would have to introduce itself to an authorization server first. May throw likewise. */
+  /** Called if this client would have to register with an authorization server first. May throw too. */
   readonly onUnknownClient?: () => void;
 }
 

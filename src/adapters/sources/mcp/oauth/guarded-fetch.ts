@@ -79,7 +79,7 @@ function isRefused(error: unknown): error is ArsenalError {
   return isArsenalError(error) && error.code === "PERMISSION_DENIED";
 }
 
-/** A failure as the SDK and its users know it: whoever runs this can vouch for what was refused, and a server that is away is a `TypeError`. */
+/** A failure as the SDK and its users know it: the operator can vouch for what was refused, and an unreachable server is a `TypeError`. */
 function toFetchFailure(error: unknown): never {
   if (isRefused(error)) {
     const fix =
@@ -105,7 +105,7 @@ async function withPlainAddresses(answer: Response): Promise<Response> {
   return new Response(text, { status: answer.status, headers: answer.headers });
 }
 
-/** The answer of a token endpoint, where it is one; what else it may be is not repeated. */
+/** The answer of a token endpoint. Anything else that came instead is not repeated. */
 function tokenAnswer(text: string): string {
   const answer = parseObject(text);
   if (typeof answer?.["access_token"] === "string" || typeof answer?.["error"] === "string") return text;

@@ -24,11 +24,9 @@ export interface OAuthParts {
   readonly serverUrl: string;
   /** Headers of the server's settings; authorization servers of another origin do not get them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
   readonly credentials?: Credentials;
   /** Where tokens are kept. Default: the settings' `tokenFile`, or the one in the user's configuration folder. */
   readonly tokenStore?: TokenStore;
-  /** The way out of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress;
   /** Takes what the person who runs this should know, such as a damaged token file. */
   readonly warn?: (message: string) => void;
@@ -142,7 +140,7 @@ export function createOAuthProvider(settings: OAuthSettings, parts: OAuthParts) 
     throw needsLogin(serverName, why);
   }
 
-  /** Gets a token with more rights than the one that was sent, where that takes no person. */
+  /** Gets a token with more rights than the one that was sent, if that takes no person. */
   async function widen(sent: string | undefined, challenge: Challenge): Promise<void> {
     if (await isReplaced(sent)) return;
     if (!machine) return askForLogin(challenge, MORE_RIGHTS);

@@ -117,7 +117,7 @@ function parse(text: string): Content | "damaged" {
   return content?.["version"] === 1 && isPlainObject(content["servers"]) ? (content as unknown as Content) : "damaged";
 }
 
-/** One server's entry; where somebody edited it into something else, it counts as empty and the others stay. */
+/** One server's entry. If somebody edited it into something else, it counts as empty and the others stay. */
 function credentialsOf(content: Content, serverUrl: string): ServerCredentials {
   const entry = Object.hasOwn(content.servers, serverUrl) ? content.servers[serverUrl] : undefined;
   return isPlainObject(entry) &&

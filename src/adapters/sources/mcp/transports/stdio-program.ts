@@ -26,7 +26,7 @@ export function spawnFailure({ command, cwd }: StdioSettings, cause: unknown): A
   const failure = (message: string, fix: string, field = "command", value = command): ArsenalError =>
     new ArsenalError("TRANSPORT_FAILED", message, { field, value, fix, cause, beforeSend: true });
   const shown = showValue(command);
-  // The system names the command also where it is the folder that is missing.
+  // The system names the command even if the folder is missing.
   if (code === "ENOENT" && cwd !== undefined && !existsSync(cwd)) {
     const message = `The folder ${showValue(cwd)} in which ${shown} is to run does not exist.`;
     return failure(message, "Create it, or change cwd.", "cwd", cwd);

@@ -12,7 +12,7 @@ import type { InputStream } from "../../../../tool/streams.ts";
 import { within } from "../../../../observe/clock.ts";
 
 export interface StreamableHttp extends Transport {
-  /** Tells the server that the session is over, where there is one. */
+  /** Tells the server that the session is over, if it has one. */
   endSession(): Promise<void>;
 }
 

@@ -9,11 +9,11 @@ import type {
 } from "../../../../mcp/protocol.ts";
 import type { OnMessage } from "../../../../mcp/connection.ts";
 
-/** What comes over a tapped transport beside the answers that the SDK's client waits for. */
+/** What comes over a tapped transport besides the answers that the SDK's client waits for. */
 export interface TapListener {
   readonly answered: (response: RpcResponse) => void;
   readonly asked: (request: RpcRequest) => void;
-  /** `about` is the id of our request on whose own stream it came, where the transport has such streams. */
+  /** `about` is the id of our request on whose own stream it came, if the transport has such streams. */
   readonly told: (notification: RpcNotification, about: string | undefined) => void;
   /** Something went wrong outside any request; the transport may live on. */
   readonly failed: (error: Error) => void;
@@ -23,7 +23,7 @@ export interface TapListener {
 /** A transport shared by the SDK's client, which shakes hands on it, and by us, who use it afterwards. */
 export type Tap = ReturnType<typeof createTap>;
 
-/** What a transport with a stream for each request says beside a message. */
+/** What a transport with a stream for each request says about a message. */
 export interface StreamMessageInfo extends MessageExtraInfo {
   readonly about?: RequestId;
 }

@@ -10,7 +10,6 @@ import { plainAddress, type WebSocketSettings } from "../settings.ts";
 import { deliver, findAnswered, MAX_MESSAGE_BYTES, MessageTooLong, report } from "../../../../mcp/wire-message.ts";
 
 export interface WebSocketOptions {
-  /** The way out of the program. Defaults to one of its own, without rules. */
   readonly egress?: Egress | undefined;
   /** The longest message, in bytes. Longer ones are thrown away; one that is twice as long ends the connection. Default 16 MiB. */
   readonly maxMessageBytes?: number | undefined;

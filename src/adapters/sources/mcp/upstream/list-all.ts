@@ -7,7 +7,7 @@ import { type Listing, LISTINGS } from "./upstream.ts";
 interface ListAllOptions {
   /** Called with the first few things that are left out, and why; then with how many more there are. */
   readonly report?: (entry: { readonly name: string; readonly reason: string }) => void;
-  /** Why an entry cannot be used, beside being malformed. */
+  /** Why a well-formed entry cannot be used. */
   readonly refuse?: (entry: JsonObject) => string | undefined;
   readonly maxItems?: number;
   /** Bytes at most, as JSON. Default 64 MiB. */

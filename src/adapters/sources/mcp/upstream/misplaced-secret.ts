@@ -11,7 +11,7 @@ interface MisplacedSecret {
   readonly fix: string;
 }
 
-/** The first reference to a secret that stands where none can; undefined where all is well. */
+/** The first reference to a secret in a place that cannot hold one; undefined if all is well. */
 export function misplacedSecret(transport: Transport): MisplacedSecret | undefined {
   return transport.kind === "stdio" ? inProgram(transport) : inAddress(transport);
 }

@@ -102,7 +102,7 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
   },
 };
 
-/** True for a method of the part of the protocol that this program knows: it never passes as an unknown one, where other rules would hold. */
+/** True for a method that this program knows: it never passes as an unknown one, for which other rules hold. */
 export function isKnown(method: string): boolean {
   // Also in other spellings, which a careless server may take for the same.
   return /^\s*(?:(?:tools|resources|prompts|completion|server|subscriptions|logging|notifications)\/|(?:initialize|ping)\s*$)/i.test(
@@ -126,7 +126,7 @@ function complete(
   return sendRequest(upstream, { method: "completion/complete", params, subject: "a completion" }, context);
 }
 
-/** On the caller's own connection, where it has one; otherwise the upstream's one subscription that all share, for as long as the caller says. */
+/** Subscribes on the caller's own connection if it has one; otherwise with the upstream's shared subscription, for as long as the caller says. */
 async function subscribeTo(upstream: McpUpstream, uri: unknown, context: HandlerContext): Promise<JsonObject> {
   const { connection, until } = callOf(context);
   const request: ServerRequest = { method: "resources/subscribe", params: { uri }, subject: "a subscription" };

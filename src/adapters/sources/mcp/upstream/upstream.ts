@@ -30,7 +30,7 @@ import type { McpServerSettings } from "../settings.ts";
 import { unusableTool } from "./server-tool.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 
-/** What an MCP server offers beside tools, by the method that lists it. */
+/** What an MCP server lists, by kind, and the method that lists it. */
 export const LISTINGS = {
   tools: "tools/list",
   resources: "resources/list",
@@ -64,7 +64,7 @@ export interface UpstreamRequestOptions extends RequestOptions {
   readonly ask?: Ask | undefined;
   /** Returns an `input_required` result as it is instead of answering it. */
   readonly passInputRequired?: boolean | undefined;
-  /** Who asks: decides whose credentials are used, where the settings name other ones for each caller. */
+  /** Who asks: decides whose credentials are used, if each caller has their own. */
   readonly caller?: Caller | undefined;
 }
 
@@ -102,7 +102,7 @@ export interface UpstreamParts extends Pick<
 > {
   /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
-  /** Whose credentials are used, where the settings name other ones for each caller. Defaults to nobody's in particular. */
+  /** Whose credentials are used, if each caller has their own. Defaults to nobody's in particular. */
   readonly caller?: Caller;
   /** A number in [0, 1), for the pauses between attempts. */
   readonly random?: () => number;
@@ -222,7 +222,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     return answerInput(send, { ask, method, server: settings.name, signal: options.signal });
   };
 
-  /** An old server asks in requests of its own, so whoever answers has the connection to itself. */
+  /** An old server asks in requests of its own, so a caller that answers has the connection to itself. */
   const requestLegacy = (
     method: string,
     params: JsonObject | undefined,

@@ -27,7 +27,7 @@ interface UpstreamsParts {
   readonly debugProtocol: boolean;
 }
 
-/** One server, and what it answers beside tool calls. */
+/** One server, and what it answers besides tool calls. */
 interface Member {
   readonly upstream: McpUpstream;
   readonly attempted: Promise<void>;
