@@ -102,7 +102,7 @@ function packageText(): string {
 
 /** The JSON Schema of a configuration file, for editors. */
 async function schemaText(): Promise<string> {
-  const { fileSchema } = await import("../src/config/load/file-schema.ts");
+  const { fileSchema } = await import("../src/config/load/setting.ts");
   return `${JSON.stringify(fileSchema(), null, 2)}\n`;
 }
 

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
-import { fileSchema } from "./load/file-schema.ts";
 import { toSnake } from "./load/key-style.ts";
-import { listSettings } from "./load/setting.ts";
+import { fileSchema, listSettings } from "./load/setting.ts";
 
 it("the schema for files spells every key in snake_case, and those of MCP clients as they have them", () => {
   const keys = (schema: JsonSchema, prefix = ""): readonly string[] =>

@@ -48,29 +48,28 @@ export function parseJsonc(text: string, name: string): JsoncNode {
     }
   };
 
+  /** Takes entries, separated by commas, until the sign that closes them. */
+  const entries = (close: string, readOne: () => void): void => {
+    while (!sign(close)) {
+      readOne();
+      if (sign(",")) continue;
+      if (!sign(close)) refuse(`, or ${close}`);
+      return;
+    }
+  };
   const object = (start: number, depth: number): JsoncNode => {
     const members = new Map<string, JsoncNode>();
-    while (!sign("}")) {
+    entries("}", () => {
       const key = string() ?? refuse("a key in double quotes, or }");
       if (!sign(":")) refuse(": after the key");
       members.set(key, node(depth));
-      if (!sign(",")) {
-        if (!sign("}")) refuse(", or }");
-        break;
-      }
-    }
+    });
     const value = Object.fromEntries([...members].map(([key, member]) => [key, member.value]));
     return { value, start, end: at, members };
   };
   const array = (start: number, depth: number): JsoncNode => {
     const value: unknown[] = [];
-    while (!sign("]")) {
-      value.push(node(depth).value);
-      if (!sign(",")) {
-        if (!sign("]")) refuse(", or ]");
-        break;
-      }
-    }
+    entries("]", () => value.push(node(depth).value));
     return { value, start, end: at };
   };
   const node = (depth: number): JsoncNode => {
