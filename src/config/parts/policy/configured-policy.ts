@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { DEFAULT_CONFIRMATION, patternsPolicy } from "../../../adapters/policies/patterns.ts";
 import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
@@ -25,7 +24,7 @@ function filePolicies(): typeof FilePolicies {
 /** Reads a policy file. Throws `CONFIG_INVALID` if it cannot be read. */
 export function readPolicyText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return process.getBuiltinModule("node:fs").readFileSync(path, "utf8");
   } catch (cause) {
     const fix = "Check the path, or leave security.policy_file out.";
     const details = { field: "security.policy_file", value: path, cause };
