@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
-import { createProbe, type Dependencies, healthSurface } from "./health.ts";
+import { createProbe, type Dependencies } from "./dependencies.ts";
+import { healthSurface } from "./health.ts";
 import { createHttpServer, type HttpServer } from "./http/http-server.ts";
 import { STARTED } from "./startup.ts";
 import type { Surface } from "./surface.ts";

@@ -1,10 +1,13 @@
 import { localOperator } from "../guard/principal.ts";
+import type { Redactor } from "../guard/redaction/redactor.ts";
 import type { Identity } from "../guard/identity.port.ts";
+import type { Emit } from "../observe/events.ts";
 import type { MetricRegistry } from "../observe/metrics/registry.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import type { InputStream, OutputStream } from "../tool/streams.ts";
 import type { Administration } from "./administration.ts";
 import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
@@ -56,7 +59,7 @@ export interface ServedMcp {
   close(): Promise<void>;
 }
 
-export interface ServeMcpParts extends Pick<Required<Serving>, "redactor" | "emit" | "dependencies" | "dialects"> {
+export interface ServeMcpParts {
   /** The defaults of options that are left out. */
   readonly config: {
     readonly mcp: { readonly mcpMode: ServeMode; readonly startupWaitMs: number };
@@ -70,7 +73,12 @@ export interface ServeMcpParts extends Pick<Required<Serving>, "redactor" | "emi
   };
   /** What the agent that the arsenal is served as reaches others by, and is signed with. */
   readonly outside?: A2aOutside;
+  readonly redactor: Redactor;
+  readonly emit: Emit;
   readonly metrics: MetricRegistry;
+  readonly dependencies: Dependencies;
+  /** Dialects that were added to the built-in ones, by name. */
+  readonly dialects: ReadonlyMap<string, unknown>;
   readonly administration: Administration;
   /** Shared with other processes that serve the same clients. */
   readonly state: ReplicaState;

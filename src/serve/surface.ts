@@ -7,7 +7,7 @@ import type { TraceContext } from "../observe/trace-context.ts";
 import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
 import type { Administration } from "./administration.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
-import type { Dependencies } from "./health.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { Replica } from "./mcp/replica.ts";
 import type { ServedMetrics } from "./metrics.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
