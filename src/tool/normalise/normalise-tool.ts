@@ -16,6 +16,7 @@ import {
   toTimeout,
   toVersion,
 } from "./normalise-fields.ts";
+import { present } from "../present.ts";
 import { isSame } from "../schema/keywords.ts";
 import { type DataLimits, toPlainData } from "../schema/plain-data.ts";
 import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "../schema/schema-limits.ts";
@@ -85,7 +86,7 @@ export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
   const fields = {
     ...identity,
     ...descriptions,
-    ...whereDefined({
+    ...present({
       title,
       category: text("category"),
       returns: record("returns"),
@@ -110,13 +111,6 @@ export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
     deprecated: flag("deprecated") || saysDeprecated({ ...descriptions, title, name: identity.sourceName }),
   };
   return finish(fields, given, originals, from);
-}
-
-/** The fields that have a value. */
-function whereDefined<Fields extends object>(
-  fields: Fields,
-): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 type Given = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { ParametersSchema, StandardResult, StandardSchema } from "../infer.ts";
-import { isPlainObject, type JsonSchema } from "../json-schema.ts";
+import { asList, asRecord, isPlainObject, type JsonSchema } from "../json-schema.ts";
 
 /** What a tool needs of a schema: its JSON Schema, and the library's own check where the schema is of a library. */
 export interface ConvertedParameters {
@@ -126,11 +126,11 @@ function convertSchema(schema: Valibot): Written {
     case "picklist":
       return convertChoice(options);
     case "union":
-      return { anyOf: listed(options).map(convert) };
+      return { anyOf: asList(options).map(convert) };
     case "variant":
-      return { oneOf: listed(options).map(convert) };
+      return { oneOf: asList(options).map(convert) };
     case "intersect":
-      return { allOf: listed(options).map(convert) };
+      return { allOf: asList(options).map(convert) };
     default:
       return {};
   }
@@ -139,7 +139,7 @@ function convertSchema(schema: Valibot): Written {
 const MAY_BE_MISSING: ReadonlySet<unknown> = new Set(["optional", "exact_optional", "nullish"]);
 
 function convertObject({ type, entries, rest }: Valibot): Written {
-  const fields = Object.entries(isPlainObject(entries) ? entries : {});
+  const fields = Object.entries(asRecord(entries));
   return {
     type: "object",
     properties: Object.fromEntries(fields.map(([name, field]) => [name, convert(field)])),
@@ -150,7 +150,7 @@ function convertObject({ type, entries, rest }: Valibot): Written {
 }
 
 function convertChoice(options: unknown): Written {
-  const values = listed(options);
+  const values = asList(options);
   const types = new Set(values.map((value) => typeof value));
   if (!values.every(isJsonValue)) return {};
   return { enum: [...values], type: types.size === 1 ? [...types][0] : [...types].toSorted().toReversed() };
@@ -194,7 +194,7 @@ function convertStep(step: Valibot, { type, pattern }: Written): Written {
     case "examples":
       return { [name]: step[name] };
     case "metadata":
-      return isPlainObject(step["metadata"]) ? { ...step["metadata"] } : {};
+      return { ...asRecord(step["metadata"]) };
     case "integer":
     case "safe_integer":
       return { type: "integer" };
@@ -213,10 +213,6 @@ function convertStep(step: Valibot, { type, pattern }: Written): Written {
     default:
       return {};
   }
-}
-
-function listed(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function isJsonValue(value: unknown): boolean {
