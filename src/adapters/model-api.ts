@@ -63,7 +63,7 @@ export interface ModelApiOptions {
   readonly apiKey?: string | undefined;
   /** Defaults to `authorization: Bearer KEY`. */
   readonly keyHeaders?: ((key: string) => Readonly<Record<string, string>>) | undefined;
-  /** How often a failed request is repeated. */
+  /** How often a failed request is retried. */
   readonly maxRetries: number;
   /** Time one attempt may take, in milliseconds. For a streamed answer: the longest silence. */
   readonly timeoutMs: number;

@@ -108,7 +108,7 @@ export function createAgent(options: AgentOptions): Agent {
     { history = [], summary, traceId = traceIds.traceId(), ...follow }: RunOptions = {},
   ): AgentRun {
     if (typeof input !== "string" || input.trim() === "")
-      throw wrong("input", input, "must be text", "Give the request as a string that is not empty.");
+      throw wrong("input", input, "must be text", "Give the request as a non-empty string.");
     const state: RunState = {
       agent: name,
       traceId,

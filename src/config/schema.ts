@@ -33,7 +33,7 @@ const EMBEDDER = {
   apiKey: text("Key of the embedder's API."),
   apiBase: text("Address of the embedder's API."),
   batchSize: whole("Texts sent in one request.", 1, 10_000, 100),
-  maxRetries: whole("How often a failed request is repeated.", 0, 20, 3),
+  maxRetries: whole("How often a failed request is retried.", 0, 20, 3),
 };
 
 /** What every state may take. */
@@ -100,7 +100,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
         3_600_000,
         120_000,
       ),
-      maxRetries: whole("How often a failed request is repeated.", 0, 20, 2),
+      maxRetries: whole("How often a failed request is retried.", 0, 20, 2),
       extraBody: anything("More members of the request body, in the API's own words."),
     },
   ),
@@ -112,7 +112,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       health: share("How reliably the tool has worked.", 0.1),
       cost: share("How cheap and fast the tool is.", 0.05),
     }),
-    penalties: object("What is taken off a tool's score.", {
+    penalties: object("Subtracted from a tool's score.", {
       alreadyUsed: share("It was used in this conversation.", 0.05),
       alreadyFailed: share("It failed in this conversation.", 0.3),
       deprecated: share("It is deprecated.", 0.2),
@@ -133,12 +133,12 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     learning: object("Learning from use, within each tenant.", {
       enabled: flag("Whether calls that follow a retrieval change later rankings.", false),
       halfLifeDays: whole("Days after which what was learned counts half.", 1, 3650, 14),
-      weight: share("How much what was learned counts beside the other signals.", 0.08),
+      weight: share("Weight of what was learned, next to the other signals.", 0.08),
     }),
   }),
   execution: object("How tools are run.", {
     defaultTimeoutMs: whole("Time one attempt may take, in milliseconds.", 100, 300_000, 30_000),
-    maxRetries: whole("Attempts in all at a call that is safe to repeat.", 1, 5, 3),
+    maxRetries: whole("Attempts in total for a call that is safe to retry.", 1, 5, 3),
     retryBaseMs: whole("First wait between attempts, in milliseconds, doubled each time.", 0, 60_000, 200),
     circuitBreakerThreshold: whole("Consecutive failures that open a tool's circuit.", 1, 1000, 5),
     circuitBreakerTimeoutS: whole("Seconds a circuit stays open before one call may probe it.", 1, 86_400, 60),
@@ -148,17 +148,14 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       1,
       100_000,
     ),
-    retryBudget: share(
-      "Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute.",
-      0.2,
-    ),
-    maxResultBytes: whole("The most a result may measure, in bytes.", 1_024, 1_073_741_824, 16_777_216),
+    retryBudget: share("Retries per minute, as a share of the calls to one ensemble.", 0.2),
+    maxResultBytes: whole("Largest result, in bytes.", 1_024, 1_073_741_824, 16_777_216),
     onFailure: choice("What execute does with a result that is not a success.", ["return", "throw"], "return"),
     resultCache: optional(
       object("Keeps the results of confirmed read-only tools and gives them again to equal calls. Off if omitted.", {
         ttlS: whole("Seconds a result is kept.", 1, 86_400, 60),
         maxBytes: whole(
-          "The most that all results may measure, in bytes of JSON.",
+          "Largest size of all results together, in bytes of JSON.",
           1_024,
           1_099_511_627_776,
           67_108_864,
@@ -215,7 +212,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     deny: list("Tools nobody may see or run.", text("A name, id or pattern."), []),
     allowedDomains: list("Domains that tools may reach.", text("A domain."), []),
     maxRequestsPerMinute: whole("Calls a minute, for each tool.", 1, 1_000_000, 60),
-    rates: object("Calls a minute in all, beside those for each tool.", {
+    rates: object("Calls per minute across all tools, in addition to the limits per tool.", {
       tenant: whole("For each tenant.", 1, 1_000_000),
       principal: whole("For each caller.", 1, 1_000_000),
       toolset: whole("For each toolset.", 1, 1_000_000),
@@ -269,10 +266,10 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   }),
   mcp: object("MCP servers, and serving as one.", {
     servers: list("Servers whose tools are used.", configOf("sources", "mcp"), []),
-    serveMcp: flag("Whether the arsenal is served as an MCP server.", false),
+    serveMcp: flag("Accepted for compatibility; `toolarsenal serve` always serves MCP.", false),
     mcpMode: choice("Which tools an MCP client is shown.", ["dynamic", "static", "hybrid"], "dynamic"),
     commonTools: list(
-      "Tools that hybrid shows beside the two of dynamic; the most used ones where empty.",
+      "Tools that hybrid mode lists besides the two of dynamic mode. Defaults to the most used ones.",
       text("A tool's id, or a pattern."),
       [],
     ),
@@ -293,7 +290,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   server: object("How toolarsenal serve listens.", {
     host: text("The address it listens on; anything but loopback needs tokens or auth.", "127.0.0.1"),
     port: whole("The port it listens on; 0 takes a free one.", 0, 65_535, 8080),
-    publicUrl: text("The address clients call it by, where that is another one: https://tools.example.com."),
+    publicUrl: text("The URL that clients use, if it differs from the listener's: https://tools.example.com."),
     allowedHosts: list("Further names by which clients may call it.", text("A host name."), []),
     allowedOrigins: list(
       "Origins of web pages that may call it, besides its own: http://localhost:6274.",
@@ -332,10 +329,10 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       "operator",
     ),
     tokens: texts(
-      "Callers by name, each with the bearer token it proves itself by. Without any, everybody who can connect is the local operator.",
+      "Callers by name, each with its bearer token. If empty, everyone who can connect is the local operator.",
       {},
     ),
-    auth: optional(object("Further ways for callers to prove who they are; one suffices.", proofs())),
+    auth: optional(object("More ways to authenticate callers; one is enough.", proofs())),
   }),
   a2a: object("Other agents, and serving as one.", {
     agents: list("Agents whose skills are used.", configOf("sources", "a2a"), []),

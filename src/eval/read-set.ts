@@ -29,7 +29,7 @@ export interface SetQuery {
 export async function readTools(path: string): Promise<readonly SetTool[]> {
   const seen = new Set<string>();
   return readLines(path, (line, refuse) => {
-    const id = text(line, "id") ?? refuse("id", line["id"], "a text that is not empty");
+    const id = text(line, "id") ?? refuse("id", line["id"], "a non-empty string");
     if (seen.has(id)) refuse("id", id, "unique in the file");
     seen.add(id);
     return {
@@ -56,12 +56,12 @@ export async function readQueries(path: string, known: ReadonlySet<string>): Pro
     const unknown = relevant.find((id) => !known.has(id));
     if (unknown !== undefined) refuse("relevant", unknown, "the id of a tool in the tools file");
     return {
-      id: text(line, "id") ?? refuse("id", line["id"], "a text that is not empty"),
-      query: text(line, "query") ?? refuse("query", line["query"], "a text that is not empty"),
+      id: text(line, "id") ?? refuse("id", line["id"], "a non-empty string"),
+      query: text(line, "query") ?? refuse("query", line["query"], "a non-empty string"),
       relevant,
       alsoOk: optional(texts, "also_ok", "a list of tool ids") ?? [],
-      history: optional(texts, "history", "a list of texts") ?? [],
-      style: optional(text, "style", "a text that is not empty"),
+      history: optional(texts, "history", "a list of strings") ?? [],
+      style: optional(text, "style", "a non-empty string"),
     };
   });
 }

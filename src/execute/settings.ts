@@ -4,7 +4,7 @@ import type { Tool } from "../tool/tool.ts";
 export interface EngineSettings {
   /** Time one attempt may take if neither the call, the tool nor its ensemble says. */
   readonly defaultTimeoutMs: number;
-  /** Attempts in all at a call that is safe to repeat. */
+  /** Attempts in total for a call that is safe to retry. */
   readonly maxRetries: number;
   /** The first wait between attempts, doubled each time, with jitter. */
   readonly retryBaseMs: number;
@@ -16,7 +16,7 @@ export interface EngineSettings {
   readonly maxConcurrent: number;
   /** Calls that run at once in one ensemble, always fewer than `maxConcurrent`. Defaults to 32, or less than half of `maxConcurrent`. */
   readonly maxConcurrentPerEnsemble?: number;
-  /** Repeated attempts, as a share of the calls to one ensemble, that may be made in a minute. */
+  /** Retries per minute, as a share of the calls to one ensemble. */
   readonly retryBudget: number;
   /** The most a result may measure, in bytes of JSON. */
   readonly maxResultBytes: number;

@@ -42,7 +42,7 @@ describe("principalOr", () => {
     expect(() => principalOr(localOperator(), "guest" as never)).toThrow(
       expect.objectContaining({
         code: "QUERY_INVALID",
-        message: `principal is no principal: "guest". ${fix}`,
+        message: `principal is invalid: "guest". ${fix}`,
         details: { field: "principal", value: '"guest"', fix },
       }),
     );

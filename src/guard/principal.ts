@@ -33,7 +33,7 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
   const { id, roles, capabilities, scopes } = isPlainObject(given) ? given : {};
   if (typeof id === "string" && [roles, capabilities, scopes].every(Array.isArray)) return given;
   const fix = "Give { id, roles, capabilities, scopes, local }, or leave it out.";
-  const problem = `principal is no principal: ${showValue(given)}.`;
+  const problem = `principal is invalid: ${showValue(given)}.`;
   throw fixable("QUERY_INVALID", problem, fix, { field: "principal", value: showValue(given) });
 }
 

@@ -83,9 +83,10 @@ export function readParamHeaders(
   let fault: string | undefined;
 
   const read = (mark: unknown, type: unknown, path: readonly string[] | undefined): string | undefined => {
-    if (path === undefined || path.length === 0) return "An x-mcp-header stands on something that is no property.";
+    if (path === undefined || path.length === 0) return "An x-mcp-header is not on a property.";
     const where = path.join(".");
-    if (typeof mark !== "string" || !TOKEN.test(mark)) return `The x-mcp-header of ${where} is no header name.`;
+    if (typeof mark !== "string" || !TOKEN.test(mark))
+      return `The x-mcp-header of ${where} is not a valid header name.`;
     if (!TYPES.has(type)) return `The x-mcp-header of ${where} is not on a string, an integer or a boolean.`;
     if (names.has(mark.toLowerCase())) return `Two properties have the x-mcp-header ${mark}.`;
     names.add(mark.toLowerCase());

@@ -228,7 +228,7 @@ describe("defineTool", () => {
     ["tag", "Did you mean tags?"],
     ["inputSchema", "Call it parameters."],
     ["id", "Leave id out: it is made from namespace and name."],
-    ["handler", "Pass the handler beside the definition, not in it."],
+    ["handler", "Pass the handler next to the definition, not in it."],
   ])("says what to do about the unknown field %s", (key, fix) => {
     expect(refusal({ ...draft, [key]: () => "x" }).details.fix).toBe(fix);
   });

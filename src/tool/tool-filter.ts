@@ -154,7 +154,7 @@ export function filterProblem(
     return wrong(field, value, `is not a ${type}: ${showValue(value)}`, `Use a ${type}.`);
   }
   if (!isTextList(value))
-    return wrong(field, value, `is not a list of texts: ${showValue(value)}`, `Use a list: { ${key}: ["…"] }.`);
+    return wrong(field, value, `is not a list of strings: ${showValue(value)}`, `Use a list: { ${key}: ["…"] }.`);
   const values = TEXT_LISTS[key];
   const odd = values && value.find((each) => !values.includes(each));
   if (odd !== undefined)

@@ -160,7 +160,7 @@ describe("a filter of listTools", () => {
       details: { field: "filter.risk" },
     });
     await expect(list({ tags: ["a"], risks: ["low"] })).rejects.toThrow("filter has two conditions, tags and risks.");
-    await expect(list({ tags: "a" })).rejects.toThrow('filter.tags is not a list of texts: "a".');
+    await expect(list({ tags: "a" })).rejects.toThrow('filter.tags is not a list of strings: "a".');
     await expect(list(["a"])).rejects.toThrow('filter is not a filter: ["a"].');
   });
 });
@@ -195,11 +195,11 @@ describe("a toolset that cannot be built", () => {
     ["name", () => createToolset(""), /The toolset name "" is invalid\. Use 1 to 64 lowercase letters/],
     ["catalog", () => draft.fromCatalog({} as never), /catalog is not an arsenal: \{\}\. Pass a ToolArsenal/],
     ["namespaces", () => draft.withNamespace(), /namespaces is empty\. Name at least one\./],
-    ["tags", () => draft.withTags(["ci-cd"] as never), /tags has \["ci-cd"\], which is not a text\. Pass each/],
-    ["tools", () => draft.withTools(""), /tools has "", which is not a text\./],
+    ["tags", () => draft.withTags(["ci-cd"] as never), /tags has \["ci-cd"\], which is not a string\. Pass each/],
+    ["tools", () => draft.withTools(""), /tools has "", which is not a string\./],
     ["tools", () => draft.withTools("github.*"), /tools has "github\.\*", which is not an id\. .*namespace\.name/],
     ["exclude", () => draft.excludeTools("delete_repo"), /exclude has "delete_repo", which is not an id\./],
-    ["description", () => draft.withDescription(7 as never), /description is not a text: 7\./],
+    ["description", () => draft.withDescription(7 as never), /description is not a string: 7\./],
     ["where.tag", () => draft.where({ tag: ["a"] } as never), /where\.tag is not a condition\. Did you mean tags\?/],
     [
       "where",
@@ -208,7 +208,11 @@ describe("a toolset that cannot be built", () => {
     ],
     ["where.all.0.risks", () => draft.where({ all: [{ risks: ["mild" as never] }] }), /unknown value "mild"\. Use low/],
     ["policy.allowedRole", () => draft.withPolicy({ allowedRole: ["sre"] } as never), /Did you mean allowedRoles\?/],
-    ["policy.allowedRoles", () => draft.withPolicy({ allowedRoles: "sre" as never }), /is not a list of texts: "sre"/],
+    [
+      "policy.allowedRoles",
+      () => draft.withPolicy({ allowedRoles: "sre" as never }),
+      /is not a list of strings: "sre"/,
+    ],
     ["policy.allowedTenants", () => draft.withPolicy({ allowedTenants: [] }), /is empty, so nobody could use it/],
     [
       "policy.rateLimit.requestsPerMinute",

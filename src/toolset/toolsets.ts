@@ -152,17 +152,17 @@ function toolsetProblem(toolset: ToolsetDefinition): ToolsetProblem | undefined 
 
 export function textProblem(field: string, value: unknown): ToolsetProblem | undefined {
   if (typeof value === "string") return undefined;
-  return { field, value, message: `is not a text: ${showValue(value)}`, fix: "Pass a string." };
+  return { field, value, message: `is not a string: ${showValue(value)}`, fix: "Pass a string." };
 }
 
-/** What is wrong with a list of texts that must name something. */
+/** What is wrong with a list of strings that must name something. */
 export function textsProblem(field: string, values: unknown): ToolsetProblem | undefined {
   if (!Array.isArray(values))
-    return { field, value: values, message: `is not a list of texts: ${showValue(values)}`, fix: "Use a list." };
+    return { field, value: values, message: `is not a list of strings: ${showValue(values)}`, fix: "Use a list." };
   if (values.length === 0) return { field, value: values, message: "is empty", fix: "Name at least one." };
   const odd: unknown = values.find((each) => typeof each !== "string" || each.trim() === "");
   if (odd === undefined && !values.includes(undefined)) return undefined;
-  return { field, value: odd, message: `has ${showValue(odd)}, which is not a text`, fix: "Pass each as a string." };
+  return { field, value: odd, message: `has ${showValue(odd)}, which is not a string`, fix: "Pass each as a string." };
 }
 
 /** What is wrong with a list of tool ids. */

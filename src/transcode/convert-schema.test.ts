@@ -104,7 +104,7 @@ describe("convertSchema for OpenAI strict", () => {
       "an object of any content beside text",
       { anyOf: [{ type: "string" }, { type: "object" }] },
       "/properties/it/anyOf/1",
-      "takes objects or lists of any content beside text, which cannot be told apart here",
+      "takes objects or lists of any content as well as text, which cannot be told apart here",
     ],
     [
       "a list of more than 1,000 values",

@@ -258,7 +258,7 @@ function accepts(where: Where, object: Stored, config: Class): boolean {
   const own = field === "id" ? object.id : object.properties[field];
   if (TEXTS.includes(operator)) {
     if (!Array.isArray(wanted) || wanted.some((each) => typeof each !== "string"))
-      throw new Error(`invalid where filter: ${operator} needs a list of texts`);
+      throw new Error(`invalid where filter: ${operator} needs a list of strings`);
     // Tokenization "field" trims.
     const values = (Array.isArray(own) ? own : [own]).map((each) => String(each).trim());
     return values.some((each) => wanted.includes(each)) === (operator === "ContainsAny");

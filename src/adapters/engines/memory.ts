@@ -34,7 +34,7 @@ export function memoryEngine({
 
 export const config = setting.object("In memory, with an optional snapshot file.", {
   snapshot: setting.path(
-    "For memory: a file that keeps the tools between runs; their index and vectors are in a file beside it. Optional.",
+    "For memory: a file that keeps the tools between runs; their index and vectors are in a file next to it. Optional.",
   ),
 });
 

@@ -14,7 +14,7 @@ export function decode(text: string): string {
   return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
-/** A tool's tenant. One that is not a text equals none: unlike an encoded text, it begins with a quote. */
+/** A tool's tenant. One that is not a string equals none: unlike an encoded text, it begins with a quote. */
 function toTenant(tenant: unknown): string | null {
   if (tenant === undefined) return null;
   return typeof tenant === "string" ? encode(tenant) : `"${JSON.stringify(tenant)}`;

@@ -21,7 +21,7 @@ export interface RemoteLlmSettings {
   readonly strict?: boolean;
   /** How long the model may be silent: until the whole answer, or until the next piece of a streamed one. Defaults to 2 minutes. */
   readonly timeoutMs?: number;
-  /** How often a failed request is repeated. Defaults to 2. */
+  /** How often a failed request is retried. Defaults to 2. */
   readonly maxRetries?: number;
   /** More members of the request body, in the API's own words: `{ reasoning: { effort: "low" } }`. */
   readonly extraBody?: Readonly<Record<string, unknown>>;

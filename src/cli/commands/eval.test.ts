@@ -104,11 +104,11 @@ describe("eval", () => {
   it.each([
     ["tools", 2, "{", "not JSON"],
     ["tools", 2, "[]", "the line must be a JSON object, not []"],
-    ["tools", 2, JSON.stringify({ name: "x" }), "id must be a text that is not empty, not undefined"],
+    ["tools", 2, JSON.stringify({ name: "x" }), "id must be a non-empty string, not undefined"],
     ["tools", 2, JSON.stringify({ ...TOOLS[1], id: "E/1" }), 'id must be unique in the file, not "E/1"'],
     ["queries", 2, "nonsense", "not JSON"],
-    ["queries", 2, JSON.stringify({ ...good, id: 5 }), "id must be a text that is not empty, not 5"],
-    ["queries", 2, JSON.stringify({ ...good, query: "" }), 'query must be a text that is not empty, not ""'],
+    ["queries", 2, JSON.stringify({ ...good, id: 5 }), "id must be a non-empty string, not 5"],
+    ["queries", 2, JSON.stringify({ ...good, query: "" }), 'query must be a non-empty string, not ""'],
     ["queries", 2, JSON.stringify({ ...good, relevant: "E/1" }), 'relevant must be a list of tool ids, not "E/1"'],
     [
       "queries",
@@ -123,8 +123,8 @@ describe("eval", () => {
       'relevant must be the id of a tool in the tools file, not "Z/9"',
     ],
     ["queries", 2, JSON.stringify({ ...good, also_ok: "E/1" }), 'also_ok must be a list of tool ids, not "E/1"'],
-    ["queries", 2, JSON.stringify({ ...good, history: [1] }), "history must be a list of texts, not [1]"],
-    ["queries", 2, JSON.stringify({ ...good, style: 3 }), "style must be a text that is not empty, not 3"],
+    ["queries", 2, JSON.stringify({ ...good, history: [1] }), "history must be a list of strings, not [1]"],
+    ["queries", 2, JSON.stringify({ ...good, style: 3 }), "style must be a non-empty string, not 3"],
   ])("names file and line of what is wrong in the %s, line %i: %s", async (file, line, text, message) => {
     const [tools, queries] = [lines(TOOLS.slice(0, 1)), lines(QUERIES.slice(0, 1))];
     const { code, out, err } =

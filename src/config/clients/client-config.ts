@@ -130,18 +130,18 @@ async function readServer(
     if (field === undefined) return undefined;
     const value = entry[field];
     if (typeof value === "string" && value !== "") return expand(field, value);
-    return refuse({ field, value: shape(value), message: "must be a text that is not empty", fix: `Fix ${field}.` });
+    return refuse({ field, value: shape(value), message: "must be a non-empty string", fix: `Fix ${field}.` });
   };
   /** A number or flag is taken as it is written. */
   const asText = (field: string, value: unknown): string =>
     ["string", "number", "boolean"].includes(typeof value)
       ? expand(field, String(value))
-      : refuse({ field, message: "must be a text", fix: "Put it in quotes." });
+      : refuse({ field, message: "must be a string", fix: "Put it in quotes." });
   const texts = (field: string): Record<string, string> | undefined => {
     const value = entry[field];
     if (!isGiven(value)) return undefined;
     if (!isPlainObject(value))
-      return refuse({ field, message: "must be a mapping of names to texts", fix: 'Write { "NAME": "value" }.' });
+      return refuse({ field, message: "must be an object with string values", fix: 'Write { "NAME": "value" }.' });
     const members = Object.entries(value).filter(([, member]) => member !== null);
     return Object.fromEntries(members.map(([key, member]) => [key, asText(`${field}.${key}`, member)]));
   };
@@ -176,7 +176,7 @@ async function readServer(
   if (filled.length > 0) environment = { ...environment, ...Object.fromEntries(filled) };
   const { args } = entry;
   if (isGiven(args) && !Array.isArray(args))
-    refuse({ field: "args", value: shape(args), message: "must be a list of texts", fix: 'Write ["…", "…"].' });
+    refuse({ field: "args", value: shape(args), message: "must be a list of strings", fix: 'Write ["…", "…"].' });
   const command = text("command");
   const words = (args as readonly unknown[] | undefined)?.map((word, index) => asText(`args.${index}`, word));
   const env = { ...fromFiles, ...texts("env") };
@@ -264,5 +264,5 @@ function isGiven(value: unknown): boolean {
 }
 
 function shape(value: unknown): unknown {
-  return typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "a mapping") : value;
+  return typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "an object") : value;
 }

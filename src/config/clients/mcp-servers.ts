@@ -58,7 +58,7 @@ function toTransport(server: McpServerConfig): McpServerSettings["transport"] | 
   const schemes = socket ? ["ws:", "wss:"] : ["http:", "https:"];
   if (!schemes.includes(URL.parse(url)?.protocol ?? "")) {
     const value = withoutSecrets(url);
-    const message = `is ${showValue(value)}, which is no address of ${socket ? "a WebSocket" : "HTTP"}`;
+    const message = `is ${showValue(value)}, which is not an address of ${socket ? "a WebSocket" : "HTTP"}`;
     const fix = `Write an address that starts with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}.`;
     return { field: "url", value, message, fix };
   }

@@ -40,7 +40,7 @@ export interface ServerNote {
   readonly file?: string;
 }
 
-/** A problem on one line: `github (mcp.json): url is "htp:/x", which is no address. Write …` */
+/** A problem on one line: `github (mcp.json): url is "htp:/x", which is not an address. Write …` */
 export function showProblem({ server, file, field, message, fix }: ServerProblem): string {
   return `${server}${file === undefined ? "" : ` (${file})`}: ${field} ${message}. ${fix}`;
 }

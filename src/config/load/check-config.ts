@@ -24,7 +24,7 @@ export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FR
     throw configInvalid([
       {
         field: "config",
-        message: `must be a mapping of keys, not ${inWords(value)}`,
+        message: `must be an object, not ${inWords(value)}`,
         value: shownValue(value),
         fix: "Start with a key such as `execution:`.",
         at: origin.locate([]),
@@ -165,7 +165,7 @@ function isSecret(path: readonly string[]): boolean {
 /** Lists and mappings are named, not shown: a secret may be in them. */
 function inWords(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  return isPlainObject(value) ? "a mapping" : showValue(value);
+  return isPlainObject(value) ? "an object" : showValue(value);
 }
 
 function shownValue(value: unknown): unknown {

@@ -91,13 +91,13 @@ describe("a mistake in a configuration file", () => {
     ],
     [
       "security:\n  deny: drop_table\n",
-      'a.yaml:2:3 security.deny: must be a list of texts, not "drop_table". Set security.deny to a list of texts.',
+      'a.yaml:2:3 security.deny: must be a list of strings, not "drop_table". Set security.deny to a list of strings.',
     ],
     [
       "mcp:\n  servers:\n    - command: npx\n",
-      "a.yaml:3:7 mcp.servers.0.name: is missing; it must be a text that is not empty. Set mcp.servers.0.name to a text that is not empty.",
+      "a.yaml:3:7 mcp.servers.0.name: is missing; it must be a non-empty string. Set mcp.servers.0.name to a non-empty string.",
     ],
-    ["- 1\n", "a.yaml:1:1 config: must be a mapping of keys, not a list. Start with a key such as `execution:`."],
+    ["- 1\n", "a.yaml:1:1 config: must be an object, not a list. Start with a key such as `execution:`."],
     ["auto_sync: true\nauto_sync: false\n", "a.yaml:2:1 auto_sync: the key is there twice. Remove one of the two."],
     [
       "execution:\n  max_retries: [1\n",

@@ -39,12 +39,12 @@ export function describeExpected(schema: JsonSchema): string {
     case "boolean":
       return "true or false";
     case "string":
-      return schema["minLength"] === 1 ? "a text that is not empty" : "a text";
+      return schema["minLength"] === 1 ? "a non-empty string" : "a string";
     case "array":
       if (!isPlainObject(items) || (items as JsonSchema).type !== "string") return "a list";
-      return schema["minItems"] === 1 ? "a list of at least one text" : "a list of texts";
+      return schema["minItems"] === 1 ? "a list of at least one string" : "a list of strings";
     default:
-      return "a mapping of keys to values";
+      return "an object";
   }
 }
 

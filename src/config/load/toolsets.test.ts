@@ -81,14 +81,14 @@ describe("toolsets in a configuration file", () => {
   const entry = (lines: string): string => `toolsets:\n  - ${lines.trim().split("\n").join("\n    ")}`;
   it.each([
     ["name: Dev Ops\ninclude: {}", 'a.yaml:2:5 toolsets.0.name: "Dev Ops" is not a valid name. Use 1 to 64 lowercase'],
-    ["name: devops", "toolsets.0.include: is missing; it must be a mapping"],
+    ["name: devops", "toolsets.0.include: is missing; it must be an object"],
     [
       "name: devops\nnamespaces: [github]\ninclude: {}",
       'a.yaml:3:5 toolsets.0.namespaces: unknown key "namespaces". Known keys here: name, description, tags, owner, include, exclude, view, policy.',
     ],
     [
       "name: devops\ninclude: { tools: [] }",
-      "a.yaml:3:16 toolsets.0.include.tools: must be a list of at least one text, not an empty list",
+      "a.yaml:3:16 toolsets.0.include.tools: must be a list of at least one string, not an empty list",
     ],
     [
       "name: devops\ninclude: { tools: [github.*] }",

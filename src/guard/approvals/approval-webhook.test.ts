@@ -197,7 +197,7 @@ describe("the approval webhook", () => {
       {
         sink: "approval-webhook",
         message: expect.stringMatching(
-          /^The approval webhook at 127\.0\.0\.1:\d+ was not told that billing\.refund_user waits as 0f4c: it answered 500 \(attempt 4 of 4\)\.$/,
+          /^The approval webhook at 127\.0\.0\.1:\d+ was not notified that billing\.refund_user waits as 0f4c: it answered 500 \(attempt 4 of 4\)\.$/,
         ) as string,
         dropped: 1,
       },
@@ -215,7 +215,7 @@ describe("the approval webhook", () => {
     create({ url: new URL(`http://hooks.example${path}`) })("confirmation-requested", event);
     await failed.promise;
     expect(failures[0]?.message).toBe(
-      `The approval webhook at hooks.example was not told that billing.refund_user waits as 0f4c: A request to ${shown} is refused: its certificate is pinned, and plain http shows none. Use its https address. (attempt 1 of 4).`,
+      `The approval webhook at hooks.example was not notified that billing.refund_user waits as 0f4c: A request to ${shown} is refused: its certificate is pinned, and plain http shows none. Use its https address. (attempt 1 of 4).`,
     );
   });
 

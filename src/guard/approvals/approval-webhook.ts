@@ -110,7 +110,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions) {
   function fail(id: string, toolId: string, why: string): void {
     // The path of such an address is often the secret itself, and a request that is refused names it.
     const shown = url.pathname === "/" ? why : why.replaceAll(url.pathname, "/…");
-    const message = `The approval webhook at ${url.host} was not told that ${toolId} waits as ${id}: ${shown}.`;
+    const message = `The approval webhook at ${url.host} was not notified that ${toolId} waits as ${id}: ${shown}.`;
     emit("sink-failed", { sink: "approval-webhook", message, dropped: 1 });
   }
 

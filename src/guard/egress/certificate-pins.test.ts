@@ -163,7 +163,7 @@ describe("a pin", () => {
     const refused = (pins: string, value: string): void =>
       expect(() => createEgress({ certificatePins: { "a.test": pins } })).toThrow(
         expect.objectContaining({
-          message: `security.certificate_pins.a.test is no pin of a certificate: "${value}". ${fix}`,
+          message: `security.certificate_pins.a.test is not a certificate pin: "${value}". ${fix}`,
           details: { field: "security.certificate_pins.a.test", value, fix },
         }),
       );

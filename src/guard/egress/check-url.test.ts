@@ -124,7 +124,7 @@ describe("the address of a request", () => {
     ],
     [
       "https://example.com/a b?token=secret",
-      '"https://example.com/a b?token=secret" is no address that can be requested. Write it as https://host/path.',
+      '"https://example.com/a b?token=secret" is not a URL that can be requested. Write it as https://host/path.',
       { field: "url", value: "https://example.com/a b?token=secret", fix: "Write it as https://host/path." },
     ],
     ...["https://user@example.com/", "https://:secret@example.com/", "https://user:secret@example.com/"].map(

@@ -107,7 +107,7 @@ function parse(given: string): URL {
   // Blanks and backslashes are read differently by different programs, so that what was checked is not what is requested.
   if (url !== null && !/[\s\\]/.test(given)) return url;
   const fix = "Write it as https://host/path.";
-  const problem = `${showValue(given)} is no address that can be requested.`;
+  const problem = `${showValue(given)} is not a URL that can be requested.`;
   throw fixable("PERMISSION_DENIED", problem, fix, { field: "url", value: given });
 }
 

@@ -151,7 +151,7 @@ function toPins(host: string, text: string): readonly string[] {
   if (pins.length > 0 && odd === undefined && toHost(host) !== "") return pins;
   const field = `security.certificate_pins.${host}`;
   const fix = "Write a host's name and sha256/ with the base64 SHA-256 hash of its public key, 44 characters.";
-  const problem = `${field} is no pin of a certificate: ${JSON.stringify(odd ?? text)}.`;
+  const problem = `${field} is not a certificate pin: ${JSON.stringify(odd ?? text)}.`;
   throw fixable("CONFIG_INVALID", problem, fix, { field, value: odd ?? text });
 }
 

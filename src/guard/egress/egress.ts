@@ -115,7 +115,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
         answer.destroy();
         if (followed >= maxRedirects) throw requestFailed(url, `it redirected more than ${maxRedirects} times`);
         const to = URL.parse(target, url.href);
-        if (to === null) throw requestFailed(url, "it redirected to something that is no address");
+        if (to === null) throw requestFailed(url, "it redirected to an invalid address");
         const leaves = to.origin !== url.origin;
         if (leaves && (asked.trusted === true || asked.publicRedirects === true)) may = permissionOf({});
         const next = checked(to, asked, may);

@@ -21,7 +21,7 @@ export async function readSecretFile(path: string): Promise<string> {
   try {
     // Asked of the open file: what the path leads to may change meanwhile.
     const { mode, size, isFile } = await file.stat().then((stats) => ({ ...stats, isFile: stats.isFile() }));
-    if (!isFile) throw new Missing("it is no regular file", "Name a file.");
+    if (!isFile) throw new Missing("it is not a regular file", "Name a file.");
     if (process.platform !== "win32" && (mode & OTHERS) !== 0) {
       const rights = (mode & 0o777).toString(8).padStart(4, "0");
       throw new Missing(`the file has the rights ${rights}, so that others can read it`, `Run chmod 600 on it.`);

@@ -79,7 +79,7 @@ describe("a secret in a file", () => {
       "the file cannot be opened (ENOENT). Write the secret into it, readable by this user.",
       "the file is empty. Write the secret into it.",
       "the file is longer than 65536 bytes. Name the secret's own file.",
-      "it is no regular file. Name a file.",
+      "it is not a regular file. Name a file.",
     ]);
     expect(await secrets.resolve(`file:${await file("full", "x".repeat(65_536))}`, USE)).toHaveLength(65_536);
     expect(await secrets.resolve(`file:${folder}/link`, USE)).toBe("behind a link");
@@ -91,7 +91,7 @@ describe.skipIf(process.platform === "win32")("a secret in a file of a POSIX sys
   it("is not waited for where nobody writes into a pipe", async () => {
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", ["-m", "600", pipe]);
-    expect(await failure(createSecrets().resolve(`file:${pipe}`, USE))).toContain("it is no regular file");
+    expect(await failure(createSecrets().resolve(`file:${pipe}`, USE))).toContain("it is not a regular file");
   });
 
   it("is looked for from the home folder on where its path begins with ~", async () => {

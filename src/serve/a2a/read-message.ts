@@ -40,7 +40,7 @@ function readCall(data: Readonly<Record<string, unknown>>): Asked {
   if (typeof tool !== "string" || tool.trim() === "") return invalid(`tool must be the name of a tool. ${HOW}`);
   if (!isPlainObject(given)) return invalid(`arguments must be an object. ${HOW}`);
   for (const [name, value] of Object.entries({ confirmationId, idempotencyKey }))
-    if (value !== undefined && typeof value !== "string") return invalid(`${name} must be a text.`);
+    if (value !== undefined && typeof value !== "string") return invalid(`${name} must be a string.`);
   const call = {
     tool,
     arguments: given,

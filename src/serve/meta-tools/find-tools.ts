@@ -112,7 +112,7 @@ const READ_LENGTH = 20_000;
 const SPEAKER = /^(user|human|assistant|ai|model|system|tool):\s*/i;
 
 /**
- * Reads the recent messages of a conversation, oldest first, as a model gives them: a transcript, a list of texts, or a list of messages. A
+ * Reads the recent messages of a conversation, oldest first, as a model gives them: a transcript, a list of strings, or a list of messages. A
  * line of a transcript that names no speaker belongs to the one before it. Undefined for anything else.
  */
 function readMessages(given: unknown): readonly Message[] | undefined {

@@ -52,7 +52,7 @@ export const DRAFT_FIELDS: ReadonlySet<string> = new Set(Object.keys(RULES));
 const ELSEWHERE: Readonly<Record<string, string>> = {
   id: "Leave id out: it is made from namespace and name.",
   contentHash: "Leave contentHash out: it is computed.",
-  handler: "Pass the handler beside the definition, not in it.",
+  handler: "Pass the handler next to the definition, not in it.",
   inputSchema: "Call it parameters.",
   input_schema: "Call it parameters.",
   parameters_schema: "Call it parameters.",

@@ -69,10 +69,10 @@ export function encodeAsText(node: SchemaNode, types: ReadonlySet<string>, keywo
   const isOnlyThese = [...types].every((type) => kinds.includes(type) || type === "null");
   if (kinds.length === 0 || !isOnlyThese || otherTypes.has("string")) {
     if (place.target.closedObjects !== true && !place.isAttempting()) {
-      place.record(path, keyword, "dropped", "objects and lists beside text can no longer be given");
+      place.record(path, keyword, "dropped", "objects and lists can no longer be given, only text");
       return { type: "string" };
     }
-    const message = "takes objects or lists of any content beside text, which cannot be told apart here";
+    const message = "takes objects or lists of any content as well as text, which cannot be told apart here";
     place.record(path, keyword, "refused", message);
     return {};
   }

@@ -57,7 +57,7 @@ export function convertSpelled(node: SchemaNode, place: Place): JsonSchema {
 
 function convertMerged(node: SchemaNode, place: Place): JsonSchema {
   const [keyword, message] =
-    node["allOf"] === undefined ? ["$ref", "merged with the keywords beside it"] : ["allOf", "merged into one schema"];
+    node["allOf"] === undefined ? ["$ref", "merged with the keywords next to it"] : ["allOf", "merged into one schema"];
   lose(place, keyword, "resolved", message);
   const merged = mergeAllOf(node, place);
   if (merged.node === false) return nothingFits(place);

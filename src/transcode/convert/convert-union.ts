@@ -65,7 +65,7 @@ function distribute(
     Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name) && name !== "nullable"),
   );
   const hasOwn = Object.keys(own).length > 0;
-  if (hasOwn) lose(place, keyword, "resolved", "what stands beside it is written into each branch");
+  if (hasOwn) lose(place, keyword, "resolved", "the keywords next to it are written into each branch");
   const branches = raw.flatMap((branch, index): readonly Branch[] => {
     const inside = within(place, branch, keyword, index);
     if (branch === false) return [];

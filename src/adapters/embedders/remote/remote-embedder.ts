@@ -28,7 +28,7 @@ export interface RemoteEmbedderSettings extends GivenAll<typeof REMOTE_SETTINGS>
   readonly apiBase?: string;
   /** Texts in one request. Defaults to 100, and is never more than the API allows. */
   readonly batchSize?: number;
-  /** How often a failed request is repeated. Defaults to 3. */
+  /** How often a failed request is retried. Defaults to 3. */
   readonly maxRetries?: number;
 }
 
@@ -177,7 +177,7 @@ function modelName({ name, model, prefixes }: RemoteProvider, dimension: number)
   return `${name}/${model}/${dimension}${mark}`;
 }
 
-/** Indexes of the texts that are not empty, in batches of at most so many texts and bytes. */
+/** Indexes of the non-empty strings, in batches of at most so many texts and bytes. */
 function toBatches(
   texts: readonly string[],
   most: { readonly count: number; readonly bytes: number },

@@ -29,7 +29,7 @@ export interface JwtOptions {
   /** What every caller may touch, in addition to what its token claims. */
   readonly capabilities?: readonly Capability[];
   readonly claims?: ClaimNames;
-  /** Lets people sign in to the dashboard at the issuer. Without it they need an API key. */
+  /** Lets people sign in to the dashboard through the issuer. Without it they need an API key. */
   readonly signIn?: SignInSettings;
   readonly egress?: Egress;
   /** Looks up the secret of `signIn`. */
@@ -161,7 +161,7 @@ export const config = entry(
   "Callers with access tokens of an OAuth 2 or OpenID Connect issuer.",
   {
     issuer: text("The issuer, as its tokens have it in iss."),
-    audience: list("What aud must hold, one of them. Defaults to the address that was called.", text("An audience.")),
+    audience: list("aud must contain one of these. Defaults to the URL that was called.", text("An audience.")),
     jwksUri: text("Where the issuer's keys are. Found through its metadata by default."),
     algorithms: list(
       "Signatures that are accepted. Defaults to RS256, PS256, ES256, EdDSA and Ed25519.",
@@ -169,7 +169,7 @@ export const config = entry(
     ),
     scopes: list("Scopes that every token needs, all of them.", text("A scope.")),
     capabilities: list(
-      "What every caller may touch, besides what its token claims.",
+      "Capabilities of every caller, in addition to those in its token.",
       choice("A capability.", CAPABILITIES),
     ),
     claims: optional(
@@ -182,7 +182,7 @@ export const config = entry(
       }),
     ),
     signIn: entry(
-      "Lets people sign in to the dashboard at the issuer. The gateway is then a client there, with the redirect address PUBLIC_URL/ui/sign-in/callback.",
+      "Lets people sign in to the dashboard through the issuer. The gateway is then a client there, with the redirect address PUBLIC_URL/ui/sign-in/callback.",
       {
         clientId: text("The gateway's client id at the issuer."),
         clientSecret: text("The client's secret, or where it is (env:NAME). Public clients have none."),

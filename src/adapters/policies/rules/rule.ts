@@ -75,7 +75,7 @@ function looksAtCall(when: When | undefined): boolean {
   return when !== undefined && (when.usesArguments || when.usesTime);
 }
 
-/** Holds where a text among the arguments, or a list of texts read as one command line, has one of the commands. */
+/** Holds where a text among the arguments, or a list of strings read as one command line, has one of the commands. */
 function blockedCommands(commands: readonly string[]): When {
   const blocked = commands.map((command) => ({ text: oneSpace(command), isWord: /\w$/.test(command) }));
   const found = (text: string): boolean => {

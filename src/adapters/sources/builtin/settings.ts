@@ -66,18 +66,18 @@ const CODE_SANDBOXES = Object.keys(sandboxes).filter(
 ) as readonly Exclude<keyof typeof sandboxes, "none" | "subprocess">[];
 
 export const config = object("The tools that come with the package.", {
-  tools: list("Which of them there are.", choice("A tool.", BUILTIN_TOOLS), []),
+  tools: list("Which of them to enable.", choice("A tool.", BUILTIN_TOOLS), []),
   webSearch: object("For web-search.", {
     apiKey: text("A reference to the key of the Tavily API, never the key itself.", "env:TAVILY_API_KEY"),
     url: text("Another address of the API."),
   }),
   files: object("For file-read and file-write.", {
     roots: list("Folders that files may be read and written in. Required for these tools.", path("A folder."), []),
-    maxBytes: whole("The most a file may measure, in bytes.", 1, 1_073_741_824, 1_048_576),
+    maxBytes: whole("Largest file, in bytes.", 1, 1_073_741_824, 1_048_576),
   }),
   http: object("For http-get.", {
     allowedDomains: list("Domains it may reach. Defaults to any public one.", text("A domain.")),
-    maxBytes: whole("The most an answer may measure, in bytes.", 1, 1_073_741_824, 1_048_576),
+    maxBytes: whole("Largest response, in bytes.", 1, 1_073_741_824, 1_048_576),
   }),
   code: object("For code-execute.", {
     sandbox: choice(

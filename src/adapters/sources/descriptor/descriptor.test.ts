@@ -185,7 +185,7 @@ describe("a wrong ensemble file", () => {
       "no name",
       'name = "io"\n',
       "",
-      "1: ensemble.name is missing; it must be a text that is not empty. Add name to [ensemble].",
+      "1: ensemble.name is missing; it must be a non-empty string. Add name to [ensemble].",
     ],
     [
       "no ensemble",
@@ -203,7 +203,7 @@ describe("a wrong ensemble file", () => {
       "a table in place of a value",
       'name = "io"',
       "[ensemble.name]",
-      "2: ensemble.name must be a text that is not empty, not {",
+      "2: ensemble.name must be a non-empty string, not {",
     ],
     [
       "too many retries",

@@ -98,12 +98,12 @@ function inWords(path: KeyPath): string {
 }
 
 export const text: Rule = {
-  expected: "a text that is not empty",
+  expected: "a non-empty string",
   fits: (value) => typeof value === "string" && value.trim() !== "",
 };
 export const flag: Rule = { expected: "true or false", fits: (value) => typeof value === "boolean" };
 export const texts: Rule = {
-  expected: "a list of texts",
+  expected: "a list of strings",
   fits: (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
 };
 export const table: Rule = { expected: "a table", fits: isPlainObject };

@@ -78,7 +78,7 @@ function wrongInput(field: string, value: unknown, problem: string, fix: string)
 /** Reads one case. Throws INPUT_INVALID. */
 export function readCase(entry: unknown, index: number) {
   if (!isPlainObject(entry)) {
-    const problem = `A case must be a mapping, not ${showValue(entry)}.`;
+    const problem = `A case must be an object, not ${showValue(entry)}.`;
     throw wrongInput(`cases.${index}`, entry, problem, "Write { tool, principal, args, expect }.");
   }
   const unknown = Object.keys(entry).find((key) => !CASE_KEYS.includes(key));
@@ -90,7 +90,7 @@ export function readCase(entry: unknown, index: number) {
   const { tool, principal, args = {}, now, expect } = entry;
   const wanted = OUTCOMES.find((outcome) => outcome === expect);
   if (wanted === undefined) throw cannotBe("expect", expect, `Use one of ${OUTCOMES.join(", ")}.`);
-  if (!isPlainObject(args)) throw mustBe("args", args, "a mapping", "For example: args: { amount: 5 }.");
+  if (!isPlainObject(args)) throw mustBe("args", args, "an object", "For example: args: { amount: 5 }.");
   const text = (key: "name" | "toolset" | "rule"): string | undefined => {
     const given = entry[key];
     if (given === undefined || typeof given === "string") return given;
@@ -160,8 +160,8 @@ const LIST = [isList, "Write a list of names."] as const;
 
 /** What each key of a caller must be, and how to fix one that is not. */
 const PRINCIPAL: Readonly<Record<string, readonly [fits: (value: unknown) => boolean, fix: string]>> = {
-  id: [isText, "Write a text."],
-  tenant: [isText, "Write a text."],
+  id: [isText, "Write a string."],
+  tenant: [isText, "Write a string."],
   roles: LIST,
   capabilities: LIST,
   scopes: LIST,

@@ -26,7 +26,8 @@ export const HIDING = {
   "private-use": "Has characters without a meaning of their own.",
   "stacked-marks": "Buries its letters under marks.",
   lookalikes: "Spells words with letters of another alphabet that look the same.",
-  "styled-letters": "Spells words with letters that are no letters: full-width, mathematical, circled, flags.",
+  "styled-letters":
+    "Spells words with characters that only look like letters: full-width, mathematical, circled, flags.",
 } as const;
 export type HidingKind = keyof typeof HIDING;
 

@@ -53,9 +53,9 @@ function read(given: unknown): { readonly taskId: string; readonly contextId: st
   if (!isPlainObject(given)) throw new RequestMalformedError("params must be an object with an id and a message.");
   const { id: taskId = randomUUID(), sessionId = randomUUID(), message, historyLength, metadata } = given;
   if (typeof taskId !== "string" || taskId.trim() === "" || taskId.length > 128)
-    throw new RequestMalformedError("params.id must be a text of 1 to 128 characters.");
+    throw new RequestMalformedError("params.id must be a string of 1 to 128 characters.");
   if (typeof sessionId !== "string" || sessionId.length > 128)
-    throw new RequestMalformedError("params.sessionId must be a text of at most 128 characters.");
+    throw new RequestMalformedError("params.sessionId must be a string of at most 128 characters.");
   if (!isPlainObject(message) || !Array.isArray(message["parts"]))
     throw new RequestMalformedError("params.message must have a role and parts.");
   const parts = message["parts"].map((part: unknown) => {

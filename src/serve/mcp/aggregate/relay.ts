@@ -46,7 +46,7 @@ export type LogLevel = (typeof LEVELS)[number];
 export function toLogLevel(given: unknown): LogLevel {
   const level = LEVELS.find((known) => known === given);
   if (level !== undefined) return level;
-  const message = `${showValue(given)} is no log level. Use one of ${LEVELS.join(", ")}.`;
+  const message = `${showValue(given)} is not a log level. Use one of ${LEVELS.join(", ")}.`;
   throw new RpcError({ code: RPC.invalidParams, message });
 }
 

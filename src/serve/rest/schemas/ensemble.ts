@@ -62,7 +62,7 @@ export const MCP_SERVER = object("", ["name", "transport"], {
   maxConcurrent: whole("Calls at once, over all callers.", 100_000),
   maxMessageBytes: whole("The longest message taken from the server, in bytes. Default 16,777,216.", 1_073_741_824),
   maxTools: whole("Tools taken from the server at most. Default 5,000.", 1_000_000),
-  maxConnections: whole("Connections at once, if callers must be told apart by them. Default 8.", 10_000),
+  maxConnections: whole("Connections at once, if callers need their own. Default 8.", 10_000),
 });
 
 const FILTER = object("", [], {

@@ -71,7 +71,7 @@ function load() {
 function strictDouble({ celFunc, CelScalar }: typeof Cel): Cel.CelFunc {
   return celFunc("double", [CelScalar.STRING], CelScalar.DOUBLE, (text) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
-    if (Number.isNaN(value)) throw new Error("double: the text is no number");
+    if (Number.isNaN(value)) throw new Error("double: the text is not a number");
     return value;
   });
 }
@@ -170,7 +170,7 @@ function inspectExpression(
     if (name !== "matches") return;
     const source = literalText((args as readonly Node[]).at(-1));
     try {
-      if (source === undefined) throw new Error("it must be a text, not computed");
+      if (source === undefined) throw new Error("it must be a string, not computed");
       pattern(source);
     } catch (error) {
       refuse(node, `the pattern of matches() cannot be used: ${shortMessage(error)}`);

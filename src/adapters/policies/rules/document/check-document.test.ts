@@ -14,7 +14,7 @@ describe("a wrong document", () => {
   const ruleWith = (line: string): string => `version: 1\nrules:\n  - id: a\n    effect: deny\n    ${line}\n`;
 
   it.each([
-    ["", "policy.yaml:1:1 policy: must be a mapping of keys, not null. Start with"],
+    ["", "policy.yaml:1:1 policy: must be an object, not null. Start with"],
     ["version: 2", "policy.yaml:1:10 version: must be 1, not 2. Write `version: 1`."],
     ["version: 1\nmode: strickt", 'policy.yaml:2:7 mode: must be one of standard, strict, not "strickt". Did you'],
     ["version: 1\nrule: []", 'policy.yaml:2:1 rule: unknown key "rule". Did you mean "rules"?'],
@@ -27,7 +27,7 @@ describe("a wrong document", () => {
     ["version: 1\nrules:\n  - { id: a, effect: deny }\n  - { id: a, effect: deny }", ":4:11 rules.1.id: another rule"],
     [ruleWith("tols: x"), 'policy.yaml:5:11 rules.0.tols: unknown key "tols". Did you mean "tools"?'],
     [ruleWith("tools: []"), "policy.yaml:5:5 rules.0.tools: is an empty list, which matches nothing."],
-    [ruleWith("tools: [a, 5]"), "policy.yaml:5:16 rules.0.tools.1: must be a text that is not empty, not 5."],
+    [ruleWith("tools: [a, 5]"), "policy.yaml:5:16 rules.0.tools.1: must be a non-empty string, not 5."],
     [ruleWith("tools: *_x"), "policy.yaml:5:12 yaml: *_x is an alias to nothing."],
     [ruleWith("risk: hihg"), 'policy.yaml:5:11 rules.0.risk: must be one of low, medium, high, critical, not "hihg".'],
     [ruleWith("hide: maybe"), 'rules.0.hide: must be true or false, not "maybe".'],
@@ -46,7 +46,7 @@ describe("a wrong document", () => {
     ["args.x == 1 && now2 == 2", 'does not compile at column 16: there is no "now2"'],
     ["lower(args.x) == 'a'", 'does not compile at column 1: there is no function "lower"'],
     ["args.x.matches('(')", "missing closing )"],
-    ["args.x.matches(args.y)", "it must be a text, not computed"],
+    ["args.x.matches(args.y)", "it must be a string, not computed"],
     ["args.x.all(a, args.x.all(b, a == b))", "column 21: a loop (all, exists, map, filter) stands within another"],
     ["google.protobuf.Duration{} == args.x", "there is no type"],
     [`${"(".repeat(25)}true${")".repeat(25)}`, "nests brackets deeper than 24"],

@@ -30,7 +30,7 @@ export function checkDocument(value: unknown, locate: Locate): CheckedDocument {
   const problems = createProblems(locate);
   const document = isPlainObject(value) ? value : {};
   if (!isPlainObject(value)) {
-    problems.mustBe([], "a mapping of keys", value, "Start with `version: 1`, then `rules:` and a list.");
+    problems.mustBe([], "an object", value, "Start with `version: 1`, then `rules:` and a list.");
   } else {
     checkKeys(document, [], DOCUMENT_KEYS, problems);
     const { version } = document;
@@ -115,7 +115,7 @@ function checkObligations(
 ): CheckedObligations | undefined {
   if (value === undefined) return undefined;
   if (!isPlainObject(value)) {
-    problems.mustBe(path, "a mapping of keys", value, `Write a mapping with some of ${KEYS.join(", ")}.`);
+    problems.mustBe(path, "an object", value, `Write an object with some of ${KEYS.join(", ")}.`);
     return undefined;
   }
   if (effect === "deny")

@@ -42,7 +42,7 @@ export function checkList(
     if (known !== undefined) return oneOf(entry, at, known, problems) ?? "";
     if (typeof entry === "string" && entry.trim() !== "") return entry.trim();
     const fix = "Write a name, with * for any characters where it stands for several.";
-    problems.mustBe(at, "a text that is not empty", entry, fix);
+    problems.mustBe(at, "a non-empty string", entry, fix);
     return "";
   });
 }

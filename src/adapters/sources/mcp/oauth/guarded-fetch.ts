@@ -109,7 +109,7 @@ async function withPlainAddresses(answer: Response): Promise<Response> {
 function tokenAnswer(text: string): string {
   const answer = parseObject(text);
   if (typeof answer?.["access_token"] === "string" || typeof answer?.["error"] === "string") return text;
-  throw new Error("The authorization server answered a token request with something that is no token.");
+  throw new Error("The authorization server answered a token request with something that is not a token.");
 }
 
 function secretsOf(body: URLSearchParams, headers: Headers): readonly string[] {

@@ -73,7 +73,7 @@ export function createPerCallerUpstream(settings: McpServerSettings, parts: Upst
       }
     },
     async subscribe() {
-      const message = `The MCP server "${settings.name}" has other credentials for each caller, so that nobody can be told of its changes.`;
+      const message = `The MCP server "${settings.name}" has other credentials for each caller, so clients cannot be notified of its changes.`;
       throw new ArsenalError("EXECUTION_FAILED", message, { fix: "Read the resource again.", beforeSend: true });
     },
     async openSession(client, { caller, ...options } = {}) {

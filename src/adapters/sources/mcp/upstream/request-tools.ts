@@ -58,7 +58,7 @@ const DEFINITIONS: Readonly<Record<RequestTool, Definition>> = {
       type: "object",
       properties: {
         uri: { ...TEXT, description: "The resource, by the server's own URI." },
-        subscribe: { type: "boolean", description: "True to be told of its changes instead." },
+        subscribe: { type: "boolean", description: "True to be notified of its changes instead." },
         ...COMPLETED,
       },
       required: ["uri"],
@@ -133,7 +133,7 @@ async function subscribeTo(upstream: McpUpstream, uri: unknown, context: Handler
   if (connection !== undefined) return sendRequest(upstream, request, context);
   if (until === undefined || typeof uri !== "string") {
     const fix = "Subscribe from an MCP client.";
-    throw fixable("ARGUMENTS_INVALID", "Nobody would be told of the changes.", fix, { field: "subscribe" });
+    throw fixable("ARGUMENTS_INVALID", "Nobody would be notified of the changes.", fix, { field: "subscribe" });
   }
   return answered(upstream, request, context, async () => {
     await upstream.subscribe(uri, { signal: until });

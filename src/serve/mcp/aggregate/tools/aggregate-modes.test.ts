@@ -104,7 +104,7 @@ describe("dynamic mode", () => {
 
   it.each<[string, unknown]>([
     ["lines of text", "user: tell me the weather forecast for Lyon\nassistant: It will rain.\nIn the evening too."],
-    ["a list of texts", ["user: tell me the weather forecast for Lyon", "assistant: It will rain."]],
+    ["a list of strings", ["user: tell me the weather forecast for Lyon", "assistant: It will rain."]],
     ["messages", [{ role: "user", content: "tell me the weather forecast for Lyon" }]],
     [
       "messages of parts",
