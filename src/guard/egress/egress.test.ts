@@ -295,11 +295,11 @@ describe("a request to an address that the operator wrote", () => {
     );
   });
 
-  it("fails where it leads to what is no address", async () => {
+  it("fails where it leads to an invalid address", async () => {
     const port = await serve((_request, response) => response.writeHead(302, { location: "http://[" }).end());
     await expect(egress().request(`http://127.0.0.1:${port}/`, { trusted: true })).rejects.toMatchObject({
       code: "TRANSPORT_FAILED",
-      message: expect.stringContaining("no address"),
+      message: expect.stringContaining("an invalid address"),
     });
   });
 });

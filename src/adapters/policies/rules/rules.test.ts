@@ -244,7 +244,7 @@ describe("a condition", () => {
     ["a missing tenant", "principal.tenant == 'acme'", {}, "field not found: tenant"],
     ["an answer that is neither true nor false", "args.amount", { amount: 5 }, "neither true nor false"],
     ["a division by zero", "1 / 0 == 1", {}, "divide by zero"],
-    ["a text that is no number", "double(args.amount) > 100.0", { amount: "many" }, "no number"],
+    ["a text that is not a number", "double(args.amount) > 100.0", { amount: "many" }, "not a number"],
     ["a null that is there", "!has(args.amount) || args.amount < 5", { amount: null }, "no matching overload"],
     ["what is no JSON", "args.amount == 1", { amount: () => 1 }, "unsupported"],
   ])("refuses the call at %s, whatever the rule's effect", (_, when, args, said) => {

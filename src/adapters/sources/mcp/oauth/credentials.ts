@@ -1,7 +1,20 @@
-import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/client";
+/** What a token endpoint gave. */
+export interface Tokens {
+  readonly access_token: string;
+  readonly token_type: string;
+  readonly refresh_token?: string | undefined;
+  readonly scope?: string | undefined;
+  /** In milliseconds since the epoch, if the authorization server said when. */
+  readonly expires_at?: number | undefined;
+  readonly [member: string]: unknown;
+}
 
-/** What a token endpoint gave. `expires_at` is in milliseconds since the epoch, if the authorization server said when. */
-export type Tokens = OAuthTokens & { readonly expires_at?: number | undefined };
+/** This client as an authorization server knows it. */
+export interface RegisteredClient {
+  readonly client_id: string;
+  readonly client_secret?: string | undefined;
+  readonly [member: string]: unknown;
+}
 
 /** What a server said when it refused a request for want of a token, or of a wider one. */
 export interface Challenge {
@@ -10,8 +23,7 @@ export interface Challenge {
 }
 
 export interface IssuedCredentials {
-  /** This client as the authorization server knows it. */
-  readonly client?: OAuthClientInformationMixed;
+  readonly client?: RegisteredClient;
   /** Where this client said it takes answers when it registered. */
   readonly redirectUri?: string;
   readonly tokens?: Tokens;
