@@ -34,7 +34,7 @@ describe("principalOr", () => {
     expect(principalOr(operator, undefined)).toBe(operator);
     expect(principalOr(operator, guest)).toBe(guest);
     for (const bad of [null, "guest", {}, { id: "guest" }, [], { ...guest, scopes: "*" }, { ...guest, id: 7 }])
-      expect(() => principalOr(operator, bad as never)).toThrow(/^principal is no principal/);
+      expect(() => principalOr(operator, bad as never)).toThrow(/^principal is invalid/);
   });
 
   it("says what was given in place of a principal, and what to give", () => {

@@ -231,7 +231,7 @@ describe("a login is refused and nothing is stored", () => {
   it("where the token endpoint answers with something else, which is not repeated", async () => {
     server.behaviour.token = () => ({ status: 200, body: "access_token=form-encoded-secret" });
     const error = await failureOf(logIn());
-    expect(everythingIn(error)).toContain("something that is no token");
+    expect(everythingIn(error)).toContain("something that is not a token");
     expect(everythingIn(error)).not.toContain("form-encoded");
   });
 
