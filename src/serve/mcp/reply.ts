@@ -26,13 +26,18 @@ const UNREAD_LIMIT = 16 * 1024 * 1024;
 /** Turns a response into a stream of events, kept alive by comments while nothing is said. */
 export function openEventStream(
   response: ServerResponse,
-  options: { readonly headers?: OutgoingHttpHeaders; readonly clock: Clock; readonly keepAliveMs: number },
+  options: {
+    readonly headers?: OutgoingHttpHeaders;
+    readonly clock: Clock;
+    readonly keepAliveMs: number;
+    readonly unreadLimit?: number;
+  },
 ): EventStream {
-  const { headers, clock, keepAliveMs } = options;
+  const { headers, clock, keepAliveMs, unreadLimit = UNREAD_LIMIT } = options;
   function write(text: string): void {
     if (response.writableEnded || response.destroyed) return;
     response.write(text);
-    if (response.writableLength > UNREAD_LIMIT) response.destroy();
+    if (response.writableLength > unreadLimit) response.destroy();
   }
 
   response.writeHead(200, {

@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { createServer, request, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRedactor } from "../../guard/redaction/redactor.ts";
 import { createManualClock } from "../../testing/index.ts";
@@ -81,6 +83,32 @@ describe("a stream of events", () => {
     expect(made - before).toBeLessThanOrEqual(1);
     answer.destroy();
     await stopped.promise;
+  });
+
+  it("carries an event of any size to a caller that reads", async () => {
+    const data = "x".repeat(20 * 1024 * 1024);
+    async function* one() {
+      yield { event: "result", data };
+    }
+    const answer = await answering((exchange) => {
+      void createWriter(exchange, createRedactor()).events(one(), new AbortController().signal);
+    });
+    expect((await buffer(answer)).length).toBeGreaterThan(data.length);
+  });
+
+  it("ends with its signal, also if its source does not", async () => {
+    const ended = Promise.withResolvers<void>();
+    const over = new AbortController();
+    async function* stuck() {
+      yield { event: "first", data: 1 };
+      await new Promise(() => {});
+    }
+    const answer = await answering((exchange) => {
+      void createWriter(exchange, createRedactor()).events(stuck(), over.signal).then(ended.resolve);
+    });
+    await once(answer, "data");
+    over.abort();
+    await ended.promise;
   });
 
   it("without an end is over as soon as the gateway begins to shut down, while calls under way go on", async () => {

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import type { OutgoingHttpHeaders } from "node:http";
-import { Readable } from "node:stream";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { visibleText } from "../../guard/visible-text.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
+import { untilAborted } from "../../tool/until-aborted.ts";
 import { answerWithProblem, requestIdOf, toProblem } from "../http/problem.ts";
 import { openEventStream } from "../mcp/reply.ts";
 import type { HttpExchange } from "../surface.ts";
@@ -20,7 +20,7 @@ interface ProblemParts {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-/** A comment is sent after this time without an event, so that proxies keep the connection open. */
+/** A comment is sent this often, so that proxies keep the connection open. */
 const KEEP_ALIVE_MS = 15_000;
 
 /** Known secrets are removed here, whatever an operation answers. */
@@ -62,16 +62,24 @@ export function createWriter(
   async function events(given: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void> {
     const redactPart = redactor.stream();
     const headers = { "cache-control": "no-store, no-transform", "x-request-id": requestId };
-    const stream = openEventStream(response, { headers, clock, keepAliveMs: KEEP_ALIVE_MS });
+    // Written no faster than it is read, so that one event is all that can be unread.
+    const options = { headers, clock, keepAliveMs: KEEP_ALIVE_MS, unreadLimit: Infinity };
+    const stream = openEventStream(response, options);
     const write = ({ data, ...event }: ServerSentEvent): void => stream.write({ ...event, data: toJson(data) });
+    const source = given[Symbol.asyncIterator]();
     try {
-      for await (const event of Readable.from(given, { highWaterMark: 1, signal }) as AsyncIterable<ServerSentEvent>) {
-        write(redacted(event, known, redactPart));
+      for (;;) {
+        signal.throwIfAborted();
+        const next = await untilAborted(source.next(), signal);
+        if (next.done === true) break;
+        write(redacted(next.value, known, redactPart));
         if (response.writableNeedDrain) await once(response, "drain", { signal });
       }
     } catch (error) {
       if (!signal.aborted) write({ event: "error", data: redactor.value(toProblem(error, requestId)) });
     } finally {
+      // The source is not waited for: it may hang.
+      source.return?.().catch(() => {});
       stream.end();
     }
   }
