@@ -1,7 +1,6 @@
 /**
- * Small pieces of JSON that outlive a call, and with some adapters the process: approvals, idempotency keys, pins. Whoever changes one says
- * which version they read, so if several change it at once, in any process, exactly one succeeds. A store that is away rejects: approvals,
- * pins and idempotency keys fail closed.
+ * Small pieces of JSON that outlive a call, and with some adapters the process: approvals, idempotency keys, pins. A change names the version it
+ * is based on, so of several changes at once, in any process, exactly one succeeds. While a store is away it rejects, and these features fail closed.
  */
 export interface State {
   /** The value of a key; undefined if there is none, or it has expired. */

@@ -4,7 +4,7 @@ import type { Tool, ToolSource } from "./tool.ts";
 /** Runs a tool. Returns the result, or throws; a thrown `ArsenalError` keeps its code. */
 export type Handler<Arguments = Record<string, unknown>> = (args: Arguments, context: HandlerContext) => unknown;
 
-/** What a handler knows beside its arguments. */
+/** What a handler gets besides its arguments. */
 export interface HandlerContext {
   /** Auxiliary data of the conversation or the configuration, as the caller gave it. */
   readonly auxdata: Readonly<Record<string, unknown>>;

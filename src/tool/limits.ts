@@ -9,7 +9,7 @@ export const NAMESPACE_PATTERN: RegExp = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0
 /** `major.minor.patch` */
 export const VERSION_PATTERN: RegExp = /^\d+\.\d+\.\d+$/;
 
-/** Names that mean an operation on the arsenal itself, in every surface that shows tools beside operations. */
+/** Names that mean an operation on the arsenal itself, on every surface that shows tools next to operations. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(["register", "retrieve", "execute", "list", "delete"]);
 
 /** How long and how many things may be. Lengths are in characters, times in milliseconds. */

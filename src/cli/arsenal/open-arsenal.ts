@@ -172,7 +172,7 @@ export function createConfiguredArsenal(
   const { environment, json, told = [] } = reader;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
   const debugProtocol = reader.debugProtocol === true || given.telemetry.debugProtocol;
-  // The console sink is replaced by one that knows what commands report themselves. Other sinks work beside it.
+  // The console sink is replaced by one that knows what commands report themselves. Other sinks stay.
   const isElsewhere = enabled && type !== "console";
   const telemetry = { ...given.telemetry, debugProtocol, enabled: isElsewhere };
   const config = asChecked({ ...given, embedder, telemetry });

@@ -15,7 +15,7 @@ export interface BenchmarkFigures {
   readonly engine: Awaited<ReturnType<typeof measureEngine>>;
 }
 
-/** The figures as tables: catalogs of every size, then each aim beside what was measured and a baseline of the same run. */
+/** The figures as tables: catalogs of every size, then each aim with its measurement and a baseline from the same run. */
 export function showBenchmark(
   figures: BenchmarkFigures,
   count: number,

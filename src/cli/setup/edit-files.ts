@@ -28,7 +28,7 @@ export function readExisting(file: string): Promise<string | undefined> {
   });
 }
 
-/** Writes a file and keeps what it was beside it. Returns the name of the copy. */
+/** Writes a file and keeps a copy of the old one. Returns the name of the copy. */
 export async function writeWithBackup(file: string, text: string, now: Date): Promise<string> {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, "");
   for (let count = 1; ; count++) {

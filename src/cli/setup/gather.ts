@@ -9,7 +9,7 @@ import { envFileName } from "./env-file.ts";
 import type { FoundClient, ServerEntry } from "./find-clients.ts";
 import { separateSecrets } from "./secrets.ts";
 
-/** The folder beside arsenal.yaml that holds what git must not have. */
+/** The folder next to arsenal.yaml for files that git must not have. */
 export const PRIVATE_FOLDER = ".toolarsenal";
 
 /** A file with the secrets of one server. */

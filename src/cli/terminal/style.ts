@@ -12,7 +12,7 @@ export function styles(stream: Stream, environment: Terminal["environment"]) {
   return Object.fromEntries(paints) as Record<(typeof COLOURS)[number], (text: string) => string>;
 }
 
-/** Writes a line beside the data: dim, and not on the output. */
+/** Writes a dim line to stderr. */
 export function note({ err, environment }: Pick<Terminal, "err" | "environment">, text: string): void {
   err.write(styles(err, environment).dim(`${text}\n`));
 }

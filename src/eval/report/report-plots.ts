@@ -66,7 +66,7 @@ export function barPlot(title: string, axis: string, series: readonly Series<Bar
   return figure(title, axis, series, html`${grid}${ticks}${bars.flat()}`);
 }
 
-/** An interval around zero, to be read beside its numbers. `most` is where the scale ends. */
+/** An interval around zero, to be read next to its numbers. `most` is where the scale ends. */
 export function intervalPlot(
   interval: { readonly low: number; readonly high: number; readonly difference: number },
   most: number,

@@ -22,7 +22,7 @@ export type { ClientCertificate, Resolve } from "./check-url.ts";
 export interface EgressRequest extends EgressRules {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Names of headers that carry secrets, beside authorization and cookie: dropped where a redirect leads to another origin. */
+  /** Names of headers that carry secrets, besides authorization and cookie. They are dropped when a redirect leads to another origin. */
   readonly secretHeaders?: readonly string[];
   /** Text and bytes can be sent again after a redirect; a stream cannot. */
   readonly body?: string | Uint8Array | InputStream;

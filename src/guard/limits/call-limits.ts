@@ -55,7 +55,7 @@ function wholeCalls(calls: number): number {
   return Math.max(1, Math.floor(calls));
 }
 
-/** Calls a minute that a tool may take. What the operator wrote beside a function counts as it is. */
+/** Calls per minute that a tool may take. Limits written with a function apply unchanged. */
 function toolRate({ id, source, cost }: Tool, configured: number): number {
   // Reading a server's resources is one such id for all of them; the limits of tenants and callers hold all the same.
   if (isUnlisted(id)) return Number.POSITIVE_INFINITY;

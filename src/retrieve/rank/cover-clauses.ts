@@ -6,7 +6,7 @@ export interface Rankable {
 
 /** A wish whose best tool is much farther away than that of the clearest wish has none. */
 const STRONG = 0.8;
-/** How much the rank counts beside the wish in saying which tool is a wish's best. */
+/** How much the rank counts, next to the wish, in choosing the best tool for a wish. */
 const RANK_SHARE = 0.5;
 /** So many places of a list go to wishes at most; the ranking keeps the others. */
 const MOST_PLACES = 4;

@@ -11,7 +11,7 @@ import { baseForms, wordsOf } from "../understand/words.ts";
 /** What a signal is worth where nothing is known: the same for every tool, so that it changes no order. */
 export const NEUTRAL = 0.5;
 
-/** What the signals of one query are computed from, beside the tool. */
+/** What the signals of a query are computed from, besides the tool. */
 export interface SignalParts {
   readonly tags: TagMatcher;
   readonly conversation: ConversationView;

@@ -12,7 +12,7 @@ import { answerOf, runForClient, withoutConfirmation } from "./client-call.ts";
 import type { Exchange } from "./plane.ts";
 import { refusal } from "./call-result.ts";
 
-/** A client's request beside `tools/call`, for one server, under that server's own names. */
+/** A client's request other than `tools/call`, for one server, under that server's own names. */
 export interface GuardedRequest {
   readonly upstream: McpUpstream;
   readonly params: JsonObject;

@@ -5,7 +5,7 @@ import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { ServedArsenal } from "../served-arsenal.ts";
 import { toToolName } from "./shown-tool.ts";
 
-/** The tools that hybrid mode lists beside the meta-tools. */
+/** The tools that hybrid mode lists besides the meta-tools. */
 export interface CommonTools {
   includes(tool: Tool): boolean;
   close(): void;

@@ -22,7 +22,7 @@ const ARGUMENT_KEYS = ["arguments", "params", "parameters", "input", "args"] as 
 const MAX_LAYERS = 4;
 
 /**
- * Fixes what models get wrong when they call `execute_tool`: JSON in a string, arguments nested or beside the name or under another word, the
+ * Fixes what models get wrong when they call `execute_tool`: JSON in a string, arguments nested, next to the name, or under another key, the
  * whole call inside its own arguments, a prefix before the name. A call that is right stays as it is, and a word that the tool itself has a
  * parameter for is never taken for a wrapping. Undefined if no tool is named.
  */
@@ -69,7 +69,7 @@ function unprefixed(name: string): string {
   return name.replace(/^functions?[.:]/, "");
 }
 
-/** The arguments among the members beside the name. */
+/** The arguments among the members next to the name. */
 function toArguments(others: Readonly<Record<string, unknown>>, tool: Tool | undefined): unknown {
   const names = (key: string): boolean => namesProperty(tool?.parameters, key);
   if (Object.hasOwn(others, "arguments")) {

@@ -156,7 +156,7 @@ export function searchingClaims(cosineError: number): EngineClaims {
         .slice(0, 70)
         .map((tool) => vectorsOf(tool, ...Array.from({ length: 1 + chance.number(4) }, () => chance.vector(24))));
       await engine.putVectors("m", entries);
-      // Another model's vectors, of another length, lie beside them.
+      // Another model's vectors, of another length, are next to them.
       await engine.putVectors(
         "other",
         tools.map((tool) => vectorsOf(tool, chance.vector(8))),

@@ -86,7 +86,7 @@ export function annotationsOf(node: SchemaNode): SchemaNode {
 
 const MAX_ALIASES = 50;
 
-/** Converts a `$ref` beside which nothing but annotations stand: kept where the target has references, copied out where not. */
+/** Converts a `$ref` that only has annotations next to it: kept if the target supports references, otherwise copied. */
 function convertReference(node: SchemaNode, place: Place): JsonSchema {
   const { $ref, ...beside } = node;
   const found = resolveAliases(String($ref), place);
@@ -132,7 +132,7 @@ function copyOut(found: Found, place: Place): JsonSchema {
   return convertNode(found.node, { ...place, path: found.pointer, depth: place.depth + 1, following });
 }
 
-/** What is said beside a reference is about this use of it, and comes first. */
+/** Keywords next to a reference describe this use of it, and come first. */
 function annotate(schema: JsonSchema, beside: SchemaNode, place: Place): JsonSchema {
   const { structure, notes } = keepKeywords(beside, [], place);
   return describeWhole(schema, addNotes(beside["description"], notes), structure, place.target);

@@ -31,7 +31,7 @@ export function convertTyped(node: SchemaNode, place: Place): JsonSchema {
   return withNull(schema, place.target);
 }
 
-/** A type beside a list of values takes null only if the list has it. */
+/** A type next to a list of values takes null only if the list has it. */
 function takesNullToo(node: SchemaNode): boolean {
   if (Object.hasOwn(node, "const")) return node["const"] === null;
   return !Array.isArray(node["enum"]) || node["enum"].includes(null);

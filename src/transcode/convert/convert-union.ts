@@ -13,7 +13,7 @@ import { spellModern } from "./spell-modern.ts";
 import { typesOf } from "../schema/types-of.ts";
 import type { References } from "../schema/find-reference.ts";
 
-/** For a target that takes unions beside other keywords: each branch on its own. */
+/** For a target that takes unions next to other keywords: each branch on its own. */
 export function convertBranches(node: SchemaNode, place: Place): Part {
   const structure: Record<string, unknown> = {};
   const notes: string[] = [];
@@ -32,7 +32,7 @@ export function convertBranches(node: SchemaNode, place: Place): Part {
   return { structure, notes };
 }
 
-/** A union that stands alone, whatever stood beside it. */
+/** A union on its own, whatever was next to it. */
 export function convertUnion(node: SchemaNode, place: Place, record: "told" | "silent" = "told"): JsonSchema {
   const keyword = node["anyOf"] === undefined ? "oneOf" : "anyOf";
   const { [keyword]: given, ...rest } = node;
@@ -54,7 +54,7 @@ interface Branch {
   readonly place: Place;
 }
 
-/** The branches that a value can fit, each with what stands beside the union written into it. */
+/** The branches that a value can fit, each with the keywords next to the union written into it. */
 function distribute(
   raw: readonly unknown[],
   keyword: string,

@@ -111,7 +111,7 @@ export function copyData(value: unknown): unknown {
   return copy(value, 0);
 }
 
-/** Whether a schema constrains values at all, beside describing them. */
+/** Whether a schema constrains values, besides describing them. */
 export function isConstraining(node: SchemaNode): boolean {
   return Object.keys(node).some(
     (keyword) => node[keyword] !== undefined && !ANNOTATIONS.has(keyword) && keyword !== "nullable",

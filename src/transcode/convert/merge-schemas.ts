@@ -138,7 +138,7 @@ function product(first: readonly unknown[], second: readonly unknown[]): readonl
 
 const MAX_NESTING = 64;
 
-/** Merges `allOf`, and references beside other keywords, into one schema; false if no value fits. What cannot be merged is left out, on record. */
+/** Merges `allOf`, and references next to other keywords, into one schema; false if no value fits. What cannot be merged is left out, on record. */
 export function mergeAllOf(
   node: SchemaNode,
   place: Place,

@@ -16,7 +16,7 @@ export function withNull(schema: JsonSchema, target: SchemaTarget): JsonSchema {
     const { const: value, ...rest } = schema;
     return withNull({ ...rest, enum: [value] }, target);
   }
-  // A list of values takes what it lists; the type beside it must not say otherwise.
+  // A list of values takes what it lists; the type next to it must not contradict it.
   if (Array.isArray(values) && type === undefined) return { ...schema, enum: [...values, null] };
   if (target.nullable === undefined && type !== undefined) {
     const listed = Array.isArray(values) ? { enum: [...values, null] } : {};

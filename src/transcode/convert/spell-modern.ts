@@ -39,7 +39,7 @@ function spellReferences(node: Draft, resolve: Resolve): void {
   }
 }
 
-/** Draft 4 said "exclusive" with a flag beside the limit. */
+/** Draft 4 said "exclusive" with a flag next to the limit. */
 function spellLimits(node: Draft, resolve: Resolve): void {
   for (const [flag, limit] of [
     ["exclusiveMinimum", "minimum"],

@@ -60,7 +60,7 @@ function repairInUnion(
   return isCertain ? first : { value, repairs: [] };
 }
 
-/** What stands beside a union; references and `allOf` are parts of their own. */
+/** The keywords next to a union; references and `allOf` are parts of their own. */
 function withoutUnion(part: SchemaNode, union: readonly unknown[]): SchemaNode {
   const { $ref: _ref, allOf: _allOf, ...rest } = part;
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== union));

@@ -121,7 +121,7 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
     dimension: hidden,
     /** The longest text it takes, in tokens, [CLS] and [SEP] included. */
     maxTokens: positions,
-    /** One vector a text, in order. A text's vector does not depend on the texts beside it. */
+    /** One vector per text, in order. It does not depend on the other texts. */
     encode(tokenIds: readonly Int32Array[]): Float32Array[] {
       for (const text of tokenIds) checkText(text, vocabulary, positions);
       return inBatches(tokenIds).flatMap(encodeBatch);

@@ -34,7 +34,7 @@ export function toPrincipal(
   const claimed = wordsOf(valueAt(payload, claims.capabilities ?? "capabilities"));
   const scopes = claims.scopes === undefined ? (payload["scope"] ?? payload["scp"]) : valueAt(payload, claims.scopes);
   return {
-    // Set apart from the names that an operator gives to tokens and keys: whoever chose a user name gets nobody's sessions.
+    // Set apart from the names that an operator gives to tokens and keys: a chosen user name never gives access to another caller's sessions.
     id: `jwt:${id}`,
     ...(tenant === undefined ? {} : { tenant }),
     roles: typeof roles === "string" ? [roles] : textsOf(roles),

@@ -16,7 +16,7 @@ import { createHash } from "node:crypto";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { remember } from "../../../tool/remember.ts";
 
-/** What Cedar policies can be given beside their text. */
+/** Options of Cedar policies. */
 export interface CedarParts {
   /** `@cedar-policy/cedar-wasm/nodejs`. Defaults to the installed one. */
   readonly library?: CedarLibrary;

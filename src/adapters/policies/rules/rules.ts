@@ -14,7 +14,7 @@ import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import type { Capability, RiskLevel, Tool, ToolSource } from "../../../tool/tool.ts";
 import { type Caller, type Condition, type Facts, isAboutReach } from "./conditions/conditions.ts";
 
-/** What a policy of rules can be given beside its document. */
+/** Options of a policy of rules. */
 export interface RulesParts {
   /** What `now` is. Defaults to the machine's own clock. */
   readonly clock?: Clock;

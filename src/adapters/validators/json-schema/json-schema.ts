@@ -54,7 +54,7 @@ export function jsonSchemaValidator({
   };
 }
 
-/** The program of the thread is beside this file, in the sources as in the build. */
+/** The thread's program is next to this file, in the sources as in the build. */
 function start(): Worker {
   const file = new URL(import.meta.url.endsWith(".ts") ? "./check-worker.ts" : "./check-worker.js", import.meta.url);
   return new Worker(file, {

@@ -137,7 +137,7 @@ function readHead(given: string | undefined): AuditHead | undefined {
   throw wrongInput("--head", given, "--head is not a valid head.", "Use the SEQ:HASH that an earlier verify printed.");
 }
 
-/** The key that is given or configured, or else the one that lies beside the log. */
+/** The key that is given or configured, or else the one next to the log. */
 async function findKey(
   keyFile: string | undefined,
   { audit: { secret } }: ResolvedConfig,

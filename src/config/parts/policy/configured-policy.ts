@@ -32,7 +32,7 @@ export function readPolicyText(path: string): string {
   }
 }
 
-/** Refuses lists beside a policy file: they would be ignored, or contradict it. */
+/** Refuses lists next to a policy file: they would be ignored, or contradict it. */
 function refuseLists({ allow, deny, humanInTheLoop, requireConfirmation }: ResolvedConfig["security"]): void {
   const byDefault = requireConfirmation.join("\n") === DEFAULT_CONFIRMATION.join("\n");
   const lists: readonly (readonly [field: string, value: readonly string[], effect: string])[] = [

@@ -16,7 +16,7 @@ export interface Listed {
 /** Everything of one kind that a principal may see. Never rejects: an upstream that fails or is slow has what it last listed. */
 export type Listings = (listing: ListedKind, principal: Principal) => Promise<readonly Listed[]>;
 
-/** What upstreams list beside tools, and the member of an entry that names it. */
+/** What upstreams list besides tools, and the member of an entry that names it. */
 const NAMED_BY = { resources: "uri", resourceTemplates: "uriTemplate", prompts: "name" } as const;
 
 export type ListedKind = keyof typeof NAMED_BY;
