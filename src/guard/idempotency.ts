@@ -97,7 +97,7 @@ export function createIdempotency(state: State, clock: Clock): Idempotency {
   async function runAndKeep<Value>(name: string, fingerprint: string, run: OnceOptions<Value>["run"]): Promise<Value> {
     const { value, final } = await run();
     const expiresAt = clock.now() + KEEP_MS;
-    // The call has its result whatever happens here. Where it cannot be kept, later calls are told that the outcome is unknown.
+    // The call has its result whatever happens here. If it cannot be kept, later calls end with an unknown outcome.
     const kept = final
       ? state.set(name, { arguments: fingerprint, done: true, value: toPlainData(value) }, { expiresAt })
       : state.delete(name);

@@ -65,9 +65,9 @@ export interface Identity {
   readonly name: string;
   /** The caller; undefined if the credentials prove nobody. Rejects only if the answer could not be found out. */
   authenticate(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Principal | undefined>;
-  /** The same, with why not. Where it is absent, a refused caller is told the challenge alone. */
+  /** The same, with the reason for a refusal. If omitted, a refused caller only gets the challenge. */
   identify?(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified>;
-  /** What a refused HTTP caller is told in `WWW-Authenticate`. */
+  /** The `WWW-Authenticate` header of a refused HTTP request. */
   readonly challenge: string;
   /** Where tokens come from, if callers bring tokens of an authorization server. HTTP surfaces publish it. */
   readonly tokenOrigin?: TokenOrigin;

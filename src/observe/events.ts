@@ -96,7 +96,7 @@ export interface EventMap {
   "certificate-failed": { readonly file: string; readonly message: string };
   /** The gateway could not answer an HTTP request because of a fault of its own. The caller learned only that, and the id. */
   "request-failed": { readonly requestId: string; readonly path: string; readonly message: string };
-  /** A source named a namespace that is not its own; its tool has the id that is told. */
+  /** A source named a namespace that is not its own; `toolId` is the id its tool got. */
   "namespace-refused": { readonly ensemble: string; readonly toolId: string; readonly namespace: string };
   /** A toolset names ids that the catalog does not have. They join it when they are registered. */
   "toolset-tools-missing": { readonly toolset: string; readonly ids: readonly string[]; readonly message: string };
@@ -182,7 +182,7 @@ export interface EventMap {
       readonly callId?: string;
       readonly steps: CallSteps;
     };
-  /** A request to an upstream for a call has ended. `spanId` is what the upstream was told as the parent of its own spans. */
+  /** A request to an upstream for a call has ended. `spanId` is what the upstream got as the parent of its own spans. */
   "upstream-called": OfSpan &
     EndedRequest & { readonly toolId: string; readonly source: ToolSource; readonly ensemble?: string };
   /** A request to the gateway was answered: one over HTTP, and for MCP also the message in it. */
@@ -231,7 +231,7 @@ export interface EventMap {
   "audit-failed": { readonly records: number; readonly message: string };
   /** A secret that is too short to be taken out of what is shown, by where the reference to it stands. */
   "secret-skipped": { readonly scope: string; readonly field: string; readonly message: string };
-  /** Somebody who asked to be told about an A2A task could not be told. */
+  /** A push notification about an A2A task could not be delivered. */
   "push-failed": {
     readonly taskId: string;
     readonly origin: string;

@@ -38,7 +38,7 @@ export function fromFunction<const Schema extends ParametersSchema>(
   };
 }
 
-/** The tool, checked as a whole: what is wrong with the schema, the handler and everything else is told at once. */
+/** The tool, checked as a whole: problems of the schema, the handler and everything else are reported together. */
 function define(
   definition: FunctionDefinition,
   handler: unknown,

@@ -113,7 +113,7 @@ export function withConnecting<Result extends Readonly<Record<string, unknown>>>
   return { ...result, _meta: { ..._meta, [CONNECTING]: connecting } };
 }
 
-/** What a model is told about servers that are still connecting; empty when there are none. */
+/** What a model reads about servers that are still connecting; empty if all are connected. */
 export function sayConnecting(connecting: readonly string[], then: string): string {
   return connecting.length === 0 ? "" : `Still connecting: ${connecting.join(", ")}. ${then}`;
 }

@@ -23,7 +23,7 @@ export function createListeners<Data>(follow: () => () => void = () => () => {})
   };
 }
 
-/** Listeners by topic, who are told the values of JSON texts. */
+/** Listeners by topic, called with the values of JSON texts. */
 export function createTopics(follow?: () => () => void) {
   const listeners = createListeners<readonly [topic: string, text: string]>(follow);
   return {

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { HAS_GROUPS, signalGroup } from "./process-group.ts";
 
 /**
- * Runs in a session of its own, so that no Ctrl-C reaches it. It is told of groups on its stdin, whose end means that the process that
+ * Runs in a session of its own, so that no Ctrl-C reaches it. It reads groups from its stdin, whose end means that the process that
  * started them is gone, however it went. The groups' own stdin ended at the same moment: they get a second for that, one more after
  * SIGTERM, and are killed.
  */

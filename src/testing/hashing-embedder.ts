@@ -1,6 +1,6 @@
 import type { Embedder } from "../catalog/embedder.port.ts";
 
-/** What a hashing embedder may be told. */
+/** Options of a hashing embedder. */
 export interface HashingEmbedderOptions {
   /** Default 256. */
   readonly dimension?: number;

@@ -1,6 +1,6 @@
 import type { Clock } from "../observe/clock.ts";
 
-/** A clock that stands still until it is told to move. */
+/** A clock that only moves when it is advanced. */
 export interface ManualClock extends Clock {
   /** Moves time on, running every timer that falls due, in order, and letting promises settle before, between and after them. */
   advance(ms: number): Promise<void>;

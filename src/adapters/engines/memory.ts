@@ -17,7 +17,7 @@ export interface MemoryEngineOptions {
   /** `int8` takes a quarter of the memory and a third of the time of `float32`, with an error of about 0.003 in a cosine. Default `int8`. */
   readonly vectors?: RowFormat;
   readonly clock?: Clock | undefined;
-  /** Told what is wrong with the snapshot. */
+  /** Called with what is wrong with the snapshot. */
   readonly emit?: Emit | undefined;
 }
 

@@ -98,7 +98,7 @@ const API: LlmApi<AnthropicTool> = {
           case "content_block_delta":
             return block === undefined ? "" : add(block, asRecord(delta));
           case "message_delta":
-            // Counts that are null were told at the start.
+            // Counts that are null came at the start.
             message = { ...message, ...asRecord(delta), usage: { ...asRecord(message["usage"]), ...counted(usage) } };
             return "";
           case "message_stop":

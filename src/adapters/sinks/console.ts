@@ -60,7 +60,7 @@ function refuseUnknownLevel(field: string, level: EventLevel): void {
   });
 }
 
-/** A reader that went away wants no more lines, which is its right; any other failure is told, and so reported. */
+/** A reader that went away wants no more lines, which is fine; any other failure is reported. */
 function isFailure(error: Error | null | undefined): error is Error {
   return error instanceof Error && !("code" in error && GONE.includes(error.code));
 }
@@ -97,7 +97,7 @@ function toEscape(character: string): string {
 }
 
 function ignore(): void {
-  // The write that failed was told already.
+  // The failed write was reported already.
 }
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;

@@ -10,7 +10,7 @@ import { syntheticQueries, syntheticTools } from "./synthetic-tools.ts";
 /** How a catalog of one size fares, and the baselines of the same run. */
 export type CatalogFigures = Awaited<ReturnType<typeof measureCatalog>>;
 
-/** What a measurement may be told. */
+/** Options of a measurement. */
 interface MeasureOptions {
   readonly tier: TierName;
   /** Retrieval, and registration of few tools, are measured so often and the best round counts: the machine may be busy with other things. */

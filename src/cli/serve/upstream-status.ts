@@ -2,7 +2,7 @@ import { count, harmless, messageOf } from "../../errors/show-value.ts";
 import type { McpUpstream, UpstreamState } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 
-/** What is told of one upstream: a line for people, and the same for programs. */
+/** The status of one upstream: a line for people, and the same for programs. */
 export interface UpstreamReport {
   readonly upstream: string;
   readonly state: "connected" | "failed";
@@ -54,7 +54,7 @@ export function watchUpstream(
   };
 }
 
-/** How a server that is away is told of: why, what to do, and when it is tried again. */
+/** Describes a server that is away: why, what to do, and when it is retried. */
 function failed(name: string, state: Extract<UpstreamState, { kind: "failed" }>, now: number): UpstreamReport {
   const error = oneLine(state.error);
   const fix = isArsenalError(state.error) ? state.error.details.fix : undefined;

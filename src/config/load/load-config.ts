@@ -51,7 +51,7 @@ export async function loadConfig(
   const files = await Promise.all((options.mcpConfigs ?? []).map((file) => readMcpConfigFile(file, environment)));
   const { config, ...said } = withClients(own.config, [own.clients, ...files]);
   const absolute = withAbsolutePaths(config, folder);
-  // Made and dropped, so that a wrong rule is told with the rest of the configuration.
+  // Made and dropped, so that a wrong rule is reported with the rest of the configuration.
   if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
   await (await configuredExecutors(absolute)).check();
   return { config: asChecked(absolute), folder, ...emptyFile, ...said };

@@ -14,7 +14,7 @@ export interface AlikePair {
   readonly similarity: number;
 }
 
-/** Two tools this alike are told apart by chance: the floor from which retrieval itself takes them for copies. */
+/** Two tools this alike are ranked by chance: the floor from which retrieval itself takes them for copies. */
 export const NEAR_DUPLICATE = 0.9;
 
 const NEIGHBOURS = 6;

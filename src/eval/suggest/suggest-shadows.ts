@@ -24,7 +24,7 @@ interface Taking {
   readonly queries: Answer[];
 }
 
-/** Tools of which one takes the other's queries, most taken first; a tool that takes from many unlike it is told once. */
+/** Tools of which one takes the other's queries, most taken first; a tool that takes from many unlike it is listed once. */
 export function shadowsByQueries(
   answers: readonly Answer[],
   known: ReadonlyMap<string, KnownTool>,

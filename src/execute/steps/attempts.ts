@@ -54,7 +54,7 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     const error = ended.kind === "timeout" ? timedOut(checked) : toResultError(ended.error);
     if (error.code === "HANDLER_MISSING") return { outcome: failed(error), lastAttemptMs: 0 };
     const delayMs = backoffMs(attempt, settings.retryBaseMs, engine.random, error.retryAfterMs);
-    // A tool that wants to be left alone for longer than a call may take is not waited for: the caller is told instead.
+    // A tool that wants to be left alone for longer than a call may take is not waited for: the caller gets its `retryAfterMs` instead.
     const isInTime =
       (error.retryAfterMs ?? 0) <= limits.timeoutMs && (limits.deadline === undefined || delayMs < timeLeftMs(limits));
     if (attempt >= maxAttempts || !mayRetry(tool, error) || !isInTime || !(await isWithinBudget(attempt))) {

@@ -60,7 +60,7 @@ export function notAudited(tool: Tool, problem: string): Outcome {
   return failed({ code: "AUDIT_FAILED", message, beforeSend: true });
 }
 
-/** What the guard said, as far as the outcome tells. A tool that the caller may not know of was denied, whatever the caller is told. */
+/** What the guard decided, as far as the outcome shows. A tool that is hidden from the caller counts as denied, whatever the caller sees. */
 function decisionOf(
   { status, error, attempts = 0, rule, replayed, cached }: Outcome,
   hiddenId: string | undefined,

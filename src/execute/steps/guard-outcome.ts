@@ -77,7 +77,7 @@ function guardError(error: ResultError, told: SourceAnswer | undefined, guard: O
   return { ...rest, message };
 }
 
-/** The error without what the redactions take out; undefined if nothing that can be told is left. */
+/** The error without what the redactions take out; undefined if nothing is left that may be shown. */
 function redactWords(error: ResultError, redactions: readonly Redaction[]): ResultError | undefined {
   const words = redactResult(error, redactions);
   if (words === error) return error;

@@ -107,7 +107,7 @@ export function createHandlerContext(
   return { context, answersRequest: () => answers, close: () => void (open = false) };
 }
 
-/** A handler is told who calls, not what the caller may do. */
+/** A handler learns who calls, not what the caller may do. */
 const toCaller = ({ id, tenant }: Principal): Caller => (tenant === undefined ? { id } : { id, tenant });
 
 function isProgress(update: unknown): update is Progress {

@@ -18,11 +18,11 @@ export interface ApprovalWebhookOptions {
   /** Signs what is sent. Without it, requests are unsigned. */
   readonly secret?: (() => Promise<string>) | undefined;
   readonly find: (id: string) => Promise<PendingApproval | undefined>;
-  /** What is told of a call's arguments. */
+  /** What is sent of a call's arguments. */
   readonly describe: (args: Readonly<Record<string, unknown>>) => AuditedArguments;
   readonly egress: Pick<Egress, "fork">;
   readonly clock: Clock;
-  /** Told of what could not be delivered. */
+  /** Called with what could not be delivered. */
   readonly emit: Emit;
 }
 
@@ -60,7 +60,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions) {
     }
   }
 
-  /** Undefined if the webhook was told, or the call does not wait any more. */
+  /** Undefined if the webhook was notified, or the call no longer waits. */
   async function attemptAt(id: string): Promise<Failure | undefined> {
     const timeout = new AbortController();
     const cancel = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });

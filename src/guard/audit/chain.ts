@@ -68,7 +68,7 @@ export function createChainWriter(
   let head = EMPTY_LOG;
 
   function add(record: object, at: number): string {
-    // Whole milliseconds: more would be told apart by no reader.
+    // Whole milliseconds: no reader needs more.
     const next = chain(record, head, Math.round(at));
     head = next.head;
     return next.line;

@@ -63,7 +63,7 @@ interface Compared {
 export function createPins({ state, changes, clock, emit, mode, onAccepted }: PinsParts): PinGuard {
   /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. What is not here is not looked up. */
   const blocks = new Map<string, Block>();
-  /** What was told already, so that listing again tells nothing twice. */
+  /** What was reported already, so that listing again reports nothing twice. */
   const told = new Map<string, string>();
   const toldWaiting = new Map<string, string>();
   /** Whether anything of an ensemble is accepted, by its last listing. */

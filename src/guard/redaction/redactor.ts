@@ -55,7 +55,7 @@ export function createRedactor(): Redactor {
   const redactText = (given: string, search: Search): string => {
     // Most of what is shown is ids and names, many of them shorter than any secret.
     if (given.length < MIN_SECRET_LENGTH) return given;
-    // Nearly every text is clean, and most can be told to be at a glance.
+    // Nearly every text is clean, and a glance shows it for most.
     if (!forms.mayFind(given) && !hasEscapes(given) && !(search.patterns !== false && hasHint(given))) return given;
     const { spans } = find(given, search);
     return spans.length === 0 ? given : masked(given, spans, 0);

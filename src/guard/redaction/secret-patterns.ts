@@ -6,7 +6,7 @@ const WORD_START = "(?<![A-Za-z0-9_-])";
 /** Real keys have digits, which words joined by dashes do not. */
 const WITH_DIGIT = "(?=[A-Za-z_-]{0,200}[0-9])";
 
-/** Credentials that can be told by their form alone, by those who give them out. */
+/** Credentials that can be recognised by their form alone, by issuer. */
 export const PATTERNS: readonly string[] = [
   // AWS
   `${WORD_START}(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])`,

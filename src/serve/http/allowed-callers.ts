@@ -5,7 +5,7 @@ import { showValue } from "../../errors/show-value.ts";
 
 /** Who may call a server, by the name the caller uses for it and by the web page that makes the call. */
 export interface CallerRules {
-  /** The host that the server was told to listen on. */
+  /** The host that the server listens on. */
   readonly host: string;
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];

@@ -48,7 +48,7 @@ export interface HttpServerOptions extends ListenOptions {
 
 export type HttpServer = Awaited<ReturnType<typeof createHttpServer>>;
 
-/** The methods that are told by their names. Callers can make up others. */
+/** The methods reported by name. Callers can make up others. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** What makes a URL of a path. Which name the caller used has been checked and says nothing more. */

@@ -5,7 +5,7 @@ import type { Route } from "../surface.ts";
 /** Where RFC 9728 puts what it tells of a resource; the resource's own path follows. */
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-/** The address of what is told about the resource at a path. */
+/** The address of the metadata of the resource at a path. */
 export function metadataUrl(address: string, path: string): string {
   return address + METADATA_PATH + (path === "/" ? "" : path);
 }

@@ -38,7 +38,7 @@ export interface Exchange {
   readonly trace?: TraceContext;
 }
 
-/** What a client is told unasked: list changes, resource updates. */
+/** Notifications to a client: list changes, resource updates. */
 export type Push = (notification: RpcNotification) => void;
 
 /** One client's stay on a plane: a session in the legacy era; in the modern era the plane's one, shared by all. */
@@ -84,7 +84,7 @@ export function canBeAsked({ capabilities }: Peer): boolean {
   return "elicitation" in capabilities || "sampling" in capabilities || "roots" in capabilities;
 }
 
-/** What a client is told of a failure. An unexpected error is told without its message, which could name paths or secrets. */
+/** The error that a client gets. An unexpected error is sent without its message, which could name paths or secrets. */
 export function errorBody(error: unknown): RpcErrorBody {
   if (error instanceof RpcError) return error.body;
   if (!isArsenalError(error))

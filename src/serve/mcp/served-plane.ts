@@ -30,7 +30,7 @@ export function servedPlane(
 function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   const { known } = redactor;
 
-  /** Rejects with what the client is told of the failure, redacted. */
+  /** Rejects with the error for the client, redacted. */
   const safely = async <Result>(task: () => Promise<Result>): Promise<Result> => {
     try {
       return known.value(await task());

@@ -4,7 +4,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange, Plane } from "./plane.ts";
 import type { Leg } from "./modern/suspended-calls.ts";
 
-/** The lists that clients may hold and must be told about, each with the member of a filter that asks for its changes. */
+/** The lists that clients may hold, and whose changes are announced, each with the member of a filter that asks for its changes. */
 const LIST_FILTERS = {
   tools: "toolsListChanged",
   prompts: "promptsListChanged",
@@ -21,7 +21,7 @@ const FILTER_KEYS: ReadonlyMap<string, string> = new Map([
   ...SERVED_LISTS.map((list) => [listChanged(list).method, LIST_FILTERS[list]] as const),
 ]);
 
-/** The list of clients that an upstream's is part of. Templates are told of like resources. */
+/** The list of clients that an upstream's is part of. Templates count as resources. */
 export function listOf(listing: Listing): ServedList {
   return listing === "resourceTemplates" ? "resources" : listing;
 }

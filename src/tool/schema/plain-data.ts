@@ -1,4 +1,4 @@
-/** Told of each thing that JSON cannot say: where it stood and what it was. */
+/** Called for each value that JSON cannot express, with its path and what it was. */
 export type OnLoss = (path: string, what: string) => void;
 
 /** Deeper data is cut off: no schema a person reads is so deep, and everything that walks it later is recursive. */

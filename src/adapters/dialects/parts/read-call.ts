@@ -11,7 +11,7 @@ interface OpenCall {
   whole?: unknown;
 }
 
-/** Gathers the pieces of streamed calls. Made-up ids are told apart over the whole stream. */
+/** Gathers the pieces of streamed calls. Made-up ids are unique over the whole stream. */
 export function createCallAssembly() {
   const calls = new Map<string, OpenCall>();
   let closed = 0;

@@ -63,7 +63,7 @@ export function sharedPolicy(
         throw fixable("CONFIG_INVALID", "There is no policy file to reload.", fix, { field: "security.policy_file" });
       }
       put(file, readPolicyText(file));
-      // Without the store, the others notice the file by themselves, or are told to reload as this one was.
+      // Without the store, the others notice the file by themselves, or are asked to reload as this one was.
       changes.publish(TOPIC, { from: self }).catch(() => undefined);
     },
     /** Begins to follow what other processes reload. Safe to call twice. */

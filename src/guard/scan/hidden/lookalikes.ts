@@ -1,4 +1,4 @@
-/** Letters of other alphabets that cannot be told from Latin ones, in pairs: theirs, ours. */
+/** Letters of other alphabets that look like Latin ones, in pairs: theirs, ours. */
 const PAIRS =
   "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwүyӏlкkтtмmнhвbАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅSԚQԜWҮYӀI" + // Cyrillic
   "οoαaνvρpιiκkυuτtχxγyηnωwεeΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX" + // Greek

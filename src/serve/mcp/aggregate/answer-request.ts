@@ -91,7 +91,7 @@ interface Target {
   readonly upstream: McpUpstream;
   /** The members of the request that name it, as the upstream knows it. */
   readonly own: JsonObject;
-  /** What a client is told that may not know of it. */
+  /** The answer to a client that may not know of it. */
   readonly unknown: () => RpcError;
 }
 

@@ -24,7 +24,7 @@ export function createChanges(upstreams: () => readonly McpUpstream[], clock: Cl
   const gathering = new Map<ServedList, () => void>();
   const watched = new Map<McpUpstream, () => void>();
 
-  /** Says that lists may be others. Clients are told once for all that happens within a moment. */
+  /** Announces that lists may have changed. Clients are notified once for all changes within a moment. */
   function changed(...lists: readonly ServedList[]): void {
     for (const list of lists) {
       const tell = (): void => {

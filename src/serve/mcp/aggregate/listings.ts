@@ -24,7 +24,7 @@ export type ListedKind = keyof typeof NAMED_BY;
 /** Time an upstream has for its list before the others' are shown without it. */
 const LIST_DEADLINE_MS = 3_000;
 
-/** Reads the upstreams' lists side by side. `late` is told when a list came after it was last shown without it. */
+/** Reads the upstreams' lists side by side. `late` is called when a list arrives after it was last shown without it. */
 export function createListings(parts: {
   readonly arsenal: Pick<ServedArsenal, "getTool">;
   readonly upstreams: () => readonly McpUpstream[];

@@ -4,7 +4,7 @@ import type { Progress } from "../../../tool/handler.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Exchange } from "../plane.ts";
 
-/** Changes of an upstream's own lists and resources are told apart from any request, with the names that clients know. */
+/** Changes of an upstream's own lists and resources are announced independently of requests, with the names that clients know. */
 const TOLD_ELSEWHERE = /^notifications\/(?:.*\/list_changed|resources\/updated)$/;
 
 /** Passes on progress, once if arsenal and upstream both report it, and the log messages of the session's level. */

@@ -32,7 +32,7 @@ const PASSES: Readonly<Record<string, Pass>> = {
   "resources/subscribe": guarded,
   "prompts/get": guarded,
   "completion/complete": guarded,
-  // These tell nothing: the end of what was allowed, how much a session is told of itself, and a sign of life.
+  // These tell nothing: the end of what was allowed, how much a session hears about itself, and a sign of life.
   "resources/unsubscribe": forward,
   "logging/setLevel": forward,
   ping: forward,

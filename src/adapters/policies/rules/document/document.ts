@@ -37,7 +37,7 @@ export interface RuleDocument {
   readonly when?: string;
   /** For `deny`: whether the tool is also absent from lists and search. True where `when` does not look at `args` or `now`. */
   readonly hide?: boolean;
-  /** What a caller is told. */
+  /** Shown to the caller. */
   readonly reason?: string;
   readonly obligations?: ObligationsDocument;
 }

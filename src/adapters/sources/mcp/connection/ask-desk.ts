@@ -29,7 +29,7 @@ export function createAskDesk(send: (response: RpcResponse) => Promise<void>) {
 
   return {
     take(request: RpcRequest): void {
-      // A server that went away meanwhile need not be told.
+      // A server that went away meanwhile needs no answer.
       answerTo(request)
         .then((response) => response && send(response))
         .catch(() => {});

@@ -127,7 +127,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     });
   };
 
-  /** Who is told: the subscription that the notification names, the request on whose stream it came, the only one that listens. */
+  /** Finds who gets a notification: the subscription it names, the request on whose stream it came, or the only listener. */
   const concernedBy = ({ method, params }: RpcNotification, about: string | undefined): Pending["onNotification"] => {
     const meta = params?.["_meta"];
     const subscription = isPlainObject(meta) ? meta[META.subscriptionId] : undefined;
@@ -157,7 +157,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     const untouched = era === "legacy" && callerToken === undefined && given === params?.["_meta"];
     const sent = untouched ? params : { ...params, _meta: meta };
 
-    // A modern server sees by the end of the stream that the request is cancelled; an old one is told first.
+    // A modern server sees by the end of the stream that the request is cancelled; an old one is notified first.
     const stream = tap.perRequestStream && era === "legacy" && signal ? new AbortController() : undefined;
     const cancel = (): void => {
       if (settle(id) === undefined) return;

@@ -13,7 +13,7 @@ interface GuardOptions {
   readonly serverUrl: string;
   /** The authorization server that the operator named. Whatever else the MCP server points to is held to the rules of the way out. */
   readonly issuer?: string | undefined;
-  /** Told when a token endpoint could not answer, as opposed to having refused. */
+  /** Called when a token endpoint could not answer, as opposed to having refused. */
   readonly onOutage?: (why: string) => void;
 }
 

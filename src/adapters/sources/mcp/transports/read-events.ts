@@ -11,7 +11,7 @@ interface EventReaderOptions {
   readonly onTooLong: () => void;
 }
 
-/** Splits a stream of bytes into server-sent events. What follows the last complete event is left out. Lines that end in CR alone are told apart once the LF of a later one has come. */
+/** Splits a stream of bytes into server-sent events. What follows the last complete event is left out. Lines that end in CR alone are split once the LF of a later one has come. */
 export function createEventReader({ maxBytes, onData, onId, onRetry, onTooLong }: EventReaderOptions) {
   let data: string | undefined;
   let type = "";

@@ -45,7 +45,7 @@ export function followChanges(
 interface Listening {
   readonly filter: JsonObject;
   readonly onNotification: (notification: RpcNotification) => void;
-  /** The server tells from here on. `again` if the stream broke and is back: nobody was told what happened meanwhile. */
+  /** The server tells from here on. `again` if the stream broke and is back: what happened meanwhile is unknown. */
   readonly acknowledged: (again: boolean) => void;
   /** The server does not tell, and will not be asked again. */
   readonly refused: (error: RpcError) => void;

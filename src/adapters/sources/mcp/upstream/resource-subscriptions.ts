@@ -64,7 +64,7 @@ export function createResourceSubscriptions(clock: Clock, tell: (notification: R
       for (const [uri, subscription] of subscriptions) {
         subscription.over = new AbortController();
         subscription.made = make(uri, connection, subscription.over);
-        // Nobody is told of a resource that is gone since; its subscribers read it and see.
+        // A resource that is gone is not announced; its subscribers find out when they read it.
         subscription.made.catch(() => {});
         tellUpdated(uri);
       }

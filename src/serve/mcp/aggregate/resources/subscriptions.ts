@@ -26,7 +26,7 @@ export function unknownResource(served: unknown): RpcError {
   return new RpcError({ code: RPC.resourceNotFound, message: "Resource not found", data: { uri: served } });
 }
 
-/** The resources one client is told about. */
+/** The resources that one client follows. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** Subscribes to a resource, under policy, until the signal fires. Rejects if that may not or cannot be. */

@@ -61,7 +61,7 @@ async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts
     case "call": {
       const called = await callTool(exchange, answer, parts);
       if (!("missing" in called)) return called.answer;
-      // To the client the tool is `execute_tool`, which exists; the model is told about the other.
+      // To the client the tool is `execute_tool`, which exists; the model reads about the other.
       const connecting = parts.startup.shown();
       return withConnecting(refusal(called.missing, sayConnecting(connecting, MAY_BE_THEIRS)), connecting);
     }
