@@ -14,7 +14,7 @@ export interface ErrorDetails {
   readonly beforeSend?: boolean;
   /** True if the tool ran and reported the error itself: it can be reached and works, whatever it was asked. */
   readonly answered?: boolean;
-  /** The single problems, where there is more than one. */
+  /** The single problems, if there is more than one. */
   readonly issues?: readonly ErrorIssue[];
 }
 

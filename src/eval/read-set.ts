@@ -47,7 +47,7 @@ export async function readTools(path: string): Promise<readonly SetTool[]> {
 /** Reads `{"id","query","relevant":[…]}` lines, with `also_ok`, `history` and `style` where given. */
 export async function readQueries(path: string, known: ReadonlySet<string>): Promise<readonly SetQuery[]> {
   return readLines(path, (line, refuse) => {
-    /** What may be absent must still be right where it is there. */
+    /** What may be absent must still be right if it exists. */
     const optional = <Value>(read: (line: Line, field: string) => Value | undefined, field: string, expected: string) =>
       line[field] === undefined || line[field] === null
         ? undefined

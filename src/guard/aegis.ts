@@ -17,11 +17,11 @@ import { askPolicy, createWeigh, denied, isPositive, notLookedAt, refusalOf, wit
 
 /** The guard every call passes. */
 export interface Aegis {
-  /** Whether the principal, looking through a toolset where one is named, may know of the tool. */
+  /** Whether the principal, looking through a toolset if one is named, may know of the tool. */
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
   /** The same as a filter, if the policy can state it. */
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
-  /** Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval where one is needed. Uses nothing up. */
+  /** Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval if one is needed. Uses nothing up. */
   decide(request: AegisRequest): Promise<AegisDecision>;
   /** What `decide` would say of a call that is not made. Asks nobody for an approval and emits nothing. */
   preview(request: AegisRequest): Promise<AegisPreview>;

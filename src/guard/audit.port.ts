@@ -75,9 +75,9 @@ export type AuditRecord =
 /** The one record that every call leaves, whatever became of it. */
 export interface CallRecord {
   readonly kind: "call";
-  /** The tool that was meant, also where the caller may not know of it; `(unknown)` if there is none. */
+  /** The tool that was meant, also if the caller may not know of it; `(unknown)` if there is none. */
   readonly toolId: string;
-  /** The name that was asked for, cut off, where there is no such tool. */
+  /** The name that was asked for, cut off, if there is no such tool. */
   readonly asked?: string;
   readonly version?: string;
   readonly contentHash?: string;
@@ -94,7 +94,7 @@ export interface CallRecord {
   readonly replayed?: true;
   /** True if the result came from the result cache. */
   readonly cached?: true;
-  /** Absent where the call could not be read. */
+  /** Absent if the call could not be read. */
   readonly arguments?: AuditedArguments;
   readonly attempts: number;
   readonly queuedMs: number;
@@ -121,7 +121,7 @@ export interface ApprovalRecord {
   readonly id: string;
   readonly toolId: string;
   readonly outcome: "requested" | "approved" | "denied" | "expired" | "used" | "returned";
-  /** Who asked, answered or used it; absent where it expired. */
+  /** Who asked, answered or used it; absent if it expired. */
   readonly by?: string;
 }
 

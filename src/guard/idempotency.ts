@@ -8,7 +8,7 @@ import type { State } from "../state/state.port.ts";
 
 /** Lets a call run once for its key, however often it is made: a caller who repeats it gets what the first call got. */
 export interface Idempotency {
-  /** Runs the call where its key is new; otherwise waits for the call that has it, and gives what that one gave. */
+  /** Runs the call if its key is new; otherwise waits for the call that has it, and gives what that one gave. */
   once<Value>(call: KeyedCall, options: OnceOptions<Value>): Promise<Once<Value>>;
   /** What an earlier call with this key gave, once it has ended; undefined if there was none. Runs nothing. */
   recall<Value>(call: KeyedCall, options: WaitOptions): Promise<Exclude<Once<Value>, { kind: "ran" }> | undefined>;

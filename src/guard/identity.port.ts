@@ -16,7 +16,7 @@ export type Refusal =
   /** The caller is known and would be let in with all of `scopes`. */
   | { readonly error: "insufficient_scope"; readonly description: string; readonly scopes: readonly string[] };
 
-/** Who a caller is, or why it is nobody. Neither is there where the caller brought no credentials. */
+/** Who a caller is, or why it is nobody. Neither is there if the caller brought no credentials. */
 export interface Identified {
   readonly principal?: Principal;
   readonly refusal?: Refusal;

@@ -46,7 +46,7 @@ export interface PolicyStep {
 
 /** The view of the catalog that a caller looks through. */
 export interface PolicyView {
-  /** The toolset's name; absent where the caller has the whole catalog before it. */
+  /** The toolset's name; absent if the caller has the whole catalog before it. */
   readonly toolset?: string;
 }
 
@@ -95,6 +95,6 @@ export interface RateObligation {
 export interface Redaction {
   /** As it was written. */
   readonly text: string;
-  /** A copy of a result, plain JSON data, without it; the same value where there was nothing to take out. */
+  /** A copy of a result, plain JSON data, without it; the same value if there was nothing to take out. */
   apply(value: unknown): unknown;
 }

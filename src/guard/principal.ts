@@ -27,7 +27,7 @@ export function localOperator(overrides: Partial<Principal> = {}): Principal {
   };
 }
 
-/** Who asks: the operator where nobody is named. Null, or what is no principal, is refused: it must not pass for the operator. */
+/** Who asks: the operator if nobody is named. Null, or anything that is not a principal, is refused: it must not pass for the operator. */
 export function principalOr(operator: Principal, given: Principal | undefined): Principal {
   if (given === undefined) return operator;
   const { id, roles, capabilities, scopes } = isPlainObject(given) ? given : {};

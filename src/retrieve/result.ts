@@ -22,13 +22,13 @@ export interface RetrievalResult {
   readonly queryEmbeddingTimeMs: number;
   readonly searchTimeMs: number;
   readonly rerankTimeMs?: number;
-  /** Present where reranking was asked for and failed: what went wrong. The order is then the search's own. */
+  /** Present if reranking was asked for and failed: what went wrong. The order is then the search's own. */
   readonly rerankError?: string;
   readonly totalTimeMs: number;
   /** How long each step took. */
   readonly steps: RetrievalSteps;
   readonly traceId: string;
-  /** Present where the query asked for it. */
+  /** Present if the query asked for it. */
   readonly explanation?: Explanation;
 }
 
@@ -39,7 +39,7 @@ export interface ScoredTool {
   readonly score: number;
   /** How well the tool fits the words of the request, absolute, comparable between requests. In [0, 1]. */
   readonly semanticScore: number;
-  /** Present where a reranker ran; it then stands for the semantic score in the formula. */
+  /** Present if a reranker ran; it then stands for the semantic score in the formula. */
   readonly rerankScore?: number;
   readonly signals: RoutingSignals;
   /** True if the caller's context asks for confirmation, or the tool itself. */
@@ -55,7 +55,7 @@ export interface RoutingSignals {
   readonly conversation: number;
   readonly health: number;
   readonly cost: number;
-  /** How well the tool served requests like this one. Present where the arsenal learns from use. */
+  /** How well the tool served requests like this one. Present if the arsenal learns from use. */
   readonly learned?: number;
   readonly alreadyUsedPenalty: number;
   readonly alreadyFailedPenalty: number;

@@ -29,7 +29,7 @@ export interface Penalties {
   readonly deprecated: number;
 }
 
-/** The settings that hold where nothing is configured. */
+/** The settings that hold if nothing is configured. */
 export const DEFAULT_SETTINGS: RetrieverSettings = {
   weights: { semantic: 0.6, intent: 0.15, conversation: 0.1, health: 0.1, cost: 0.05 },
   penalties: { alreadyUsed: 0.05, alreadyFailed: 0.3, deprecated: 0.2 },

@@ -18,7 +18,7 @@ export interface SampleCall {
 export interface DialectSamples {
   /** An answer with these calls, as the provider sends it. */
   answer(calls: readonly SampleCall[]): unknown;
-  /** The same as the provider streams it. Needed where the dialect reads streams. */
+  /** The same as the provider streams it. Needed if the dialect reads streams. */
   stream?(calls: readonly SampleCall[]): readonly unknown[];
   /** True if the provider sends arguments as text, which can be malformed. */
   readonly sendsText: boolean;

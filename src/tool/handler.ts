@@ -9,11 +9,11 @@ export interface HandlerContext {
   /** Auxiliary data of the conversation or the configuration, as the caller gave it. */
   readonly auxdata: Readonly<Record<string, unknown>>;
   readonly tool: Tool;
-  /** Who asks. Absent where a handler is run outside an arsenal. */
+  /** Who asks. Absent if a handler is run outside an arsenal. */
   readonly caller?: Caller;
   /** True when the call used up a person's approval: making it again needs a new one. */
   readonly approved?: boolean;
-  /** State shared by all calls to the tools of one ensemble (of one namespace, where there is no ensemble). */
+  /** State shared by all calls to the tools of one ensemble (of one namespace, if there is no ensemble). */
   readonly state: Map<string, unknown>;
   /** Fires when the caller cancels or the time is up. Pass it on to whatever you wait for. */
   readonly signal: AbortSignal;

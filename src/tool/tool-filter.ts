@@ -102,7 +102,7 @@ function byCapabilities(
   return (tool) => capabilities.every((capability) => tool.capabilities.includes(capability));
 }
 
-/** The conditions whose values are texts, with the values that exist where the list is closed. */
+/** The conditions whose values are texts, with the values that exist if the list is closed. */
 const TEXT_LISTS: Readonly<Record<string, readonly string[] | undefined>> = {
   ids: undefined,
   names: undefined,

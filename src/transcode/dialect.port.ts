@@ -16,7 +16,7 @@ export interface Dialect<Definition = Record<string, unknown>, Message = Record<
   convert(tool: Tool, options?: ConvertOptions): Converted<Definition>;
   /**
    * A tool from a definition in this dialect, as a source would offer it. A definition that `convert` wrote gives back the tool it was written
-   * from, exactly; `original` does so where the definition went through JSON. Throws INPUT_INVALID for what is no definition of this dialect.
+   * from, exactly; `original` does so if the definition went through JSON. Throws INPUT_INVALID for anything that is not a definition of this dialect.
    */
   toCanonical(definition: unknown, options?: { readonly original?: Tool }): SourceDraft;
   /**
@@ -74,7 +74,7 @@ export interface ReadCall {
   readonly id: string;
   /** True if the provider gave no id: `id` then only tells the calls of one answer apart and is not sent back. */
   readonly idMadeUp?: true;
-  /** Ready for `execute`: the alias as `toolName`, and the arguments, which are absent where they could not be read. */
+  /** Ready for `execute`: the alias as `toolName`, and the arguments, which are absent if they could not be read. */
   readonly call: Pick<ToolCall, "toolName" | "arguments">;
   /** The arguments as text, where the provider sent text. */
   readonly rawArguments?: string;

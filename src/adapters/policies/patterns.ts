@@ -5,7 +5,7 @@ import type { Policy, PolicyDecision, PolicyRule } from "../../guard/policy.port
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/** Tools whose calls a person approves where nothing else is configured. @internal */
+/** Tools whose calls a person approves if nothing else is configured. @internal */
 export const DEFAULT_CONFIRMATION: readonly string[] = ["delete_*", "payment_*", "drop_*", "refund_*"];
 
 /** Tool names, ids and patterns (`*`, `?`), by what happens to the tools they match. */

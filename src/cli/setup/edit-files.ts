@@ -74,7 +74,7 @@ export async function arsenalText(
     ...(document.has("mcpServers") ? {} : { mcpServers: servers }),
     ...(document.has("state") ? {} : { state: STATE }),
   };
-  // Appended where that is possible: writing the whole document anew would change its spaces and quotes.
+  // Appended if that is possible: writing the whole document anew would change its spaces and quotes.
   const appended = `${existing.trimEnd()}\n\n${new Document(added).toString(wide)}`;
   if (!document.has("mcpServers") && isBlockMap(document.contents) && isValid(appended)) return appended;
   if (!document.has("state")) document.set("state", document.createNode(STATE));

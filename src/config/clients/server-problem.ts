@@ -19,7 +19,7 @@ export interface ServerProblem {
   readonly server: string;
   /** Dotted, from the server's own entry: `url`, `env.TOKEN`. */
   readonly field: string;
-  /** As it was written; absent where it may be a secret. */
+  /** As it was written; absent if it may be a secret. */
   readonly value?: unknown;
   readonly message: string;
   readonly fix: string;

@@ -12,7 +12,7 @@ export type MissKind = "low" | "lost" | "refused" | "answered";
 /** A query that was not answered as it should, under the names the JSON lines have. */
 export type Miss = ReturnType<typeof toMiss>;
 
-/** Tools a model is given where nobody says how many. */
+/** Tools a model is given if nobody says how many. */
 export const SHOWN = 5;
 
 /** What went wrong, or undefined if nothing did. More relevant tools than five may fill as many places as there are. */

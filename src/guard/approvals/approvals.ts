@@ -89,7 +89,7 @@ export function createApprovals(options: {
 
   const isDue = ({ shown }: OpenApproval): boolean => shown.expiresAt <= clock.now();
 
-  /** The approval where it is open, or what became of it. One that is due expires now. */
+  /** The approval if it is open, or what became of it. One that is due expires now. */
   async function read(id: string): Promise<Read | SettledApproval | undefined> {
     for (;;) {
       const entry = await state.get(APPROVAL + id);

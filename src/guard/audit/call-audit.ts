@@ -74,7 +74,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     }
   }
 
-  /** Whether the log can be opened, and written again where it failed. */
+  /** Whether the log can be opened, and written again if it failed. */
   async function tryLog(): Promise<string | undefined> {
     try {
       await (lost > 0 ? fillGap() : log.head());

@@ -47,7 +47,7 @@ export function readLine(line: Uint8Array):
   }
 }
 
-/** Turns records into the lines of a log, with checkpoints where they are due. */
+/** Turns records into the lines of a log, with checkpoints when they are due. */
 export type ChainWriter = ReturnType<typeof createChainWriter>;
 
 /** The record that reports lost records, for a log that no longer reaches the end that this process knows; otherwise undefined. */

@@ -127,7 +127,7 @@ export async function* linesOfFiles(files: readonly string[]): AsyncGenerator<Au
   }
 }
 
-/** The lines of a file without their breaks; the last one is not whole where no break ends it. */
+/** The lines of a file without their breaks; the last one is not whole if no break ends it. */
 export async function* linesOf(file: string): AsyncGenerator<{ readonly bytes: Uint8Array; readonly whole: boolean }> {
   let parts: Buffer[] = [];
   let length = 0;

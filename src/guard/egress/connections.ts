@@ -96,7 +96,7 @@ export function createConnections(parts: {
   };
 }
 
-/** Where a connection leads, and whose certificate is looked for there: that of the address, also where a header names another host. */
+/** Where a connection leads, and whose certificate is looked for there: that of the address, also if a header names another host. */
 function targetOf(url: URL): { readonly host: string; readonly port: number; readonly servername: string } {
   const host = url.hostname.replace(/[[\]]/g, "");
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);

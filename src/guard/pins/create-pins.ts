@@ -44,7 +44,7 @@ const PINNED: ReadonlySet<ToolSource> = new Set<ToolSource>(["mcp", "openapi", "
 interface Block {
   readonly ensemble: string;
   readonly id: string;
-  /** The hash of what the source says now; absent where that is not known. */
+  /** The hash of what the source says now; absent if that is not known. */
   readonly hash?: string;
 }
 

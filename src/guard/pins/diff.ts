@@ -32,7 +32,7 @@ export function changedFields(before: Definition, after: Definition): string {
 
 interface Place {
   readonly path: readonly string[];
-  /** Absent where nothing was there. */
+  /** Absent if nothing was there. */
   readonly before?: unknown;
   readonly after?: unknown;
 }

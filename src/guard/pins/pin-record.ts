@@ -22,9 +22,9 @@ export type PinRecord = {
   readonly since: number;
 } & (
   | {
-      /** `by` is absent where it was accepted at first sight. */
+      /** `by` is absent if it was accepted at first sight. */
       readonly accepted: { readonly content: PinContent; readonly by?: string; readonly confirmed?: true };
-      /** What the source says now, where it waits for an operator. It stays until then, also where the source takes its change back. */
+      /** What the source says now, if it waits for an operator. It stays until then, also if the source takes its change back. */
       readonly waiting?: PinContent;
     }
   | { readonly accepted?: never; readonly waiting: PinContent }

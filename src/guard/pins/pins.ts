@@ -37,7 +37,7 @@ export interface AcceptOptions {
 export interface OfferedEnsemble {
   readonly ensemble: string;
   readonly tools: readonly Tool[];
-  /** What an MCP server tells models about itself; empty if it says nothing, absent where that is not known. */
+  /** What an MCP server tells models about itself; empty if it says nothing, absent if that is not known. */
   readonly instructions?: string;
 }
 
@@ -61,6 +61,6 @@ export interface Pin {
   readonly diff: readonly string[];
   /** Milliseconds since the epoch: since when it is in this state. */
   readonly seenAt: number;
-  /** Who accepted it; absent where it was accepted at first sight, or is not. */
+  /** Who accepted it; absent if it was accepted at first sight, or is not. */
   readonly acceptedBy?: string;
 }

@@ -86,7 +86,7 @@ function run(
       if (error === null) resolve(output.replace(/\r?\n$/, ""));
       else if (signal?.aborted) reject(signal.reason);
       else if (error.code === "ENOENT") reject(new Missing(`${command} is not installed`, `Install ${command}.`));
-      // Both programs end so where there is nothing; what they write then is not shown, whatever it is.
+      // Both programs end so if there is nothing; what they write then is not shown, whatever it is.
       else if (typeof error.code === "number") resolve("");
       else reject(new Missing(`${command} gave no answer`, `Unlock the keychain, or try: ${store}`));
     });

@@ -10,9 +10,9 @@ export interface FusionCandidate {
   readonly cosine: number | undefined;
   /** The best cosine that any clause of the request has with the tool. */
   readonly clauseCosine?: number | undefined;
-  /** How near the tool's namespace is to the request; absent where that says nothing. */
+  /** How near the tool's namespace is to the request; absent if that says nothing. */
   readonly namespace?: NamespaceFit | undefined;
-  /** What of the tool the request names. Both where it names the tool and its product. */
+  /** What of the tool the request names. Both if it names the tool and its product. */
   readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
 }
 
@@ -23,7 +23,7 @@ const NAME_PART = 1 / 3;
 /**
  * Orders candidates by meaning and words, each as a share of the best candidate's, with what the namespace and names add; the embedder's
  * scale says how much meaning counts. A tool's score is then the calibrated cosine of the best, in proportion: the order is the fusion's,
- * the size says whether the request is served at all. A tool without a vector is judged by its words alone, and where no word matches
+ * the size says whether the request is served at all. A tool without a vector is judged by its words alone, and if no word matches
  * anything, meaning decides alone. A tool whose name is the request comes first. `clauseShare` is the part of meaning that the best clause decides, 0 to 1.
  */
 export function fuse(

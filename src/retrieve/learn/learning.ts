@@ -12,7 +12,7 @@ export type Learning = NonNullable<ReturnType<typeof createLearning>>;
 /** What learning works with. */
 export interface LearningParts extends UsagePriorParts {
   readonly settings: UsagePriorSettings & { readonly enabled: boolean };
-  /** Who asks and calls where nobody is named. */
+  /** Who asks and calls if nobody is named. */
   readonly operator: Principal;
 }
 

@@ -8,7 +8,7 @@ import type { Intent } from "../query.ts";
 import { keywordOf } from "../understand/intent.ts";
 import { baseForms, wordsOf } from "../understand/words.ts";
 
-/** What a signal is worth where nothing is known: the same for every tool, so that it changes no order. */
+/** What a signal is worth if nothing is known: the same for every tool, so that it changes no order. */
 export const NEUTRAL = 0.5;
 
 /** What the signals of a query are computed from, besides the tool. */
@@ -17,11 +17,11 @@ export interface SignalParts {
   readonly conversation: ConversationView;
   readonly penalties: Penalties;
   readonly health: Pick<HealthBook, "of">;
-  /** How well a tool, by id, served requests like this one. Absent where nothing is learned. */
+  /** How well a tool, by id, served requests like this one. Absent if nothing is learned. */
   readonly learned?: (toolId: string) => number;
 }
 
-/** Every signal of one tool. `semantic` is the reranker's score where one ran, the catalog's otherwise. */
+/** Every signal of one tool. `semantic` is the reranker's score if one ran, the catalog's otherwise. */
 export function signalsOf(tool: Tool, semantic: number, parts: SignalParts): RoutingSignals {
   const { conversation, penalties } = parts;
   return {
@@ -37,7 +37,7 @@ export function signalsOf(tool: Tool, semantic: number, parts: SignalParts): Rou
   };
 }
 
-/** 1 where the conversation names the tool, half-way where it names its namespace or used a neighbour there, neutral otherwise. */
+/** 1 if the conversation names the tool, half-way if it names its namespace or used a neighbour there, neutral otherwise. */
 export function conversationSignal(tool: Tool, conversation: ConversationView): number {
   if (conversation.names(tool)) return 1;
   return conversation.isAbout(tool.namespace) ? (1 + NEUTRAL) / 2 : NEUTRAL;

@@ -20,7 +20,7 @@ export interface RequestProfile {
 
 /** What a tool does, and to what. */
 export interface ToolProfile {
-  /** Groups of the verbs in the tool's name, or in its description where the name has none. */
+  /** Groups of the verbs in the tool's name, or in its description if the name has none. */
   readonly actions: ReadonlySet<VerbGroupName>;
   /** Groups of the verbs anywhere in the name and at the beginning of the description. */
   readonly mentioned: ReadonlySet<VerbGroupName>;

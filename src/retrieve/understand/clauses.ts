@@ -15,7 +15,7 @@ const SPACES = /[^\S\n]+/gu;
 /** A shorter part says nothing by itself and stays with the one before it. */
 const LEAST_WORDS = 3;
 
-/** The parts of a request that may each ask for something, in order; one where it does not come apart. */
+/** The parts of a request that may each ask for something, in order; one if it does not come apart. */
 export function splitClauses(request: string): readonly string[] {
   let parts: readonly string[] = [request.replace(SPACES, " ")];
   for (const boundary of SENTENCES) parts = parts.flatMap((part) => part.trim().replace(BULLET, "").split(boundary));

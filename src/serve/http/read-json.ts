@@ -12,7 +12,7 @@ export interface JsonRefusal {
 /** JSON that may be used, or why it may not. */
 export type CheckedJson = { readonly value: unknown } | { readonly refused: JsonRefusal };
 
-/** How deep objects and arrays may lie in each other where nothing else is said. */
+/** How deep objects and arrays may lie in each other if nothing else is said. */
 const MAX_DEPTH = 64;
 
 /** How much of a body is read, and for how long. */

@@ -64,7 +64,7 @@ function format({ event = "message", id, retry, data }: StreamEvent): string {
   return `${data === "" ? "" : `event: ${event}\n`}${head}data: ${data}\n\n`;
 }
 
-/** The HTTP reply to one request: plain JSON where nothing comes before the answer, a stream of events otherwise. */
+/** The HTTP reply to one request: plain JSON if nothing comes before the answer, a stream of events otherwise. */
 export interface Reply {
   /** Sends something ahead of the answer. */
   write(event: () => StreamEvent): void;
@@ -79,7 +79,7 @@ export interface ReplyOptions {
   readonly headers?: () => OutgoingHttpHeaders;
   /** What a stream begins with. */
   readonly opening?: () => StreamEvent | undefined;
-  /** Called once where the connection breaks before the reply has ended. */
+  /** Called once if the connection breaks before the reply has ended. */
   readonly broken: () => void;
   readonly clock: Clock;
   /** After so long without an answer the reply becomes a stream, so that nobody in between takes the connection for dead. */

@@ -41,7 +41,7 @@ export function toToolName(id: string): string {
 }
 
 /**
- * What the arsenal must be asked for where a client names a tool: an id, or an alias that was cut, which the arsenal knows. Undefined for what
+ * What the arsenal must be asked for if a client names a tool: an id, or an alias that was cut, which the arsenal knows. Undefined for what
  * is no tool's name. A bare name means a tool of the default namespace and never another's, or a server could take over the name of a tool
  * that went away.
  */

@@ -27,7 +27,7 @@ export interface DraftOrigin {
   readonly source: ToolSource;
   /** The namespace of a draft that names none; need not fit the pattern. */
   readonly namespace: string;
-  /** Whether a draft may be in the namespace that it names; it is in the origin's own where not. Defaults to any. */
+  /** Whether a draft may be in the namespace that it names; it is in the origin's own if not. Defaults to any. */
   readonly mayUse?: (namespace: string) => boolean;
   /** What every tool of the origin can touch, whatever the draft declares. */
   readonly capabilities?: readonly Capability[];

@@ -3,7 +3,7 @@ import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { ParametersSchema, StandardResult, StandardSchema } from "../infer.ts";
 import { asList, asRecord, isPlainObject, type JsonSchema } from "../json-schema.ts";
 
-/** What a tool needs of a schema: its JSON Schema, and the library's own check where the schema is of a library. */
+/** What a tool needs of a schema: its JSON Schema, and the library's own check if the schema is of a library. */
 export interface ConvertedParameters {
   readonly parameters: JsonSchema;
   /** Checks arguments with the library that made the schema: applies its defaults, transforms and refinements. */

@@ -27,7 +27,7 @@ export function nothingKnown(node: SchemaNode, place: Place): JsonSchema {
   };
 }
 
-/** Stands for a schema that no value fits, in targets that cannot say so. Who holds it leaves it out where that says the same. */
+/** Stands for a schema that no value fits, in targets that cannot say so. Who holds it leaves it out if that says the same. */
 export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
 
 /** A schema that no value fits. */

@@ -101,7 +101,7 @@ function convertSimple(node: SchemaNode, types: readonly string[], literals: Par
   return assemble(node, type, { structure, notes }, { structure: withoutNull(literals.structure), notes: [] });
 }
 
-/** Null is added to a list again where the whole is made nullable. */
+/** Null is added to a list again if the whole is made nullable. */
 function withoutNull(structure: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { enum: values } = structure;
   if (!Array.isArray(values) || values.length < 2) return structure;

@@ -5,7 +5,7 @@ import type { SchemaTarget } from "../convert-schema.ts";
 const MAX_SHOWN = 400;
 const MAX_SHOWN_DEPTH = 20;
 
-/** A value as JSON, cut where it is long; however large it is, no more is read than is shown. */
+/** A value as JSON, cut if it is long; however large it is, no more is read than is shown. */
 export function showJson(value: unknown): string {
   let text = "";
 

@@ -39,7 +39,7 @@ export function repairValue(value: unknown, schema: unknown, task: RepairTask): 
   return asList(value, schema, parts, task) ?? repairInside(value, parts, task);
 }
 
-/** The branch under which the value can be made to fit, where there is one; among several, the one that changes least. */
+/** The branch under which the value can be made to fit, if there is one; among several, the one that changes least. */
 function repairInUnion(
   value: unknown,
   union: readonly unknown[],

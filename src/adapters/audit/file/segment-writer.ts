@@ -200,7 +200,7 @@ async function fullSegments(file: string): Promise<readonly string[]> {
     .map((name) => join(dirname(file), name));
 }
 
-/** Every file of a log, oldest first: the full ones, and the one that is written to where it is there. */
+/** Every file of a log, oldest first: the full ones, and the one that is written to if it exists. */
 export async function auditFiles(file: string): Promise<readonly string[]> {
   const active = await stat(file).then(
     () => [file],

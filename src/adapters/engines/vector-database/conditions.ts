@@ -121,7 +121,7 @@ function leaf(field: Field | List, values: readonly string[], negated: boolean):
   return negated ? { field, notIn: values } : { field, in: values };
 }
 
-/** All or any of several conditions, flattened, with lists of values about one field merged where that means the same. */
+/** All or any of several conditions, flattened, with lists of values about one field merged if that means the same. */
 export function joined(given: readonly Condition[], by: "all" | "any"): Condition {
   const merged: Condition[] = [];
   const places = new Map<string, number>();

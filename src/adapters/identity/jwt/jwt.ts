@@ -144,7 +144,7 @@ function checkOptions({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes
     throw wrong("signIn.parameters", reserved, `Leave out ${reserved}: the gateway sets it itself.`);
 }
 
-/** https, or http where nobody sits between: on this machine. */
+/** https, or http on this machine, where nobody can listen in. */
 function isSecure(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.hash !== "" || url.username !== "" || url.password !== "") return false;

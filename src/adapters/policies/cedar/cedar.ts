@@ -22,7 +22,7 @@ export interface CedarParts {
   readonly library?: CedarLibrary;
   /** How messages name the text: its path. Defaults to `policies`. */
   readonly name?: string;
-  /** `strict` asks for a confirmation also where only a server calls its tool destructive. */
+  /** `strict` asks for a confirmation also if only a server calls its tool destructive. */
   readonly mode?: "standard" | "strict";
 }
 

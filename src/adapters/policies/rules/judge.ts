@@ -12,7 +12,7 @@ export const DEFAULT_DENY = { strict: "mode: strict", preset: "preset:requireAut
 /** Decides by the rules: a deny, or a rule that fails, refuses; then an approval; then a permission; then what holds by default. */
 export function createJudge(options: {
   readonly rulesFor: (tool: Tool) => ToolRules;
-  /** What refuses where no rule permits; undefined where such calls run. */
+  /** What refuses if no rule permits; undefined if such calls run. */
   readonly denyByDefault: string | undefined;
   readonly now: () => number;
 }) {

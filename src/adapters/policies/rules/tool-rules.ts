@@ -17,7 +17,7 @@ export interface ToolRules {
   readonly reaching: readonly Rule[];
   /** The confirmation that the tool's own definition asks for. */
   readonly asked: Confirmation | undefined;
-  /** The confirmation that its name asks for where no rule speaks of it. */
+  /** The confirmation that its name asks for if no rule speaks of it. */
   readonly named: Confirmation | undefined;
   readonly view: Readonly<Record<string, unknown>>;
   /** Why the tool cannot be decided on: an attribute that is missing or of another type. */

@@ -13,7 +13,7 @@ export interface DockerSettings {
   readonly program?: string;
 }
 
-/** Exit code of the command line where the container could not be started. */
+/** Exit code of the command line if the container could not be started. */
 const NOT_STARTED = 125;
 
 /** What the engine needs to begin and to clean up, in milliseconds; a job's own time comes on top. */

@@ -85,7 +85,7 @@ function settle(reply: ToThread): void {
   else deferred?.resolve(reply.value === undefined ? context.undefined : context.newString(reply.value));
 }
 
-/** Runs what can run, and ends the job where nothing is left that could go on. */
+/** Runs what can run, and ends the job if nothing is left that could go on. */
 function look(): void {
   const ran = enter(() => runtime.executePendingJobs());
   if (ran.error) ran.error.dispose();

@@ -52,7 +52,7 @@ export async function runJob(
   return program.toOutcome(await start([node, ...program.arguments], program.input));
 }
 
-/** What `run` rejects with where a job asks for something that the sandbox does not have. @internal */
+/** What `run` rejects with if a job asks for something that the sandbox does not have. @internal */
 export function cannotGive(sandbox: string, field: string, fix: string): ArsenalError {
   const problem = `The sandbox "${sandbox}" cannot give a job ${field}.`;
   return fixable("SANDBOX_FAILED", problem, fix, { field, beforeSend: true });

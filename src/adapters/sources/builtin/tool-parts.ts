@@ -16,7 +16,7 @@ export async function withoutEffect<Result>(request: () => Promise<Result>): Pro
   }
 }
 
-/** Bytes as JSON can hold them: text where they are UTF-8, base64 otherwise. */
+/** Bytes as JSON can hold them: text if they are UTF-8, base64 otherwise. */
 export function toContent(bytes: Buffer): { readonly content: string; readonly encoding: "utf-8" | "base64" } {
   try {
     return { content: STRICT.decode(bytes), encoding: "utf-8" };

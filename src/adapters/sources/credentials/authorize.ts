@@ -14,7 +14,7 @@ export interface Authorization {
   /** `name=value`, encoded. */
   readonly query: string[];
   readonly cookies: string[];
-  /** The token that was asked for, to be forgotten where the server refuses it. */
+  /** The token that was asked for, to be forgotten if the server refuses it. */
   token?: string;
 }
 

@@ -197,7 +197,7 @@ export function createHttpSession(parts: {
     return undefined;
   }
 
-  /** Sends again what a request's broken stream carried, and goes on with it where the request still runs. */
+  /** Sends again what a request's broken stream carried, and goes on with it if the request still runs. */
   function resume(outlet: Outlet, position: StreamPosition): undefined {
     const stream = outlet.open();
     for (const event of log.after(position)) stream.write(event);

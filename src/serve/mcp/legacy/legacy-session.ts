@@ -24,7 +24,7 @@ export type LegacySession = ReturnType<typeof createLegacySession>;
 
 const NO_HEADERS: Headers = {};
 
-/** Bounds of what is kept of a session, in characters where not said otherwise. No honest client comes near. */
+/** Bounds of what is kept of a session, in characters if not said otherwise. No honest client comes near. */
 const MAX_DESCRIPTION = 65_536;
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URIS = 262_144;

@@ -118,7 +118,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   };
 }
 
-/** A result with what this revision demands of every one, where the plane did not say it. What it did say stays where it stands. */
+/** A result with what this revision demands of every one, if the plane did not say it. What it did say stays where it stands. */
 function completed(method: string, result: JsonObject, serverInfo: JsonObject | undefined): JsonObject {
   const { resultType = "complete", ttlMs = 0, cacheScope = "private" } = result;
   const meta = isPlainObject(result["_meta"]) ? result["_meta"] : {};

@@ -42,7 +42,7 @@ const passes = new Map(Object.entries(PASSES));
 /** The methods that one upstream's plane knows. Any other passes as the one tool `mcp/request`. */
 export const TRANSPARENT_METHODS: readonly string[] = [...passes.keys()];
 
-/** Hands one request to the upstream, under policy where it asks for anything, and its answer back. */
+/** Hands one request to the upstream, under policy if it asks for anything, and its answer back. */
 export async function passRequest(given: Exchange, relay: Relay): Promise<JsonObject> {
   const { method } = given;
   const exchange = { ...given, headers: mirroredHeaders(given) };

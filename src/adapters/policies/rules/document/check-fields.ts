@@ -47,7 +47,7 @@ export function checkList(
   });
 }
 
-/** The value where it is one of the known ones; undefined, and reported, where not. */
+/** The value if it is one of the known ones; otherwise undefined, and reported. */
 export function oneOf<T extends string>(value: unknown, path: Path, known: readonly T[], { mustBe }: Problems) {
   if (known.includes(value as T)) return value as T;
   const one = `one of ${known.join(", ")}`;

@@ -62,7 +62,7 @@ export async function writeWhole(value: unknown, argument: string, body: Body, f
 
 const EXPLODED = { style: "form", explode: true, allowReserved: false } as const;
 
-/** A member as the pairs of a form: by its style where it has one, otherwise lists repeated and objects as JSON. */
+/** A member as the pairs of a form: by its style if it has one, otherwise lists repeated and objects as JSON. */
 function formPairs({ name, value }: BodyMember, { encoding }: Body, encode: Encode): readonly Pair[] {
   const { writing, contentType } = encoding.get(name) ?? {};
   if (writing !== undefined) return writePairs(name, value, writing, encode);

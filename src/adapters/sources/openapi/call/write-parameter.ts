@@ -68,7 +68,7 @@ export function writePairs(name: string, value: unknown, writing: Writing, encod
   return [[key, joinMembers(members, false, delimiter, encode)]];
 }
 
-/** A value as it is written where nothing says how: text as it is, what has members as JSON. */
+/** A value as it is written if nothing says how: text as it is, what has members as JSON. */
 export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");

@@ -37,7 +37,7 @@ function double(text: string): string {
   return text.replaceAll("-", "--");
 }
 
-/** The prompt that a client's name means. Throws the protocol's error where it means none. */
+/** The prompt that a client's name means. Throws the protocol's error if it means none. */
 export async function findPrompt(
   name: unknown,
   principal: Principal,

@@ -9,7 +9,7 @@ export interface OwnResource {
   readonly uri: string;
 }
 
-/** The resource that a client's URI means. Throws the protocol's error where it means none. */
+/** The resource that a client's URI means. Throws the protocol's error if it means none. */
 export function findResource(served: unknown, upstream: (name: string) => McpUpstream | undefined): OwnResource {
   const parts = typeof served === "string" ? fromServedUri(served) : undefined;
   const found = parts === undefined ? undefined : upstream(parts.upstream);

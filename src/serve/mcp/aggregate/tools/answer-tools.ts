@@ -68,7 +68,7 @@ async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts
   }
 }
 
-/** Time a call may take where a person may be asked in the middle of it and nobody set another. */
+/** Time a call may take if a person may be asked in the middle of it and nobody set another. */
 const ASKING_TIMEOUT_MS = 300_000;
 
 /** Runs one tool. An MCP server's answer goes back as it came, but for its URIs. `missing` if the client knows of no such tool. */
