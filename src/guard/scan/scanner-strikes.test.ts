@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Rule } from "./rules/rule.ts";
+import type { TextScanner } from "../scanner.port.ts";
 import { createScanner } from "./scanner.ts";
 import type { Severity } from "./finding.ts";
 
@@ -67,6 +68,16 @@ describe("plain data", () => {
       "one",
       "one.2",
     ]);
+  });
+
+  it("is looked at once to be scanned, and again only to be made safe", () => {
+    const seen: string[] = [];
+    const listens: TextScanner = { rules: [], scan: (text) => (seen.push(text), []) };
+    const listening = createScanner({ mode: "neutralise", rules: [wordRule("a", "one")], scanners: [listens] });
+    listening.scanValue(["one"], "result");
+    expect(seen).toEqual(["one"]);
+    listening.neutraliseValue(["one"], "result");
+    expect(seen).toEqual(["one", "one", "[removed: injection.a]"]);
   });
 
   it("loses what is bad in its names too", () => {

@@ -102,15 +102,16 @@ export function createScanner(options: ScannerOptions): Scanner {
     return { text: WITHHELD, first };
   }
 
-  function neutraliseValue<Value>(value: Value, place: Place): Neutralised<Value> {
+  /** Treats every text of a value. The report has what was found in the texts as they were given. */
+  function treatValue<Value>(value: Value, treat: (text: string) => ReturnType<typeof clean>): Neutralised<Value> {
     const findings: Finding[] = [];
     try {
-      const cleaned = mapTexts(value, (text, path) => {
-        const { text: plain, first } = clean(text, place);
+      const treated = mapTexts(value, (text, path) => {
+        const { text: plain, first } = treat(text);
         for (const { finding } of first.findings) findings.push({ ...finding, path });
         return plain;
       });
-      return { value: cleaned as Value, report: report(findings) };
+      return { value: treated as Value, report: report(findings) };
     } catch (error) {
       return { value: WITHHELD as Value, report: failed(error) };
     }
@@ -128,7 +129,8 @@ export function createScanner(options: ScannerOptions): Scanner {
 
     scanText: (text, place) => attempt(() => searchText(text, scanners, place).findings.map(({ finding }) => finding)),
 
-    scanValue: (value, place) => neutraliseValue(value, place).report,
+    scanValue: (value, place) =>
+      treatValue(value, (text) => ({ text, first: searchText(text, scanners, place) })).report,
 
     neutraliseText(text, place) {
       try {
@@ -139,7 +141,7 @@ export function createScanner(options: ScannerOptions): Scanner {
       }
     },
 
-    neutraliseValue,
+    neutraliseValue: (value, place) => treatValue(value, (text) => clean(text, place)),
   };
 }
 
