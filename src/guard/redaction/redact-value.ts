@@ -88,9 +88,13 @@ function isClean(value: object, redact: (text: string) => string): boolean {
   }
 }
 
+let isNativeError: ((value: unknown) => value is Error) | undefined;
+
 /** Errors of other contexts are of other classes. */
 function isAnyError(value: unknown): value is Error {
-  return value instanceof Error || process.getBuiltinModule("node:util").types.isNativeError(value);
+  // Found once: large results have many values, and finding it takes longer than asking.
+  isNativeError ??= process.getBuiltinModule("node:util").types.isNativeError;
+  return value instanceof Error || isNativeError(value);
 }
 
 /** Lists and objects without a class of their own. What is behind a class may be a socket, and whole programs hang from those. */
