@@ -81,6 +81,21 @@ describe("a card", () => {
     });
   });
 
+  it("counts as 1.0 if the version of its interface is null", async () => {
+    const { url } = await serve({ [CARD]: ownInterface("JSONRPC", null) });
+    expect((await add(url)).toolCount).toBe(1);
+  });
+
+  it("with an HTTP scheme that it does not name is said to have one without a name", async () => {
+    const login = { httpAuthSecurityScheme: {} };
+    const security = { securitySchemes: { login }, securityRequirements: [{ schemes: { login: {} } }] };
+    const { url } = await serve({
+      [CARD]: (response, _body, _request, at) => sendJson(response, cardOf(at, security)),
+    });
+    const { error } = await (await add(url)).execute({ toolName: "a2a_peer", arguments: { message: "hi" } });
+    expect(error?.message).toMatch(/needs credentials: login \(HTTP without a scheme, which is not supported\)\./);
+  });
+
   it("is not looked for at private addresses that an agent redirects to", async () => {
     const { url } = await serve({
       [CARD]: (response) => response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data" }).end(),
@@ -110,7 +125,7 @@ describe("a card", () => {
     expect(result).toMatchObject({ status: "success", result: { text: "hi" } });
   });
 
-  function ownInterface(protocolBinding: string, protocolVersion: string): Answer {
+  function ownInterface(protocolBinding: string, protocolVersion: string | null): Answer {
     return (response, _body, _request, url) =>
       sendJson(response, cardOf(url, { supportedInterfaces: [{ url, protocolBinding, protocolVersion }] }));
   }

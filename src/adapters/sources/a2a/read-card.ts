@@ -73,8 +73,8 @@ function readSkill(skill: JsonObject, schemes: JsonObject, tools: ReadonlyMap<st
 
 function readInterfaces(card: JsonObject): readonly AgentInterface[] {
   if (Array.isArray(card["supportedInterfaces"])) {
-    return asRecords(card["supportedInterfaces"]).flatMap(({ url, protocolBinding, protocolVersion = "1.0", tenant }) =>
-      toInterface(url, protocolBinding, toVersion(protocolVersion), asText(tenant)),
+    return asRecords(card["supportedInterfaces"]).flatMap(({ url, protocolBinding, protocolVersion, tenant }) =>
+      toInterface(url, protocolBinding, toVersion(protocolVersion ?? "1.0"), asText(tenant)),
     );
   }
   const legacy = LEGACY_MEMBERS.some((member) => member in card);

@@ -1,4 +1,4 @@
-import { asRecord } from "../../../tool/json-schema.ts";
+import { asRecord, asText } from "../../../tool/json-schema.ts";
 
 /** One way in which a server recognises its callers. */
 export type SecurityScheme =
@@ -29,7 +29,7 @@ export function readScheme(written: Readonly<Record<string, unknown>>): Security
         return { type, in: place, name };
       return { type: "unsupported", what: "a key in an unknown place" };
     case "http":
-      return httpScheme(String(scheme));
+      return httpScheme(asText(scheme) ?? "without a scheme");
     case "oauth2": {
       const { tokenUrl } = asRecord(asRecord(flows)["clientCredentials"]);
       return { type, ...(typeof tokenUrl === "string" && { tokenUrl }) };
