@@ -40,6 +40,7 @@ export const LISTINGS = {
 
 export type Listing = keyof typeof LISTINGS;
 
+/** How an upstream fares. */
 export type UpstreamState =
   | { readonly kind: "connecting" }
   | {
@@ -75,6 +76,7 @@ export interface McpUpstream {
   readonly state: UpstreamState;
   /** Resolves when the first attempt to connect has ended, well or not. Never rejects. */
   readonly attempted: Promise<void>;
+  /** Returns what ends the watch. */
   watch(listener: (change: UpstreamChange) => void): () => void;
   /** Everything of one kind, over all pages, as the server gave it; [] if it has no such thing. Kept until it changed; `fresh` asks again. */
   list(
@@ -83,7 +85,7 @@ export interface McpUpstream {
   ): Promise<readonly JsonObject[]>;
   /** One request for one caller. Rejects like `McpConnection.request`, and with SOURCE_UNAVAILABLE while the server is away. */
   request(method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject>;
-  /** Has the server tell watchers of one resource's changes until the signal fires. Subscribers to one URI share one subscription. */
+  /** Has the server tell watchers of one resource's changes, also after a reconnect, until the signal fires. Subscribers to one URI share one subscription. */
   subscribe(uri: string, options: { readonly signal: AbortSignal }): Promise<void>;
   /** A connection for one legacy client's session alone, with that client's identity. The caller closes it. */
   openSession(
