@@ -8,6 +8,7 @@ import { readTraceContext, type TraceContext } from "../../observe/trace-context
 import type { Principal } from "../../guard/principal.ts";
 import { foundDefinition } from "../meta-tools/find-tools.ts";
 import { fromToolName } from "../meta-tools/shown-tool.ts";
+import { resultOf } from "../result-of.ts";
 import { sayConnecting } from "../startup.ts";
 import type { Serving } from "../surface.ts";
 import { callerOf, stateOf } from "./call-context.ts";
@@ -74,7 +75,7 @@ export function createArsenalExecutor(
     const { tool, ...rest } = asked;
     const redactProgress = redactor.stream();
     let reported = 0;
-    const result = await arsenal.execute({
+    const executing = arsenal.execute({
       ...rest,
       toolName: fromToolName(tool) ?? tool,
       principal,
@@ -87,7 +88,7 @@ export function createArsenalExecutor(
         report.working(text, { progress, ...(total !== undefined && { total }) });
       },
     });
-    reportResult(result, run);
+    reportResult(await resultOf(executing), run);
   }
 
   function reportResult(result: ToolResult, { report }: A2aRun): void {

@@ -160,6 +160,21 @@ describe("a task that fails", () => {
     expect(said).toEqual([expect.any(String), expect.objectContaining({ code })]);
   });
 
+  it("says the tool and the fix, also if the arsenal is configured to throw failures", async () => {
+    const outcomes = await Promise.all(
+      (["return", "throw"] as const).map(async (onFailure) => {
+        const arsenal = ticketArsenal({ execution: { onFailure } });
+        const parameters = { type: "object", properties: { a: { type: "number" } }, required: ["a"] } as const;
+        arsenal.register({ name: "add", namespace: "support", description: "Adds.", parameters }, ({ a }) => a);
+        const { state, said } = await ask(await serve(arsenal), { tool: "support.add", arguments: { a: [] } });
+        const { traceId: _traceId, ...data } = said[1] as Record<string, unknown>;
+        return { state, text: said[0], data };
+      }),
+    );
+    expect(outcomes[0]?.data).toMatchObject({ toolId: "support.add", issues: [{ field: "a" }] });
+    expect(outcomes[1]).toEqual(outcomes[0]);
+  });
+
   it("names no secret", async () => {
     const arsenal = ticketArsenal({}, { environment: { KEY: "hunter2-hunter2" } });
     arsenal.register({ name: "leak", namespace: "support", description: "Fails." }, () => {
