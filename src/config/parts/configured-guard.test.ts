@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { memoryState } from "../../adapters/state/memory.ts";
 import { ToolArsenal } from "../../arsenal.ts";
@@ -40,4 +41,14 @@ it("is not loaded once the arsenal is closed", async () => {
   await arsenal.close();
   await expect(arsenal.approvals.list()).rejects.toMatchObject({ code: "CLOSED" });
   expect(listeners()).toBe(0);
+});
+
+it("gives approvals and pins as plain objects with exactly their public methods", async () => {
+  await using arsenal = new ToolArsenal();
+  expect(Object.keys(arsenal.approvals)).toEqual(["list", "get", "answer", "approve", "deny"]);
+  expect(Object.keys(arsenal.pins ?? {})).toEqual(["instructions", "list", "accept"]);
+  expect(inspect(arsenal.approvals)).toContain("approve");
+  const { list } = { ...arsenal.approvals };
+  expect(await list()).toEqual([]);
+  expect("review" in (arsenal.pins ?? {})).toBe(false);
 });

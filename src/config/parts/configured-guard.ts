@@ -9,7 +9,6 @@ import type { ToolsetDefinition } from "../../toolset/toolset.ts";
 import { toFilter, type Toolsets } from "../../toolset/toolsets.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { configuredAudit, type ToolArsenalParts } from "./arsenal-parts.ts";
-import { lazyPort } from "./lazy-port.ts";
 import { webhookSettings } from "./configured-webhook.ts";
 import type { LoadedGuard } from "./load-guard.ts";
 import { sharedPolicy } from "./policy/shared-policy.ts";
@@ -59,6 +58,20 @@ export function configuredGuard(
     return (loading ??= loadParts());
   }
 
+  const approvals: Approvals = {
+    list: async (...asked) => (await load()).aegis.approvals.list(...asked),
+    get: async (...asked) => (await load()).aegis.approvals.get(...asked),
+    answer: async (...asked) => (await load()).aegis.approvals.answer(...asked),
+    approve: async (...asked) => (await load()).aegis.approvals.approve(...asked),
+    deny: async (...asked) => (await load()).aegis.approvals.deny(...asked),
+  };
+  const loadPins = async (): Promise<Pins> => (await load()).pins as Pins;
+  const pins: Pins = {
+    instructions: async (...asked) => (await loadPins()).instructions(...asked),
+    list: async () => (await loadPins()).list(),
+    accept: async (...asked) => (await loadPins()).accept(...asked),
+  };
+
   return {
     /** What processes that share it agree on. */
     state,
@@ -66,9 +79,9 @@ export function configuredGuard(
     auditLog: log,
     /** How many tools may be registered, and of which names. */
     limits: policy.registration ?? {},
-    approvals: lazyPort<Approvals>("approvals", async () => (await load()).aegis.approvals),
+    approvals,
     /** What was accepted of each source; undefined if that is off. */
-    pins: pinMode(config) === "off" ? undefined : lazyPort<Pins>("pins", async () => (await load()).pins as Pins),
+    pins: pinMode(config) === "off" ? undefined : pins,
     /** Loads what judges, scans and records calls, once. Nothing of a source, and no call, may pass before. */
     load,
     /** The policy in force with another clock, to ask it about another time. An injected policy has its own clock. */
