@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
@@ -56,7 +56,7 @@ describe("vector cache", () => {
     await cache.put(entries("a", "b", "c"));
     const { DatabaseSync } = loadSqlite();
     using database = new DatabaseSync(join(folder, "m-1.vectors"));
-    const key = hash("sha256", "b", "buffer").subarray(0, 16);
+    const key = hash("sha256", "m-1\nb", "buffer").subarray(0, 16);
     const { value } = database.prepare("SELECT value FROM vector WHERE key = ?").get(key) as { value: Uint8Array };
     const write = database.prepare("UPDATE vector SET value = ? WHERE key = ?");
     await fc.assert(
@@ -114,6 +114,35 @@ describe("vector cache", () => {
     expect(await known(other, "a")).toEqual([false]);
     await other.put(entries("b"));
     expect(await known(first, "a", "b")).toEqual([true, false]);
+  });
+
+  it("finds nothing of another model in the same file, as where names that differ only in case are one file", async () => {
+    const folder = await temporaryFolder();
+    const first = openCache(folder);
+    await first.put(entries("a"));
+    await first.close();
+    await rename(join(folder, "m-1.vectors"), join(folder, "M-1.vectors"));
+    expect(await known(openCache(folder, { model: "M-1" }), "a")).toEqual([false]);
+  });
+
+  it("finds what it has while another process writes, and writes nothing to do so", async () => {
+    const folder = await temporaryFolder();
+    const first = openCache(folder);
+    await first.put(entries("a"));
+    const { DatabaseSync } = loadSqlite();
+    using other = new DatabaseSync(join(folder, "m-1.vectors"));
+    other.exec("BEGIN IMMEDIATE");
+    expect(await known(openCache(folder), "a")).toEqual([true]);
+  });
+
+  it("does without a file that stays locked", async () => {
+    const folder = await temporaryFolder();
+    const { DatabaseSync } = loadSqlite();
+    using other = new DatabaseSync(join(folder, "m-1.vectors"));
+    other.exec("BEGIN; SELECT * FROM sqlite_schema;");
+    const cache = openCache(folder);
+    await cache.put(entries("a"));
+    expect(await known(cache, "a")).toEqual([false]);
   });
 
   it("begins anew before it grows beyond its bound", async () => {

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { inTransaction, openSqlite, type SqliteFile } from "../state/load-sqlite.ts";
+import { inTransaction, openSqlite, schemaOf, type SqliteFile } from "../state/load-sqlite.ts";
 import { isDamage } from "../state/move-aside.ts";
 
 export type VectorCache = ReturnType<typeof createVectorCache>;
@@ -28,14 +28,15 @@ const FILE: SqliteFile = {
   // "TAVC"
   applicationId: 0x54_41_56_43,
   schema: 1,
+  // A cache only saves time, so nobody waits long for it.
+  busyTimeoutMs: 500,
 };
 
 /** A value is the vector's scale (float32), its components (int8: component = int8 * scale) and the CRC-32 of both, little-endian. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) STRICT;
   PRAGMA application_id = ${FILE.applicationId};
-  PRAGMA user_version = ${FILE.schema};
-  PRAGMA synchronous = NORMAL;`;
+  PRAGMA user_version = ${FILE.schema};`;
 
 /** Keeps vectors of one model between runs, by the texts they were made of. Nothing here ever rejects: a cache that cannot be used is empty. */
 export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BYTES }: VectorCacheOptions) {
@@ -46,8 +47,10 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
 
   function open(): DatabaseSync {
     if (damaged) for (const side of ["", "-wal", "-shm"]) rmSync(path + side, { force: true });
-    const opened = openSqlite(path, FILE);
-    opened.exec(SCHEMA);
+    const opened = (database = openSqlite(path, FILE));
+    opened.exec("PRAGMA synchronous = NORMAL");
+    // In one step: to a process that opens the file in between, it would look like another program's.
+    if (schemaOf(opened, path, FILE) < FILE.schema) inTransaction(opened, () => opened.exec(SCHEMA));
     return opened;
   }
 
@@ -55,7 +58,7 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
   function use<Result>(work: (file: DatabaseSync) => Result, otherwise: Result): Result {
     if (!usable) return otherwise;
     try {
-      return work((database ??= open()));
+      return work(database ?? open());
     } catch (error) {
       database?.close();
       database = undefined;
@@ -98,7 +101,7 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
       return use<readonly (Float32Array | undefined)[]>(
         (file) => {
           const find = file.prepare("SELECT value FROM vector WHERE key = ?");
-          return texts.map((text) => toVector(find.get(keyOf(text))?.["value"]));
+          return texts.map((text) => toVector(find.get(keyOf(model, text))?.["value"]));
         },
         texts.map(() => undefined),
       );
@@ -109,7 +112,7 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
         makeRoom(file, entries.length * (RECORD_BYTES + dimension));
         const keep = file.prepare("INSERT OR REPLACE INTO vector VALUES (?, ?)");
         inTransaction(file, () => {
-          for (const { text, vector } of entries) keep.run(keyOf(text), toValue(vector));
+          for (const { text, vector } of entries) keep.run(keyOf(model, text), toValue(vector));
         });
       }, undefined);
     },
@@ -121,8 +124,9 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
   };
 }
 
-function keyOf(text: string): Buffer {
-  return hash("sha256", text, "buffer").subarray(0, KEY_BYTES);
+/** The model is part of the key, because names that differ only in case are one file on some systems. */
+function keyOf(model: string, text: string): Buffer {
+  return hash("sha256", `${model}\n${text}`, "buffer").subarray(0, KEY_BYTES);
 }
 
 /** The model's name as a file's, with a hash if characters had to go. */

@@ -51,6 +51,8 @@ export interface SqliteFile {
   readonly applicationId: number;
   /** The schema version this release writes. */
   readonly schema: number;
+  /** How long a statement waits for another process's transaction, in milliseconds. Nothing else in this process runs meanwhile. Defaults to five seconds. */
+  readonly busyTimeoutMs?: number;
 }
 
 /** Opens a database file in WAL mode, only for this user, and creates its folder. `:memory:` is a database without a file. */
@@ -61,12 +63,13 @@ export function openSqlite(file: string, kind: SqliteFile): DatabaseSync {
     closeSync(openSync(file, "a", 0o600));
   }
   const { DatabaseSync: Database } = loadSqlite();
-  const database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+  const { busyTimeoutMs = BUSY_TIMEOUT_MS } = kind;
+  const database = new Database(file, { timeout: busyTimeoutMs });
   try {
     // Before anything is changed: the file may belong to somebody else.
     schemaOf(database, file, kind);
     if (file !== ":memory:") chmodSync(file, 0o600);
-    beginLog(database);
+    beginLog(database, busyTimeoutMs);
     return database;
   } catch (error) {
     database.close();
@@ -117,13 +120,14 @@ export function inTransaction<Value>(database: DatabaseSync, step: () => Value):
 }
 
 /** If two processes create a file at the same time, SQLite reports a lock to one of them at once, without waiting. It retries. */
-function beginLog(database: DatabaseSync): void {
+function beginLog(database: DatabaseSync, busyTimeoutMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (let waitedMs = 0; ; waitedMs += 5) {
+  // By the clock, because SQLite itself waits for other locks.
+  for (const startedAt = performance.now(); ;) {
     try {
       return database.exec("PRAGMA journal_mode = WAL");
     } catch (error) {
-      if (!isBusy(error) || waitedMs >= BUSY_TIMEOUT_MS) throw error;
+      if (!isBusy(error) || performance.now() - startedAt >= busyTimeoutMs) throw error;
       Atomics.wait(pause, 0, 0, 5);
     }
   }
