@@ -107,21 +107,26 @@ export function createIndexing({
   }
 
   async function work(): Promise<void> {
-    if (!(await canEmbed())) return;
-    for (let done = -1; done !== asked;) {
-      const now = asked;
-      if (await turn()) done = now;
-      else await pause(LOOK_MS, clock, { signal, background: true });
+    try {
+      // What is at hand is of use as soon as the embedder is back, even if it is away now.
+      if (!exclusively) await recallLacking(signal);
+      if (!(await canEmbed())) return;
+      for (let done = -1; done !== asked;) {
+        const now = asked;
+        if (await turn()) done = now;
+        else await pause(LOOK_MS, clock, { signal, background: true });
+      }
+    } catch {
+      // The engine failed, or it is closing; the next one who asks retries.
+    } finally {
+      running = undefined; // in the same turn as the last look at `asked`, so that nobody asks in vain
     }
   }
 
   function run(): Promise<void> {
     cancelStart?.();
     cancelStart = undefined;
-    running ??= work()
-      .catch(() => {}) // the engine failed, or it is closing; the next one who asks retries
-      .finally(() => (running = undefined));
-    return running;
+    return (running ??= work());
   }
 
   /** Embeds soon what is missing. */
@@ -157,7 +162,8 @@ export function createIndexing({
       if (running === undefined && cancelStart === undefined && missing.size === 0) return 0;
       const alive = setInterval(() => {}, 1 << 30); // who waits keeps the process alive; the work itself does not
       try {
-        if (embedAtMost < Infinity) await untilAborted(exclusively ? look() : recallLacking(signal), given);
+        if (embedAtMost < Infinity)
+          await untilAborted(exclusively ? look() : recallLacking(signal).catch(() => {}), given);
         if (missing.size > embedAtMost) return missing.size;
         await untilAborted(run(), given);
         return missing.size;

@@ -36,3 +36,25 @@ it("does not wait for a tier that must embed more new tools than it may, and cou
   expect(await catalog.settled()).toEqual({ pending: 0 });
   await catalog.close();
 });
+
+it("resolves if the catalog is closed meanwhile, or the engine fails", async () => {
+  const engine = memoryEngine();
+  let fails = false;
+  const catalog = createCatalog({
+    engine: { ...engine, get: (ids) => (fails ? Promise.reject(new Error("away")) : engine.get(ids)) },
+    tiers: [
+      { name: "static", embedder: createHashingEmbedder() },
+      { name: "tuned", embedder: { ...createHashingEmbedder({ dimension: 8 }), recall: async () => [] } },
+    ],
+    clock: createManualClock(),
+    emit: () => {},
+  });
+  await catalog.open();
+  await catalog.upsert([defineTool({ name: "ada", description: "Sends mail.", parameters: {}, createdAt: 0 })]);
+  fails = true;
+  expect(await catalog.settled({ embedAtMost: 1 })).toEqual({ pending: 1 });
+  fails = false;
+  const settled = catalog.settled({ embedAtMost: 1 });
+  await catalog.close();
+  expect(await settled).toEqual({ pending: 1 });
+});

@@ -265,6 +265,16 @@ describe("tiers", () => {
     expect(await tierOf(catalog)).toBe("static");
   });
 
+  it("knows what is at hand while the better embedder is away, and answers when it is back", async () => {
+    const { catalog, good } = await open();
+    good.known.add("first: Does first for people.");
+    good.broken = true;
+    await catalog.upsert([tool("first")]);
+    expect(await catalog.settled()).toEqual({ pending: 0 });
+    good.broken = false;
+    expect(await tierOf(catalog)).toBe("tuned");
+  });
+
   it("does not embed a tool that was deleted meanwhile", async () => {
     const { catalog, good } = await open();
     await catalog.upsert([tool("mailer", "Sends mail."), tool("payer", "Gives a refund.")]);
