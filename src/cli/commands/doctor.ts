@@ -233,20 +233,23 @@ async function checkCredentials(
   { environment }: Terminal,
 ): Promise<readonly Finding[]> {
   const { resolve } = createSecrets({ environment });
-  const findings: Finding[] = [];
-  for (const { name, credentials = {} } of [...documents, ...toA2aAgents(config).agents])
-    for (const [scheme, credential] of Object.entries(credentials)) {
-      const references = (typeof credential === "object" ? Object.values(credential) : [credential]).filter(
-        (value): value is string => typeof value === "string" && readReference(value) !== undefined,
-      );
-      try {
-        for (const reference of references)
-          if (!isPerCaller(reference)) await resolve(reference, { scope: name, field: `credentials.${scheme}` });
-      } catch (error) {
-        findings.push(...failures(name, error));
-      }
+  const schemes = [...documents, ...toA2aAgents(config).agents].flatMap(({ name, credentials = {} }) =>
+    Object.entries(credentials).map(([scheme, credential]) => ({ name, scheme, credential })),
+  );
+  // At once, because a manager of secrets may take a second for each.
+  const found = schemes.map(async ({ name, scheme, credential }): Promise<readonly Finding[]> => {
+    const references = (typeof credential === "object" ? Object.values(credential) : [credential]).filter(
+      (value): value is string => typeof value === "string" && readReference(value) !== undefined,
+    );
+    try {
+      for (const reference of references)
+        if (!isPerCaller(reference)) await resolve(reference, { scope: name, field: `credentials.${scheme}` });
+      return [];
+    } catch (error) {
+      return failures(name, error);
     }
-  return findings;
+  });
+  return (await Promise.all(found)).flat();
 }
 
 function failure(check: string, error: unknown): Finding {
