@@ -99,7 +99,7 @@ describeInBrowser("what the dashboard shows of the past", (browser) => {
     await arsenal.execute({ toolName: "shop.break" });
     await arsenal.execute({ toolName: "shop.ship" });
     const page = await see("catalog/shop.break");
-    const latest = (calls: string) => page.getByRole("img", { name: new RegExp(`^Latest calls: ${calls} did not`) });
+    const latest = (calls: string) => page.getByRole("img", { name: new RegExp(`^Latest calls: ${calls} failed`) });
     await latest("1, of which 1").waitFor();
     await live(page);
     await arsenal.execute({ toolName: "shop.break" });
