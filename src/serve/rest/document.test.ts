@@ -43,6 +43,22 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("says what a gateway without an audit log and a history answers to those who ask for them", async () => {
+    const { document, ask } = await documented();
+    const asked = ["queryAudit", "verifyAudit", "listHistory", "getTrace", "getCosts"];
+    const operations = operationsOf(document).filter(({ operationId }) => asked.includes(operationId));
+    expect(operations).toHaveLength(asked.length);
+    for (const { operationId, method, path, responses } of operations) {
+      const { status, body } = await ask(method, path.replace("/api/v1", ""));
+      expect([operationId, status, body.code]).toEqual([operationId, 404, "CONFIG_INVALID"]);
+      expect([operationId, responses["404"], responses["422"]]).toEqual([
+        operationId,
+        expect.objectContaining({ description: expect.stringContaining("`CONFIG_INVALID`") as string }),
+        undefined,
+      ]);
+    }
+  });
+
   it("has an ETag, and is sent once to those who keep it", async () => {
     const { url, etag } = await documented();
     const again = await askAt(url)("GET", "/openapi.json", { headers: { "if-none-match": `W/${etag}` } });

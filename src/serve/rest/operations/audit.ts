@@ -54,7 +54,7 @@ export const auditOperations: readonly Operation[] = [
     }),
     answers: { 200: { description: "One page.", schema: PAGE } },
     problems: ["CONFIG_INVALID"],
-    statuses: [404],
+    statusOf: { CONFIG_INVALID: 404 },
     async run({ query, principal: { tenant }, signal }, context) {
       const { audit } = administrationOf(context);
       if (audit === undefined) return noAudit();
@@ -77,7 +77,7 @@ export const auditOperations: readonly Operation[] = [
       },
     },
     problems: ["CONFIG_INVALID"],
-    statuses: [404],
+    statusOf: { CONFIG_INVALID: 404 },
     async run({ body: { head }, signal }, context) {
       const { audit } = administrationOf(context);
       return audit === undefined ? noAudit() : { body: await audit.verify({ head, signal }) };

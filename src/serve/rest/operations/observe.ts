@@ -176,7 +176,7 @@ export const observeOperations: readonly Operation[] = [
     }),
     answers: { 200: { description: "One page.", schema: PAGE } },
     problems: ["CONFIG_INVALID"],
-    statuses: [404],
+    statusOf: { CONFIG_INVALID: 404 },
     async run({ query: { limit = 50, cursor, ...filter }, principal: { tenant }, signal }, context) {
       const { history } = administrationOf(context);
       if (history === undefined) return noHistory();
@@ -193,7 +193,7 @@ export const observeOperations: readonly Operation[] = [
     }),
     answers: { 200: { description: "What is kept of the trace.", schema: TRACE } },
     problems: ["CONFIG_INVALID"],
-    statuses: [404],
+    statusOf: { CONFIG_INVALID: 404 },
     async run({ params, principal: { tenant }, signal }, context) {
       const { history } = administrationOf(context);
       if (history === undefined) return noHistory();
@@ -216,7 +216,7 @@ export const observeOperations: readonly Operation[] = [
     }),
     answers: { 200: { description: "The sums.", schema: COSTS } },
     problems: ["CONFIG_INVALID"],
-    statuses: [404],
+    statusOf: { CONFIG_INVALID: 404 },
     async run({ query: { by = "tool", days = 30 }, principal: { tenant }, signal }, context) {
       const { history } = administrationOf(context);
       if (history === undefined) return noHistory();
