@@ -6,6 +6,7 @@ export interface Clock {
   after(ms: number, callback: () => void, options?: { readonly background?: boolean }): () => void;
 }
 
+/** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   after(ms, callback, options) {

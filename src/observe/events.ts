@@ -136,6 +136,7 @@ export interface EventMap {
     /** How likely it is that the tools serve the request, in [0, 1]. */
     readonly confidence: number;
     readonly nothingFits: boolean;
+    /** Which ranker answered. */
     readonly tier: string;
     readonly steps: RetrievalSteps;
   };

@@ -97,12 +97,14 @@ export interface HistoryPlace {
   readonly shown: number;
 }
 
+/** How an ensemble is doing. */
 export interface EnsembleStatus {
   readonly name: string;
   readonly source: ToolSource;
   readonly state: "connecting" | "connected" | "failed" | "disconnected";
   /** Why it is not connected, or could not be read the last time. */
   readonly problem?: string;
+  /** How many tools it has registered. */
   readonly tools: number;
   /** False if it was added while the gateway runs, and is gone after a restart. */
   readonly persisted: boolean;

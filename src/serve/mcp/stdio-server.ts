@@ -1,8 +1,7 @@
 import { RPC, type RequestId, type RpcMessage, type RpcRequest } from "../../mcp/protocol.ts";
 import { createLineReader } from "../../mcp/read-lines.ts";
 import { localOperator } from "../../guard/principal.ts";
-import { systemClock } from "../../observe/clock.ts";
-import { within } from "../../observe/clock.ts";
+import { systemClock, within } from "../../observe/clock.ts";
 import type { InputStream, OutputStream } from "../../tool/streams.ts";
 import { claimedVersion } from "../../mcp/envelope.ts";
 import { createLegacySession } from "./legacy/legacy-session.ts";
