@@ -267,7 +267,7 @@ function createWriter(
   async function flush(): Promise<void> {
     stop();
     await writing?.catch(() => {});
-    if (isDue) await (writing ??= writeOnce().finally(() => (writing = undefined)));
+    if (isDue || writing) await (writing ??= writeOnce().finally(() => (writing = undefined)));
   }
 
   return {
