@@ -69,6 +69,18 @@ describe("a server's tools", () => {
     );
   });
 
+  it.each([undefined, { type: "http", url: "https://example.com/mcp" }, { kind: "htttp" }])(
+    "is refused if its transport is %j, and the message says which kinds there are",
+    async (transport) => {
+      await using arsenal = new ToolArsenal();
+      await expect(arsenal.addMcpServer({ name: "files", transport } as never)).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("Set transport.kind to one of stdio, http, sse, websocket."),
+        details: { field: "transport.kind" },
+      });
+    },
+  );
+
   it("are offered under their own names with everything the server says [002-mcp-register] [003-adapter-mcp]", async () => {
     const server = await started(startModernServer);
     const raw = {

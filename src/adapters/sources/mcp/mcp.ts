@@ -1,4 +1,5 @@
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
 import { createRedactor, type Redactor } from "../../../guard/redaction/redactor.ts";
 import type { Emit } from "../../../observe/events.ts";
 import { mapInTurns } from "../../../register/in-turns.ts";
@@ -37,7 +38,7 @@ export interface McpSource extends Source {
  * @internal
  */
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
-  refuseAddress(settings);
+  refuseTransport(settings);
   const { patient = false, emit, debugProtocol = false, ...parts } = given;
   const log = given.log ?? createServerLog({ clock: parts.clock, redactor: parts.secrets?.redactor });
   const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
@@ -132,7 +133,21 @@ function addMessage(log: ServerLog, { params = {} }: RpcNotification): void {
   log.add("mcp", from + text, typeof level === "string" ? level.slice(0, 20) : undefined);
 }
 
-function refuseAddress({ name, transport }: McpServerSettings): void {
+const KINDS: readonly string[] = [
+  "stdio",
+  "http",
+  "sse",
+  "websocket",
+] satisfies McpServerSettings["transport"]["kind"][];
+
+/** Programs without types write `type` for `kind`, or leave the transport out. */
+function refuseTransport({ name, transport }: McpServerSettings): void {
+  const { kind }: { kind?: unknown } = transport ?? {};
+  if (typeof kind !== "string" || !KINDS.includes(kind)) {
+    const problem = `The MCP server "${name}" needs a transport of a known kind, not ${showValue(kind)}.`;
+    const fix = `Set transport.kind to one of ${KINDS.join(", ")}.`;
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "transport.kind", value: kind });
+  }
   if (transport.kind === "stdio" || URL.canParse(transport.url)) return;
   const { url: value } = transport;
   const problem = `The address of the MCP server "${name}" is not a URL: ${value}.`;
