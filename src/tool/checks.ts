@@ -24,7 +24,7 @@ export const object: Check = (value, field, report) => {
 export function text(max = Infinity): Check {
   return (value, field, report) => {
     if (typeof value !== "string" || value.trim() === "") {
-      report(field, value, "must be a nonempty string", `Give it a string, or leave ${field} out.`);
+      report(field, value, "must be a nonempty string", "Write at least one character that is not a space.");
     } else if (value.length > max && countCharacters(value) > max) {
       report(field, value, `has ${countCharacters(value)} characters, more than ${max}`, "Shorten it.");
     }

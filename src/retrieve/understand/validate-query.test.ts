@@ -32,6 +32,12 @@ describe("validateQuery", () => {
     });
   });
 
+  it("asks for words when the query is empty, which it must not leave out", () => {
+    expect(refusal({ context: { query: " " } }).message).toBe(
+      'The query\'s context.query must be a nonempty string (it is " "). Write at least one character that is not a space.',
+    );
+  });
+
   it("names the three values of refuse when it gets another", () => {
     expect(refusal({ context, refuse: false }).message).toContain("one of never, confident, eager");
   });
