@@ -69,6 +69,12 @@ describe("a server's tools", () => {
     );
   });
 
+  it("is refused if it is a program without a command", () => {
+    expect(() => mcpSource({ name: "files", transport: { kind: "stdio" } as never })).toThrow(
+      'The MCP server "files" has no command to start it with. Set transport.command to a program, such as "npx".',
+    );
+  });
+
   it.each([undefined, { type: "http", url: "https://example.com/mcp" }, { kind: "htttp" }])(
     "is refused if its transport is %j, and the message says which kinds there are",
     async (transport) => {

@@ -148,7 +148,14 @@ function refuseTransport({ name, transport }: McpServerSettings): void {
     const fix = `Set transport.kind to one of ${KINDS.join(", ")}.`;
     throw fixable("CONFIG_INVALID", problem, fix, { field: "transport.kind", value: kind });
   }
-  if (transport.kind === "stdio" || URL.canParse(transport.url)) return;
+  if (transport.kind === "stdio") {
+    const { command }: { command?: unknown } = transport;
+    if (typeof command === "string" && command !== "") return;
+    const fix = 'Set transport.command to a program, such as "npx".';
+    const problem = `The MCP server "${name}" has no command to start it with.`;
+    throw fixable("CONFIG_INVALID", problem, fix, { field: "transport.command", value: command });
+  }
+  if (URL.canParse(transport.url)) return;
   const { url: value } = transport;
   const problem = `The address of the MCP server "${name}" is not a URL: ${value}.`;
   const fix = "Write it out, such as https://tools.example.com/mcp.";
