@@ -60,6 +60,8 @@ export function listOf(check: Check, max = Infinity): Check {
 
 interface FieldsOptions {
   readonly required?: readonly string[];
+  /** What to write instead of something that is not an object. Defaults to the names of the fields. */
+  readonly example?: string;
   /** What to do about fields that people bring from elsewhere. */
   readonly elsewhere?: Readonly<Record<string, string>>;
 }
@@ -67,11 +69,12 @@ interface FieldsOptions {
 /** An object with these fields and no others. */
 export function fields(
   checks: Readonly<Record<string, Check>>,
-  { required = [], elsewhere = {} }: FieldsOptions = {},
+  { required = [], elsewhere = {}, example }: FieldsOptions = {},
 ): Check {
   const known = Object.keys(checks);
   return (value, at, report) => {
-    if (!isPlainObject(value)) return report(at, value, "must be an object", `Its fields are ${known.join(", ")}.`);
+    if (!isPlainObject(value))
+      return report(at, value, "must be an object", example ?? `Its fields are ${known.join(", ")}.`);
     const path = (key: string): string => (at === "" ? key : `${at}.${key}`);
     for (const [key, check] of Object.entries(checks)) {
       if (value[key] !== undefined) check(value[key], path(key), report);

@@ -38,6 +38,13 @@ describe("validateQuery", () => {
     );
   });
 
+  it.each(["refund an order", undefined, { context: "refund an order" }])(
+    "shows how to write a query given %j",
+    (query) => {
+      expect(refusal(query).message).toContain('Pass { context: { query: "what the user asks for" } }.');
+    },
+  );
+
   it("names the three values of refuse when it gets another", () => {
     expect(refusal({ context, refuse: false }).message).toContain("one of never, confident, eager");
   });

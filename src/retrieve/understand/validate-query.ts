@@ -91,8 +91,10 @@ const CONTEXT_CHECKS: Readonly<Record<keyof ConversationContext, Check>> = {
   requireConfirmationFor: capabilities,
 };
 
+const example = 'Pass { context: { query: "what the user asks for" } }.';
+
 const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
-  context: fields(CONTEXT_CHECKS, { required: ["query"] }),
+  context: fields(CONTEXT_CHECKS, { required: ["query"], example }),
   limit,
   scoreThreshold: number(0, 1),
   refuse: oneOf(REFUSE_MODES),
@@ -116,7 +118,7 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   signal,
 };
 
-const checkQuery = fields(QUERY_CHECKS, { required: ["context"] });
+const checkQuery = fields(QUERY_CHECKS, { required: ["context"], example });
 
 function refuse(field: string, value: unknown, problem: string, fix: string): never {
   const subject = field === "" ? "The query" : `The query's ${field}`;
