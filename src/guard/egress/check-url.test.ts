@@ -136,8 +136,12 @@ describe("the address of a request", () => {
     ),
     [
       "http://10.0.0.1/path?token=secret",
-      "A request to http://10.0.0.1/path is refused: 10.0.0.1 is this machine or a private network. Use a public address.",
-      { field: "url", value: "http://10.0.0.1/path", fix: "Use a public address." },
+      "A request to http://10.0.0.1/path is refused: 10.0.0.1 is this machine or a private network. Use a public address, or name this one in your own configuration: see docs/egress.md.",
+      {
+        field: "url",
+        value: "http://10.0.0.1/path",
+        fix: "Use a public address, or name this one in your own configuration: see docs/egress.md.",
+      },
     ],
     [
       "https://example.com:8443/",

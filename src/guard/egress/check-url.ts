@@ -63,7 +63,7 @@ export function checkAddress(
     throw refused(url, "it carries a user name or password", "Send credentials in a header.");
   const host = hostOf(url);
   if (!allowPrivate && !mayBePublic(host, isPublic))
-    throw refused(url, `${host} is this machine or a private network`, "Use a public address.");
+    throw refused(url, `${host} is this machine or a private network`, PRIVATE_FIX);
   for (const bound of bounds) {
     if (bound === "anywhere" || isWithin(host, bound)) continue;
     const fix = `Allow the domain, or use one of ${bound.only.join(", ")}.`;
@@ -85,6 +85,8 @@ export function checkInCall(url: URL): void {
 export function hostOf(url: URL): string {
   return url.hostname.replace(/[[\]]/g, "").replace(/\.$/, "").toLowerCase();
 }
+
+const PRIVATE_FIX = "Use a public address, or name this one in your own configuration: see docs/egress.md.";
 
 export function refused(url: URL, why: string, fix: string): ArsenalError {
   // The query and the credentials may be secrets.
