@@ -53,7 +53,7 @@ function checkCall(call: unknown): Record<string, unknown> {
   if (typeof toolName !== "string" || toolName.trim() === "")
     refuse("toolName", toolName, "is not a name", "Give the tool's id or name, such as billing.refund_user.");
   if (args !== undefined && !isPlainObject(args))
-    refuse("arguments", args, "is not an object", "Give an object with one member a parameter.");
+    refuse("arguments", args, "is not an object", "Give an object with one member for each parameter.");
   if (timeoutMs !== undefined && !isBetween(timeoutMs, 100, 300_000))
     refuse("timeoutMs", timeoutMs, "is out of range", "Give 100 to 300000 milliseconds, or leave it out.");
   if (retryCount !== undefined && !(isBetween(retryCount, 0, 5) && Number.isInteger(retryCount)))

@@ -89,7 +89,7 @@ async function callTool(exchange: Exchange, relay: Relay): Promise<JsonObject> {
   const { arsenal, names, upstream } = relay;
   const toolName = (await names.idOf(name)) ?? ownToolPrefix(upstream.settings) + name;
   if (!isPlainObject(args)) {
-    const message = "arguments is not an object. Give one member a parameter.";
+    const message = "arguments is not an object. Give an object with one member for each parameter.";
     throw new RpcError({ code: RPC.invalidParams, message });
   }
   const call = { toolName, arguments: args, checkArguments: false, timeoutMs: timeoutFor(upstream) };

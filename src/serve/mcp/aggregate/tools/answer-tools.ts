@@ -39,7 +39,7 @@ export async function callNamed(exchange: Exchange, parts: AnswerParts): Promise
   // What can be no tool's name is asked for all the same, as an id that no tool has: every call leaves its record.
   const asked = fromToolName(name) ?? `.${name}`;
   if (given !== undefined && given !== null && !isPlainObject(given)) {
-    const message = "arguments is not an object. Give an object with one member a parameter.";
+    const message = "arguments is not an object. Give an object with one member for each parameter.";
     throw new RpcError({ code: RPC.invalidParams, message });
   }
   await parts.metaTools.waitFor(name, { principal: peer.principal, signal });
