@@ -33,6 +33,7 @@ export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
     const { method, body, redirect, signal } = init;
     const signals = [AbortSignal.timeout(REQUEST_MS), options.signal, signal].filter((each) => each != null);
     const isForm = body instanceof URLSearchParams;
+    const refusesRedirect = isForm || redirect === "error";
     if (isForm && !headers.has("content-type")) headers.set("content-type", "application/x-www-form-urlencoded");
     const answer = await egress.request(url, {
       trusted: trusted.has(url.origin),
@@ -40,12 +41,12 @@ export function oauthFetch(egress: Egress, options: GuardOptions): FetchLike {
       secretHeaders: Object.keys(own),
       headers: Object.fromEntries(headers),
       signal: AbortSignal.any(signals),
-      ...((isForm || redirect === "manual") && { maxRedirects: 0 }),
+      ...((refusesRedirect || redirect === "manual") && { maxRedirects: 0 }),
       ...(method !== undefined && { method }),
       ...((isForm || typeof body === "string") && { body: String(body) }),
     });
     const { status } = answer;
-    if (isForm && status >= 300 && status < 400 && "location" in answer.headers) {
+    if (refusesRedirect && status >= 300 && status < 400 && "location" in answer.headers) {
       answer.body.destroy();
       throw new TypeError(`${url.origin} answered with a redirect, which is not followed here`);
     }
