@@ -143,40 +143,27 @@ describe.each(A2A_WAYS)("the arsenal as an agent, over $name", ({ connect }) => 
   });
 });
 
-describe("a task that fails", () => {
+describe.each(["return", "throw"] as const)("a task that fails, with failures that %s,", (onFailure) => {
+  const fix = "Call again with arguments that match the tool's parameters.";
+  const WRONG = { code: "ARGUMENTS_INVALID", toolId: "support.add", fix };
   it.each([
-    ["a tool there is not", { tool: "support.nope" }, "TOOL_NOT_FOUND"],
-    ["arguments that do not fit", { tool: "support.add", arguments: { a: [] } }, "ARGUMENTS_INVALID"],
-    ["arguments that are no object", { tool: "support.add", arguments: 5 }, "CALL_INVALID"],
-    ["a data part that says nothing", { hello: 1 }, "CALL_INVALID"],
-    ["a toolset there is not", { tool: "support.add", toolset: "nope" }, "TOOL_NOT_FOUND"],
-    ["a tool outside its toolset", { tool: "billing.pay", toolset: "helpers" }, "TOOL_NOT_FOUND"],
-  ])("says the code for %s", async (_what, data, code) => {
-    const arsenal = ticketArsenal();
+    ["a tool there is not", { tool: "support.nope" }, { code: "TOOL_NOT_FOUND" }],
+    ["arguments that do not fit", { tool: "support.add", arguments: { a: [] } }, WRONG],
+    ["arguments that are no object", { tool: "support.add", arguments: 5 }, { code: "CALL_INVALID" }],
+    ["a data part that says nothing", { hello: 1 }, { code: "CALL_INVALID" }],
+    ["a toolset there is not", { tool: "support.add", toolset: "nope" }, { code: "TOOL_NOT_FOUND" }],
+    ["a tool outside its toolset", { tool: "billing.pay", toolset: "helpers" }, { code: "TOOL_NOT_FOUND" }],
+  ])("says the code for %s, and what is known besides", async (_what, data, told) => {
+    const arsenal = ticketArsenal({ execution: { onFailure } });
     const parameters = { type: "object", properties: { a: { type: "number" } }, required: ["a"] } as const;
     arsenal.register({ name: "add", namespace: "support", description: "Adds.", parameters }, ({ a }) => a);
     const { state, said } = await ask(await serve(arsenal), data);
     expect(state).toBe("failed");
-    expect(said).toEqual([expect.any(String), expect.objectContaining({ code })]);
-  });
-
-  it("says the tool and the fix, also if the arsenal is configured to throw failures", async () => {
-    const outcomes = await Promise.all(
-      (["return", "throw"] as const).map(async (onFailure) => {
-        const arsenal = ticketArsenal({ execution: { onFailure } });
-        const parameters = { type: "object", properties: { a: { type: "number" } }, required: ["a"] } as const;
-        arsenal.register({ name: "add", namespace: "support", description: "Adds.", parameters }, ({ a }) => a);
-        const { state, said } = await ask(await serve(arsenal), { tool: "support.add", arguments: { a: [] } });
-        const { traceId: _traceId, ...data } = said[1] as Record<string, unknown>;
-        return { state, text: said[0], data };
-      }),
-    );
-    expect(outcomes[0]?.data).toMatchObject({ toolId: "support.add", issues: [{ field: "a" }] });
-    expect(outcomes[1]).toEqual(outcomes[0]);
+    expect(said).toEqual([expect.any(String), expect.objectContaining(told)]);
   });
 
   it("names no secret", async () => {
-    const arsenal = ticketArsenal({}, { environment: { KEY: "hunter2-hunter2" } });
+    const arsenal = ticketArsenal({ execution: { onFailure } }, { environment: { KEY: "hunter2-hunter2" } });
     arsenal.register({ name: "leak", namespace: "support", description: "Fails." }, () => {
       throw new Error("cannot log in with sk-live-0123456789abcdef0123456789abcdef");
     });

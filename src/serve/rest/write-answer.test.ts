@@ -106,9 +106,10 @@ describe("a stream of events", () => {
     const answer = await answering((exchange) => {
       void createWriter(exchange, createRedactor()).events(stuck(), over.signal).then(ended.resolve);
     });
-    await once(answer, "data");
+    const [first] = (await once(answer, "data")) as [Buffer];
     over.abort();
     await ended.promise;
+    expect(`${first.toString()}${(await buffer(answer)).toString()}`).toBe("event: first\ndata: 1\n\n");
   });
 
   it("without an end is over as soon as the gateway begins to shut down, while calls under way go on", async () => {
