@@ -198,6 +198,17 @@ describe("a session that was begun at one process", () => {
     expect(await echo(b, session)).toBe(200);
   });
 
+  it("goes on if the shared state fails while a process reads what was set at another", async () => {
+    const { a, b, state } = await start();
+    state.changes.subscribe("mcp/sessions", () => void (state.broken = true));
+    const session = await a.initialize();
+    expect(await echo(b, session)).toBe(200);
+    // What a process lets go by, such as a promise that nobody catches, fails the whole run.
+    await b.post(legacy(1, "logging/setLevel", { level: "error" }), session);
+    while (!state.broken) await turn();
+    expect([await echo(a, session), await echo(b, session)]).toEqual([200, 200]);
+  });
+
   it("is not written down by its id, which lets its holder in", async () => {
     const { a, state } = await start();
     const session = await a.initialize();

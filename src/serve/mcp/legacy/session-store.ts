@@ -103,7 +103,8 @@ export function createSessionStore(parts: {
     const entry: Entry = { session, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
     touch(entry);
     entries.set(session.id, entry);
-    stopWatching ??= records.watch((key, news) => void heard(key, news));
+    // If the store is away, the session goes on with what it has here.
+    stopWatching ??= records.watch((key, news) => void heard(key, news).catch(() => undefined));
     watch(entry, IDLE_MS);
     return true;
   }
