@@ -65,6 +65,10 @@ describe("gemini", () => {
     expect(dialect.fromCanonical(nothing)).toEqual({ name: "ping", description: "Says that it is there." });
   });
 
+  it.each([null, undefined])("reads a declaration with %s as parameters as one without", (parameters) => {
+    expect(geminiDialect().toCanonical({ name: "x", parameters }).parameters).toEqual({ type: "object" });
+  });
+
   it("reads the closed subset as JSON Schema", () => {
     const parameters = {
       type: "OBJECT",

@@ -77,8 +77,9 @@ export function geminiDialect({ schema: form = "json" }: GeminiOptions = {}): St
         description,
         ...(form === "json" ? { parametersJsonSchema: schema } : writeParameters(toGeminiSchema(schema))),
       }),
-      read: ({ name, description, parametersJsonSchema, parameters = { type: "object" } }) => {
-        return { name, description, parameters: parametersJsonSchema ?? fromGeminiSchema(parameters) };
+      read: ({ name, description, parametersJsonSchema, parameters }) => {
+        const given = parametersJsonSchema ?? fromGeminiSchema(parameters ?? { type: "object" });
+        return { name, description, parameters: given };
       },
     }),
     limits: { maxTools: 128 },
