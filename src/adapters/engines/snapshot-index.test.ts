@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -257,6 +258,20 @@ describe("an index that cannot be trusted", () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it("is made again if a later Node wrote it", async () => {
+    const { snapshot, index } = await saved(named(0, 10));
+    const later = await readFile(index);
+    const firstPart = 20 + later.readUInt32LE(16);
+    expect(later[firstPart]).toBe(0xff); // V8 writes its version after this
+    later[firstPart + 1] = 0x7f;
+    later.writeUInt32LE(crc32(later.subarray(16)), 12);
+    await writeFile(index, later);
+    const { engine, events } = await opened(snapshot);
+    expect(events).toEqual([expect.stringContaining("cannot be read")]);
+    expect(await engine.count()).toBe(10);
+    await engine.close();
   });
 
   it("is not overwritten before the tools are indexed again, and says which format it reads", async () => {
