@@ -44,3 +44,11 @@ describe("the check of a certificate", () => {
     });
   });
 });
+
+it("warns of a misspelt key of an MCP server, which is left out", async () => {
+  const server = { command: "node", arg: ["server.js"], disabled: true };
+  writeFileSync(join(folder, "arsenal.yaml"), JSON.stringify({ mcpServers: { files: server, notes: "node" } }));
+  const { out } = await runInMemory(["doctor"], { folder });
+  expect(out).toContain("warning  files: left out arg, which ToolArsenal does not know\n");
+  expect(out).toContain("failed   notes: entry is not an object\n");
+});

@@ -80,6 +80,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     if (tls) findings.push(await checkCertificate(tls, Date.now()).catch((error: unknown) => failure("tls", error)));
     for (const { server, field, message, fix } of configured.problems)
       findings.push(failed(server, `${field} ${message}`, fix));
+    for (const { server, message } of configured.notes) findings.push(warning(server, message));
   } catch (error) {
     return [...findings, ...failures("configuration", error)];
   }

@@ -68,7 +68,7 @@ export async function readClientConfig(
     const entries = block[key];
     if (entries === undefined || entries === null) continue;
     if (!isPlainObject(entries)) {
-      const message = `must be a mapping of names to servers, not ${Array.isArray(entries) ? "a list" : showValue(entries)}`;
+      const message = `must be an object with a server under each name, not ${Array.isArray(entries) ? "a list" : showValue(entries)}`;
       const fix = "Write each server under its name; a list of servers belongs under mcp: servers:.";
       problems.push({ server: key, field: key, message, fix, ...from });
       continue;
@@ -111,7 +111,7 @@ async function readServer(
 ): Promise<McpServerConfig | undefined> {
   if (name === "") refuse({ field: "name", value: name, message: "is empty", fix: "Give the server a name." });
   if (!isPlainObject(entry))
-    return refuse({ field: "entry", message: "is no mapping", fix: 'Write { "command": "…" } or { "url": "…" }.' });
+    return refuse({ field: "entry", message: "is not an object", fix: 'Write { "command": "…" } or { "url": "…" }.' });
   const unknown = Object.keys(entry).filter((key) => !KNOWN.has(key));
   if (unknown.length > 0) note(`left out ${unknown.join(", ")}, which ToolArsenal does not know`);
   const allowances = Object.keys(entry).filter((key) => ALLOWANCES.has(key));
