@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -41,5 +41,11 @@ describe("approval files in the home folder", () => {
     rmSync(folder, { recursive: true });
     expect(() => pruneApprovals({ HOME: home })).not.toThrow();
     expect(() => pruneApprovals({})).not.toThrow();
+  });
+
+  it("are left alone if their folder cannot be listed", () => {
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, "");
+    expect(() => pruneApprovals({ HOME: home })).not.toThrow();
   });
 });

@@ -87,7 +87,13 @@ const KEEP_MS = 30 * 24 * 60 * 60 * 1_000;
 /** Removes approval files that nobody has used for a long time. Keeps those that it cannot read or remove. */
 export function pruneApprovals(environment: Terminal["environment"]): void {
   const folder = approvalsFolder(environment);
-  for (const file of folder === undefined ? [] : approvalFiles(folder)) {
+  let files: readonly string[] = [];
+  try {
+    if (folder !== undefined) files = approvalFiles(folder);
+  } catch {
+    // The folder cannot be listed. That must not end a gateway.
+  }
+  for (const file of files) {
     try {
       const log = `${file}-wal`;
       const written = [file, log].map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
