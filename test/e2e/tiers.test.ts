@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ToolArsenal, type ToolArsenalConfig, type ArsenalEvent } from "../../src/index.ts";
 import { sampleTools } from "../../src/testing/sample-tools.ts";
+import { keptVectors } from "./kept-vectors.ts";
 
 const ARSENAL = JSON.stringify(new URL("../../src/arsenal.ts", import.meta.url).href);
 
@@ -15,22 +14,6 @@ async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "tiers-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
-}
-
-/** The numbers of the vectors in a cache. One that is computed and kept again gets a new number. */
-function keptIn(file: string): readonly unknown[] {
-  if (!existsSync(file)) return [];
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
-  try {
-    const isNew = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vector'").get() === undefined;
-    if (isNew) return [];
-    return database
-      .prepare("SELECT rowid FROM vector ORDER BY rowid")
-      .all()
-      .map((row) => row["rowid"]);
-  } finally {
-    database.close();
-  }
 }
 
 async function open(embedder: NonNullable<ToolArsenalConfig["embedder"]>): Promise<ToolArsenal> {
@@ -127,11 +110,11 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
     let output = "";
     child.stdout.on("data", (chunk) => (output += String(chunk)));
     const exited = once(child, "exit");
-    while (keptIn(file).length < 16 && child.exitCode === null)
+    while (keptVectors(file).length < 16 && child.exitCode === null)
       await new Promise((resolve) => void setTimeout(resolve, 2));
     child.kill("SIGKILL");
     await exited;
-    const kept = keptIn(file);
+    const kept = keptVectors(file);
     expect([kept.length >= 16, kept.length < 120, output]).toEqual([true, true, ""]);
 
     const next = spawnSync(
@@ -142,8 +125,8 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
       { encoding: "utf8", timeout: 25_000, env: environment(cache) },
     );
     expect([next.stdout, next.stderr]).toEqual(["tuned\n", ""]);
-    expect(keptIn(file)).toHaveLength(120);
-    expect(keptIn(file).slice(0, kept.length)).toEqual(kept);
+    expect(keptVectors(file)).toHaveLength(120);
+    expect(keptVectors(file).slice(0, kept.length)).toEqual(kept);
   });
 
   it("say why where the tuned model's worker cannot be used, and answer from the static one", async () => {

@@ -1,27 +1,16 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createConfiguredArsenal } from "../../src/cli/arsenal/open-arsenal.ts";
 import { resolveConfig } from "../../src/config/load/resolve-config.ts";
 import { ToolArsenal } from "../../src/index.ts";
+import { keptVectors } from "./kept-vectors.ts";
 import { type Ran, runInMemory } from "./terminal.ts";
 
 const VECTORS = "toolarsenal-tuned-1.vectors";
 
-/** The numbers of the vectors kept. One that is computed and kept again gets a new number. */
-function keptIn(cache: string): readonly unknown[] {
-  const database = new DatabaseSync(join(cache, VECTORS), { readOnly: true });
-  try {
-    return database
-      .prepare("SELECT rowid FROM vector ORDER BY rowid")
-      .all()
-      .map((row) => row["rowid"]);
-  } finally {
-    database.close();
-  }
-}
+const keptIn = (cache: string): readonly unknown[] => keptVectors(join(cache, VECTORS));
 
 /** A folder with a configuration of `count` tools that ranks with the tuned model, and an empty cache beside it. */
 async function project({ count = 3, config = "" } = {}): Promise<{ folder: string; cache: string }> {
