@@ -45,7 +45,7 @@ export function toolFields(tool: DescribedTool): FieldTexts {
 }
 
 /**
- * The texts whose vectors, added up, are the tool's: `namespace name: description`, and the same with its parameters if it has any.
+ * The texts whose vectors add up to the tool's vector: `namespace name: description`, and the same with its parameters if it has any.
  * models/texts.py writes them in the same way, because the shipped models were trained on them.
  */
 export function toolTexts(tool: DescribedTool): readonly string[] {

@@ -77,7 +77,7 @@ export interface CallRecord {
   readonly kind: "call";
   /** The tool that was meant, also if the caller may not know of it; `(unknown)` if there is none. */
   readonly toolId: string;
-  /** The name that was asked for, cut off, if there is no such tool. */
+  /** The requested name, shortened, if the tool does not exist. */
   readonly asked?: string;
   readonly version?: string;
   readonly contentHash?: string;

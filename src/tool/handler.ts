@@ -13,7 +13,7 @@ export interface HandlerContext {
   readonly caller?: Caller;
   /** True when the call used up a person's approval: making it again needs a new one. */
   readonly approved?: boolean;
-  /** State shared by all calls to the tools of one ensemble (of one namespace, if there is no ensemble). */
+  /** State shared by all calls to the tools of one ensemble, or of one namespace for tools without an ensemble. */
   readonly state: Map<string, unknown>;
   /** Fires when the caller cancels or the time is up. Pass it on to whatever you wait for. */
   readonly signal: AbortSignal;

@@ -192,7 +192,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
     /** The vectors of a tool as they are kept: that of its text first. */
     vectorsOf: (slot: number) => (rowsOf.get(slot) ?? []).flatMap((row) => rows?.get(row) ?? []),
 
-    /** Everything, to be copied at once and restored later; undefined if there are no vectors. */
+    /** Returns everything, to be copied at once and restored later; undefined without vectors. */
     save: (): VectorsImage | undefined =>
       rows && rowsOf.size > 0
         ? {

@@ -74,7 +74,7 @@ export function configFiles(input: Input, terminal: Terminal) {
   return { config, mcpConfigs, paths: [...(config === undefined ? [] : [config]), ...mcpConfigs] };
 }
 
-/** Reads the configuration a command uses: every default if there are no files. */
+/** Reads the configuration of a command. Without files, every setting has its default. */
 export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, terminal: Terminal): Promise<Configured> {
   const { loadConfig } = await import("../../config/load/load-config.ts");
   const { environment, folder } = terminal;

@@ -225,7 +225,7 @@ const OAUTH_KEYS = [
 ];
 const OAUTH_ALIASES: Readonly<Record<string, string>> = { scopes: "scope", callbackPort: "redirectPort" };
 
-/** The OAuth settings of a client's server, in our words; what is none of them is left out. Clients write clientId, client_id or CLIENT_ID. */
+/** Reads the OAuth settings of a client's server and ignores unknown ones. Clients write clientId, client_id or CLIENT_ID. */
 function clientOAuth(value: unknown, expand: (field: string, text: string) => string): McpOAuthConfig | undefined {
   if (!isPlainObject(value)) return undefined;
   const members = Object.entries(value).flatMap(([key, given]): readonly (readonly [string, string | number])[] => {

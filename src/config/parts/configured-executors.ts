@@ -17,7 +17,7 @@ export async function configuredExecutors({ execution, builtins }: ResolvedConfi
   return {
     /** What runs functions; none if they run in this process. */
     executors: forFunctions ? [await executorIn(forFunctions)] : [],
-    /** What runs the code that `code_execute` is given; undefined if there is no such tool. */
+    /** Runs the code of `code_execute`; undefined if that tool is not enabled. */
     codeSandbox,
     /** Rejects with CONFIG_INVALID if a sandbox in use does not work on this machine. */
     async check(): Promise<void> {

@@ -7,7 +7,7 @@ const KEEP_ALIVE_MS = 15_000;
 
 /** The streams that are open, so that closing the surface ends them. */
 export interface Streams {
-  /** Answers with each value as an event. Rejects if there is no first value; a later error is the last event. */
+  /** Answers with each value as an event. Rejects if the first value fails; a later error is sent as the last event. */
   answer(
     exchange: Pick<HttpExchange, "response">,
     values: AsyncIterator<unknown>,

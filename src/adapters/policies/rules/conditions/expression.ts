@@ -207,7 +207,7 @@ function inspectExpression(
         checkCall(node, part);
         break;
       case "structExpr":
-        if (part["messageName"] !== "") refuse(node, `there is no type "${String(part["messageName"])}"`);
+        if (part["messageName"] !== "") refuse(node, `unknown type "${String(part["messageName"])}"`);
         break;
       default:
         break;

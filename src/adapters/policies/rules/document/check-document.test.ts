@@ -48,7 +48,7 @@ describe("a wrong document", () => {
     ["args.x.matches('(')", "missing closing )"],
     ["args.x.matches(args.y)", "it must be a string, not computed"],
     ["args.x.all(a, args.x.all(b, a == b))", "column 21: a loop (all, exists, map, filter) stands within another"],
-    ["google.protobuf.Duration{} == args.x", "there is no type"],
+    ["google.protobuf.Duration{} == args.x", "unknown type"],
     [`${"(".repeat(25)}true${")".repeat(25)}`, "nests brackets deeper than 24"],
     [`args.x == '${"x".repeat(2_000)}'`, "2000 are the most"],
   ])("is refused with rule and column where the condition is %s", (when, said) => {

@@ -20,7 +20,7 @@ export function httpStatusOf(error: unknown): number | undefined {
   return error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : undefined;
 }
 
-/** Explains why a request has no answer. `inSession`: it named a session, so a 404 may mean that this is gone; the server may have acted all the same. */
+/** Explains why a request was not answered. `inSession`: it named a session, so a 404 may mean that this is gone; the server may have acted all the same. */
 export function toFailure(
   given: unknown,
   request: { readonly server: string; readonly method: string; readonly inSession: boolean },

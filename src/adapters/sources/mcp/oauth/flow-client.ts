@@ -12,7 +12,7 @@ interface FlowParts {
   /** Scopes this run asks for, if the caller chose them. */
   readonly scope?: string | undefined;
   readonly state?: string;
-  /** Takes the address a person has to visit. May throw if there is no person. */
+  /** Gets the address that a person has to visit. May throw if nobody can be asked. */
   readonly onRedirect: (url: URL) => void;
   /** Called if this client would have to register with an authorization server first. May throw too. */
   readonly onUnknownClient?: () => void;
