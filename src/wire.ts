@@ -145,7 +145,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
   async function addOpenApi(settings: OpenApiSettings, options: AddOptions = {}): Promise<number> {
     const { openapiSource } = await import("./adapters/sources/openapi/openapi.ts");
     const { egress: way = egress, signal } = options;
-    return addEnsemble(openapiSource(settings, { egress: way, secrets }), { signal });
+    const ownFiles =
+      settings.filesFrom === undefined ? [] : (await import("./config/load/own-files.ts")).ownFiles(config);
+    return addEnsemble(openapiSource(settings, { egress: way, secrets, ownFiles }), { signal });
   }
 
   async function addA2aAgent(settings: A2aAgentSettings, options: AddOptions & AddAgentOptions = {}): Promise<number> {

@@ -75,6 +75,14 @@ export function path<Fallback extends string | undefined = undefined>(
   return { description, type: "string", minLength: 1, format: "path", ...withDefault(fallback) };
 }
 
+/** A folder that tools work in. Unlike a `path`, it is not one of the gateway's own files. Relative paths start as those of a `path` do. */
+export function folder<Fallback extends string | undefined = undefined>(
+  description: string,
+  fallback?: Fallback,
+): Setting<string, string, Has<Fallback>> {
+  return { description, type: "string", minLength: 1, format: "folder", ...withDefault(fallback) };
+}
+
 /** One of these values. */
 export function choice<const Value extends string, const Fallback extends Value | undefined = undefined>(
   description: string,

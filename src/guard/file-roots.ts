@@ -4,10 +4,14 @@ import { randomUUID } from "node:crypto";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
+import { createOwnFiles, type IsOwnFile } from "./own-files.ts";
 
-/** Files below some folders, and no others: whatever a path is made of, what is opened lies in one of the folders. */
+/** Files below some folders, and no others. However a path is written, the file that is opened lies in one of the folders. */
 export interface FileRoots {
-  /** Reads a file; `path` is where it is, links resolved. Rejects with PERMISSION_DENIED outside the folders, EXECUTION_FAILED if missing or too long. */
+  /**
+   * Reads a file; `path` is where it is, links resolved. Rejects with PERMISSION_DENIED outside the folders and for the gateway's own files, and with
+   * EXECUTION_FAILED if the file is missing or too long.
+   */
   read(path: string, options: { readonly maxBytes: number }): Promise<{ path: string; bytes: Uint8Array }>;
   /** Replaces the file as a whole, or leaves it as it was. Folders on the way are created. `created` is false if there was one before. */
   write(
@@ -26,8 +30,11 @@ export function createFileRoots(
   parts: {
     /** Opens a file, as `open` of `node:fs/promises` does. */
     readonly open?: (path: string, flags: number, mode?: number) => Promise<object>;
+    /** Files that are refused although they lie in the folders. Defaults to the files that every gateway has: `arsenal.yaml`, `.env`, `.toolarsenal/`. */
+    readonly isOwnFile?: IsOwnFile;
   } = {},
 ): FileRoots {
+  const { isOwnFile = createOwnFiles([]) } = parts;
   const openFile = (parts.open ?? open) as typeof open;
   const given = folders.map((folder) => resolve(folder));
   let known: Promise<readonly string[]> | undefined;
@@ -50,6 +57,7 @@ export function createFileRoots(
     });
     const target = await resolveLinks(whole);
     if (!isWithin(target, real)) throw outside(path);
+    if (await isOwnFile(target)) throw ownFile(path);
     return { target, roots: real };
   }
 
@@ -151,6 +159,12 @@ function outside(path: string): ArsenalError {
   const fix = "Use a path below the allowed folders, without '..'.";
   const problem = `${showValue(path)} is refused: it is, or leads, outside the allowed folders.`;
   return fixable("PERMISSION_DENIED", problem, fix, { field: "path", value: path });
+}
+
+/** The same whether or not the file exists. */
+function ownFile(path: string): ArsenalError {
+  const problem = `${showValue(path)} is refused: it is one of the gateway's own files (configuration, environment, policy, keys, state, audit, code).`;
+  return fixable("PERMISSION_DENIED", problem, "Use another file.", { field: "path", value: path });
 }
 
 function tooLong(path: string, maxBytes: number): ArsenalError {

@@ -103,7 +103,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
       findings.push(works ? ok(check, "works") : failed(check, "does not answer", `Check the ${check}'s settings.`));
     }
     const waiting = await checkPins(arsenal);
-    findings.push(...checkMemory(configured.config), ...waiting);
+    findings.push(...checkMemory(configured.config), ...(await checkFolders(configured.config)), ...waiting);
     const fix = waiting.some(({ state }) => state === "warning")
       ? "Accept those that wait."
       : "Name MCP servers under `mcpServers:`, OpenAPI documents under `openapi:`, agents under `a2a.agents:`, TOML descriptors under `ensembles:`, source files under `scripts:`, or modules under `modules:`.";
@@ -151,6 +151,16 @@ function checkMemory({ security, state, audit }: ResolvedConfig): readonly Findi
     ...(stateType(state) === "memory" ? [warning("state", "pins end with the process", "Set state.file.")] : []),
     ...(auditType(audit) === undefined ? [warning("audit", "calls are not recorded", "Set audit.file.")] : []),
   ];
+}
+
+/** Folders open to tools should not hold what the gateway itself is made of. */
+async function checkFolders(config: ResolvedConfig): Promise<readonly Finding[]> {
+  const { foldersWithOwnFiles } = await import("../../config/load/own-files.ts");
+  const fix = "Give tools a folder of their own, such as ./work. The gateway's own files are refused in any case.";
+  return foldersWithOwnFiles(config).map(({ folder, files }) => {
+    const named = files.length > 3 ? [...files.slice(0, 3), "…"] : files;
+    return warning("files", `${folder} holds the gateway's own files: ${named.join(", ")}`, fix);
+  });
 }
 
 async function checkToolsets(arsenal: ToolArsenal): Promise<readonly Finding[]> {

@@ -54,7 +54,10 @@ export async function loadConfig(
   // Made and dropped, so that a wrong rule is reported with the rest of the configuration.
   if (absolute.security.policyFile !== undefined) configuredPolicy(absolute, systemClock);
   await (await configuredExecutors(absolute)).check();
-  return { config: asChecked(absolute), folder, ...emptyFile, ...said };
+  const readFrom = [path, ...(options.mcpConfigs ?? []), ...said.envFiles].flatMap((file) =>
+    file ? [resolve(file)] : [],
+  );
+  return { config: asChecked({ ...absolute, readFrom }), folder, ...emptyFile, ...said };
 }
 
 /** Reads a configuration from its text; `name` stands in messages. */
@@ -132,7 +135,8 @@ function withAbsolutePaths<Value>(value: Value, folder: string, schema: JsonSche
   const { format, items, properties, anyOf } = schema as JsonSchema & { readonly anyOf?: readonly JsonSchema[] };
   const inside = (member: unknown, of: unknown): unknown => withAbsolutePaths(member, folder, (of ?? {}) as JsonSchema);
   if (typeof value === "string") {
-    const isPath = format === "path" || anyOf?.some((choice) => choice["format"] === "path") === true;
+    const isPath =
+      format === "path" || format === "folder" || anyOf?.some((choice) => choice["format"] === "path") === true;
     return (isPath && value !== IN_MEMORY && isLocalDocument(value) ? resolve(folder, value) : value) as Value;
   }
   if (Array.isArray(value)) return value.map((item) => inside(item, items)) as Value;

@@ -12,6 +12,8 @@ import { refuseTooManyServers } from "../clients/server-problem.ts";
 export interface ResolvedConfig extends Omit<Filled<typeof CONFIG_SCHEMA>, "arsenal"> {
   /** Set by the command line only: the file that approvals are kept in, if not with the rest of the state, and the command that approves. */
   readonly approvals?: { readonly file?: string; readonly command: string };
+  /** The files it was read from: the configuration itself first, then configurations of MCP clients and env files. */
+  readonly readFrom?: readonly string[];
 }
 
 /** Configurations that were checked when they were read. Checking every section again costs a start some 100 ms. */

@@ -56,7 +56,8 @@ export async function startConfigured(
     const { codeSandbox: sandbox } = own;
     // The key was checked to be a reference when the configuration was read.
     const settings = { ...config.builtins, code: present({ sandbox }) } as BuiltinSettings;
-    if (!isClosed()) await addEnsemble(builtinSource(settings, own));
+    const { ownFiles } = await import("../load/own-files.ts");
+    if (!isClosed()) await addEnsemble(builtinSource(settings, { ...own, ownFiles: ownFiles(config) }));
   }
   const scripts: DocumentReport[] = [];
   if (config.scripts.length > 0) {

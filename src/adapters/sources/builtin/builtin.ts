@@ -25,7 +25,7 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
   }
   const { egress = createEgress(), secrets = createSecrets() } = parts;
   const sandbox = settings.code?.sandbox?.name ?? "isolate";
-  const files = fileTools(settings.files);
+  const files = fileTools(settings.files, parts.ownFiles);
   const offered: Readonly<Record<BuiltinTool, OfferedTool>> = {
     "web-search": webSearch({ egress, secrets }, settings.webSearch),
     "file-read": files.read,

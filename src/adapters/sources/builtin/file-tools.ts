@@ -1,5 +1,6 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { createFileRoots } from "../../../guard/file-roots.ts";
+import { createOwnFiles } from "../../../guard/own-files.ts";
 import type { OfferedTool } from "../../../register/source.port.ts";
 import { argumentsOf, asBase64, toContent } from "./tool-parts.ts";
 import type { FileSettings } from "./settings.ts";
@@ -7,10 +8,13 @@ import type { FileSettings } from "./settings.ts";
 const MAX_BYTES = 1024 * 1024;
 const ENCODING = { type: "string", enum: ["utf-8", "base64"], default: "utf-8" } as const;
 
-/** `file_read` and `file_write`, below some folders. */
-export function fileTools(settings: FileSettings = {}): { readonly read: OfferedTool; readonly write: OfferedTool } {
+/** `file_read` and `file_write`, below some folders and never in `ownFiles`. */
+export function fileTools(
+  settings: FileSettings = {},
+  ownFiles: readonly string[] = [],
+): { readonly read: OfferedTool; readonly write: OfferedTool } {
   const { roots: folders = [process.cwd()], maxBytes = MAX_BYTES } = settings;
-  const roots = createFileRoots(folders);
+  const roots = createFileRoots(folders, { isOwnFile: createOwnFiles(ownFiles) });
   return {
     read: {
       draft: {
@@ -46,7 +50,7 @@ export function fileTools(settings: FileSettings = {}): { readonly read: Offered
       draft: {
         name: "file_write",
         sourceName: "file-write",
-        description: "Write a file, replacing it where it exists",
+        description: "Write a file, replacing it if it exists",
         examples: ["save this text as report.md", "write the results to a file"],
         category: "file",
         parameters: argumentsOf(

@@ -1,5 +1,5 @@
 import { sandboxes } from "../../sandboxes/manifest.ts";
-import { choice, list, object, path, text, whole } from "../../settings.ts";
+import { choice, folder, list, object, text, whole } from "../../settings.ts";
 import type { Sandbox, SandboxLimits } from "../../../execute/sandbox.port.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
@@ -58,6 +58,8 @@ export interface BuiltinParts {
   readonly egress?: Egress;
   /** Where secrets are found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
+  /** The gateway's own files, folders and patterns of files, which file tools refuse. `arsenal.yaml`, `.env` and `.toolarsenal` are refused in any case. */
+  readonly ownFiles?: readonly string[];
 }
 
 /** A model's code must not run where it could end this program. */
@@ -72,7 +74,7 @@ export const config = object("The tools that come with the package.", {
     url: text("Another address of the API."),
   }),
   files: object("For file-read and file-write.", {
-    roots: list("Folders that files may be read and written in. Required for these tools.", path("A folder."), []),
+    roots: list("Folders that files may be read and written in. Required for these tools.", folder("A folder."), []),
     maxBytes: whole("Largest file, in bytes.", 1, 1_073_741_824, 1_048_576),
   }),
   http: object("For http-get.", {

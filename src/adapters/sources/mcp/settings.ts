@@ -1,4 +1,4 @@
-import { choice, entry, flag, list, object, optional, path, schema, text, texts, whole } from "../../settings.ts";
+import { choice, entry, flag, folder, list, object, optional, path, schema, text, texts, whole } from "../../settings.ts";
 
 /** One MCP server, and how it is reached. */
 export interface McpServerSettings {
@@ -109,7 +109,7 @@ export const config = entry(
     }),
     args: list("Arguments of the program.", schema<string>({ type: "string" })),
     env: texts("Environment of the program."),
-    cwd: path("Folder the program runs in."),
+    cwd: folder("Folder the program runs in."),
     url: text("The server's address."),
     endpoint: text("The same as url."),
     headers: texts("Headers sent to the server."),

@@ -1,4 +1,5 @@
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
+import { createOwnFiles } from "../../../guard/own-files.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
@@ -18,6 +19,8 @@ export interface OpenApiParts {
   readonly clock?: Clock;
   /** Where secrets are found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;
+  /** The gateway's own files, which are never sent. `arsenal.yaml`, `.env` and `.toolarsenal` are not sent in any case. */
+  readonly ownFiles?: readonly string[];
 }
 
 /** The tools of an API. @internal */
@@ -40,6 +43,8 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
   const { clock = systemClock, egress = createEgress(), secrets = createSecrets() } = parts;
   const { name, server, filesFrom, maxConcurrent, timeoutMs } = settings;
   const { maxDocumentBytes: maxBytes = MAX_DOCUMENT_BYTES, maxAnswerBytes = MAX_ANSWER_BYTES } = settings;
+  const files =
+    filesFrom === undefined ? undefined : { folder: filesFrom, isOwnFile: createOwnFiles(parts.ownFiles ?? []) };
   let read: ReadDocument | undefined;
   for (const address of [settings.document, server ?? ""])
     if (typeof address === "string") for (const secret of secretsInAddress(address)) secrets.redactor.add(secret);
@@ -50,7 +55,7 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
     const whole = (url: string) => locate(url, { documentUrl: document.url, server });
     const authorize = createAuthorize({ settings, secrets, tokens, locate: whole });
     const { redactor } = secrets;
-    read = readDocument(document, settings, { egress, authorize, tokens, redactor, clock, filesFrom, maxAnswerBytes });
+    read = readDocument(document, settings, { egress, authorize, tokens, redactor, clock, files, maxAnswerBytes });
     for (const { operation, reason, skipped } of read.problems) {
       const message = `${operation} of ${name} is left out: ${reason}`;
       if (skipped) emit?.("tool-rejected", { name: operation, code: "TOOL_INVALID", message });

@@ -1,4 +1,4 @@
-import { entry, flag, list, object, optional, path, type Setting, text, texts, whole } from "../../settings.ts";
+import { entry, flag, folder, list, object, optional, path, type Setting, text, texts, whole } from "../../settings.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 import { type Credential, credentials } from "../credentials/settings.ts";
 
@@ -61,7 +61,7 @@ export const config = entry(
     trustMethods: flag(
       "Whether the API keeps what HTTP says of its methods: GET changes nothing, PUT and DELETE can be repeated.",
     ),
-    filesFrom: path("A folder whose files may be sent by path."),
+    filesFrom: folder("A folder whose files may be sent by path."),
     maxToolBytes: whole("Bytes of a tool's definition; 32768 by default.", 1_024, 16_777_216),
     maxDocumentBytes: whole("Bytes of the document; 67108864 by default.", 1_024, 1_073_741_824),
     maxAnswerBytes: whole("Bytes of an answer; 16777216 by default.", 1_024, 1_073_741_824),

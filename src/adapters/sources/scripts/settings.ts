@@ -1,4 +1,4 @@
-import { entry, flag, list, path, text, texts, whole } from "../../settings.ts";
+import { entry, flag, folder, list, path, text, texts, whole } from "../../settings.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 
 /** Source files whose functions are tools. */
@@ -36,7 +36,7 @@ export const config = entry(
     ),
     namespace: text("Another namespace for its tools."),
     env: texts("Environment variables of the tools; a value such as env:NAME refers to a secret."),
-    cwd: path("The folder that tools run in. Defaults to the folder of their file."),
+    cwd: folder("The folder that tools run in. Defaults to the folder of their file."),
     python: text("Command or path of Python 3.9 or newer; python3 by default."),
     bash: text("Command or path of bash; bash by default."),
     timeoutMs: whole("Time one call may take, in milliseconds; 60000 by default.", 1, 2_147_483_647),

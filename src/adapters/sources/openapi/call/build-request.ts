@@ -1,3 +1,4 @@
+import type { OpenFolder } from "./files.ts";
 import type { Argument, Arguments } from "../tool/arguments.ts";
 import type { Location } from "../read/read-parameters.ts";
 import type { ReadOperation } from "../read/read-document.ts";
@@ -18,7 +19,7 @@ type ParameterArgument = Exclude<Argument, { readonly in: "body" }>;
 export async function buildRequest(
   { path, arguments: { list, body, additional } }: Pick<ReadOperation, "path" | "arguments">,
   args: Readonly<Record<string, unknown>>,
-  folder?: string,
+  files?: OpenFolder,
 ) {
   const given = (each: Argument): unknown => (Object.hasOwn(args, each.argument) ? args[each.argument] : undefined);
   for (const each of list)
@@ -47,7 +48,7 @@ export async function buildRequest(
     target: search.length === 0 ? pathname : `${pathname}?${search.join("&")}`,
     headers,
     cookies,
-    body: body && (await writeBody(body, members, further, folder)),
+    body: body && (await writeBody(body, members, further, files)),
   };
 }
 
@@ -55,17 +56,17 @@ async function writeBody(
   body: NonNullable<Arguments["body"]>,
   members: readonly BodyMember[],
   further: readonly BodyMember[],
-  folder?: string,
+  files?: OpenFolder,
 ): Promise<WrittenBody | undefined> {
   const [first] = members;
   if (first?.name === "")
-    return first.value === undefined ? undefined : writeWhole(first.value, first.argument, body, folder);
+    return first.value === undefined ? undefined : writeWhole(first.value, first.argument, body, files);
   const present = [...members, ...further].filter(({ value }) => value !== undefined);
   if (present.length === 0 && !body.required) return undefined;
   for (const { name, argument, value } of members)
     if (value === undefined && body.shape?.required.has(name) === true)
       throw wrongArgument(argument, "is missing: it is needed wherever the body is given");
-  return writeMembers(present, body, folder);
+  return writeMembers(present, body, files);
 }
 
 function fillPath(

@@ -12,6 +12,7 @@ import { type Authorize, authorized, placeOf } from "../../credentials/authorize
 import type { ClientTokens } from "../../credentials/client-tokens.ts";
 import type { ReadOperation } from "../read/read-document.ts";
 import { buildRequest } from "./build-request.ts";
+import type { OpenFolder } from "./files.ts";
 import { readAnswer, readShortly } from "./read-answer.ts";
 
 /** What the operations of one document share. */
@@ -22,7 +23,7 @@ export interface CallParts {
   /** Servers repeat what they were sent. */
   readonly redactor: Redactor;
   readonly clock: Clock;
-  readonly filesFrom?: string | undefined;
+  readonly files?: OpenFolder | undefined;
   readonly maxAnswerBytes: number;
 }
 
@@ -33,13 +34,13 @@ const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRAC
 
 /** Calls one operation: builds the request, adds credentials, sends it and reads the answer. */
 export function createHandler(operation: ReadOperation, parts: CallParts): Handler {
-  const { egress, authorize, tokens, filesFrom, maxAnswerBytes } = parts;
+  const { egress, authorize, tokens, files, maxAnswerBytes } = parts;
   const { title, method, path, accept, security } = operation;
   return async (args, { signal, caller, beginRequest }) => {
     const { base, trusted } = operation.server();
     // Before anything is asked for on behalf of a call that may not be made.
     checkInCall(new URL(base));
-    const { target, headers, cookies, body } = await buildRequest(operation, args, filesFrom);
+    const { target, headers, cookies, body } = await buildRequest(operation, args, files);
     const authorization = await authorize(security, title, { signal, caller });
     const sent = beginRequest?.();
     const own = {

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, resolve, sep } from "node:path";
+import type { IsOwnFile } from "../../../../guard/own-files.ts";
 import { asText, isPlainObject, type JsonSchema } from "../../../../tool/json-schema.ts";
 import { present } from "../../../../tool/present.ts";
 import { wrongArgument } from "./write-parameter.ts";
@@ -13,6 +14,12 @@ export interface SentFile {
   /** True if the content is in memory, so that it can be sent again. */
   readonly isInMemory: boolean;
   content(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/** The folder whose files may be sent by path. The gateway's own files are never sent. */
+export interface OpenFolder {
+  readonly folder: string;
+  readonly isOwnFile: IsOwnFile;
 }
 
 /** Tells a model how to give a file. */
@@ -36,7 +43,7 @@ export function fileSchema(paths: boolean): JsonSchema {
 }
 
 /** The file that an argument means. Throws ARGUMENTS_INVALID. */
-export async function toFile(value: unknown, argument: string, folder?: string): Promise<SentFile> {
+export async function toFile(value: unknown, argument: string, files?: OpenFolder): Promise<SentFile> {
   if (!isPlainObject(value)) throw wrongArgument(argument, "must be an object with text or base64");
   const { text, base64, path, filename, contentType } = value;
   const ways = [text, base64, path].filter((way) => way !== undefined);
@@ -46,18 +53,18 @@ export async function toFile(value: unknown, argument: string, folder?: string):
     if (words !== undefined && (typeof words !== "string" || /[\r\n]/.test(words)))
       throw wrongArgument(`${argument}.${name}`, "must be one line of text");
   const named = present({ filename: asText(filename), contentType: asText(contentType) });
-  if (typeof path === "string") return { ...(await atPath(path, argument, folder)), ...named };
+  if (typeof path === "string") return { ...(await atPath(path, argument, files)), ...named };
   const bytes = typeof text === "string" ? Buffer.from(text) : fromBase64(String(base64), argument);
   return { ...named, size: bytes.length, isInMemory: true, content: () => [bytes] };
 }
 
-async function atPath(path: string, argument: string, folder?: string): Promise<SentFile> {
-  if (folder === undefined) throw wrongArgument(`${argument}.path`, "cannot be used here: give text or base64");
-  const root = await realpath(folder);
+async function atPath(path: string, argument: string, files?: OpenFolder): Promise<SentFile> {
+  if (files === undefined) throw wrongArgument(`${argument}.path`, "cannot be used here: give text or base64");
+  const root = await realpath(files.folder);
   // Links are followed first. The message does not say whether a path outside the folder exists.
   const file = await realpath(resolve(root, path)).catch(() => undefined);
   const found = file?.startsWith(root.endsWith(sep) ? root : root + sep) === true ? await stat(file) : undefined;
-  if (file === undefined || found?.isFile() !== true)
+  if (file === undefined || found?.isFile() !== true || (await files.isOwnFile(file)))
     throw wrongArgument(`${argument}.path`, "is not a file in the folder whose files may be sent");
   return { filename: basename(file), size: found.size, isInMemory: false, content: () => createReadStream(file) };
 }

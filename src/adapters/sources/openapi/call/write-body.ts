@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import { type SentFile, toFile } from "./files.ts";
+import { type OpenFolder, type SentFile, toFile } from "./files.ts";
 import { type Body, isJson } from "../read/read-body.ts";
 import { encodeForForm, type Encode, type Pair, toText, writePairs, wrongArgument } from "./write-parameter.ts";
 
@@ -23,20 +23,29 @@ export interface BodyMember {
 }
 
 /** Writes the members of a body that is an object. */
-export async function writeMembers(members: readonly BodyMember[], body: Body, folder?: string): Promise<WrittenBody> {
+export async function writeMembers(
+  members: readonly BodyMember[],
+  body: Body,
+  files?: OpenFolder,
+): Promise<WrittenBody> {
   const { contentType, kind } = body;
   if (kind === "form") {
     const pairs = members.flatMap((each) => formPairs(each, body, encodeForForm));
     return { contentType, content: pairs.map(([name, value]) => `${name}=${value}`).join("&") };
   }
-  if (kind === "multipart") return writeMultipart(members, body, folder);
+  if (kind === "multipart") return writeMultipart(members, body, files);
   // Defines own properties, also one called __proto__.
   const value: unknown = Object.fromEntries(members.map((each) => [each.name, each.value]));
   return { contentType, content: JSON.stringify(value) };
 }
 
 /** Writes a body that is one argument. */
-export async function writeWhole(value: unknown, argument: string, body: Body, folder?: string): Promise<WrittenBody> {
+export async function writeWhole(
+  value: unknown,
+  argument: string,
+  body: Body,
+  files?: OpenFolder,
+): Promise<WrittenBody> {
   const { contentType, kind } = body;
   switch (kind) {
     case "json":
@@ -44,7 +53,7 @@ export async function writeWhole(value: unknown, argument: string, body: Body, f
     case "text":
       return { contentType, content: toText(value) };
     case "binary": {
-      const file = await toFile(value, argument, folder);
+      const file = await toFile(value, argument, files);
       const type = contentType.includes("*") ? "application/octet-stream" : contentType;
       const sent = { contentType: file.contentType ?? type };
       return { ...sent, ...(await toContent([file])) };
@@ -55,7 +64,7 @@ export async function writeWhole(value: unknown, argument: string, body: Body, f
       const members = Object.entries(value).map(([name, each]) => {
         return { name, argument: `${argument}.${name}`, value: each };
       });
-      return writeMembers(members, body, folder);
+      return writeMembers(members, body, files);
     }
   }
 }
@@ -78,11 +87,11 @@ interface Part {
   readonly content: string | SentFile;
 }
 
-async function writeMultipart(members: readonly BodyMember[], body: Body, folder?: string): Promise<WrittenBody> {
+async function writeMultipart(members: readonly BodyMember[], body: Body, files?: OpenFolder): Promise<WrittenBody> {
   const boundary = `arsenal-${randomUUID()}`;
   const pieces: (string | SentFile)[] = [];
   for (const member of members)
-    for (const { head, content } of member.file ? await fileParts(member, body, folder) : textParts(member, body))
+    for (const { head, content } of member.file ? await fileParts(member, body, files) : textParts(member, body))
       pieces.push(`--${boundary}\r\n${head}\r\n\r\n`, content, "\r\n");
   pieces.push(`--${boundary}--\r\n`);
   const type = body.contentType.replace(/\s*;\s*boundary=.*$/i, "");
@@ -118,14 +127,18 @@ function textParts(member: BodyMember, body: Body): readonly Part[] {
   return [typed(member.value, type(member.value))];
 }
 
-async function fileParts({ name, argument, value }: BodyMember, body: Body, folder?: string): Promise<readonly Part[]> {
+async function fileParts(
+  { name, argument, value }: BodyMember,
+  body: Body,
+  files?: OpenFolder,
+): Promise<readonly Part[]> {
   if (value === undefined || value === null) return [];
   // A list of types says which are taken, not which one this is.
   const encoded = body.encoding.get(name)?.contentType;
   const fallback = encoded === undefined || /[,*]/.test(encoded) ? "application/octet-stream" : encoded;
   const parts: Part[] = [];
   for (const [index, each] of (Array.isArray(value) ? value : [value]).entries()) {
-    const file = await toFile(each, Array.isArray(value) ? `${argument}.${index}` : argument, folder);
+    const file = await toFile(each, Array.isArray(value) ? `${argument}.${index}` : argument, files);
     parts.push({ head: headOf(name, file.filename ?? name, file.contentType ?? fallback), content: file });
   }
   return parts;
