@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import type { Worker } from "node:worker_threads";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
+import { createMark } from "../../../system/marked-processes.ts";
 import { isGroupAlive, signalGroup } from "../../../system/process-group.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -18,7 +19,7 @@ export interface ProcessJob {
   readonly input: string;
   readonly limits: Pick<SandboxLimits, "timeoutMs" | "outputBytes">;
   readonly signal?: AbortSignal | undefined;
-  /** Ends what the program started elsewhere. Called, and waited for, where the program is ended before it ended by itself. */
+  /** Ends what the program started elsewhere. Called, and waited for, if the program is ended before it ends by itself. */
   readonly onKill?: () => Promise<void>;
   /** Waited for after the program's end. Gets what it wrote to descriptor 3, which is open only if this is given. */
   readonly afterEnd?: (told: string) => Promise<void>;
@@ -27,14 +28,23 @@ export interface ProcessJob {
 /** Members of the group may hold the pipes after the program has ended. They were killed; this is how long their end is waited for. */
 const PIPES_CLOSE_MS = 250;
 
-/** Runs a program in a process group of its own, without a shell, and kills the whole group at its end, whatever the end is. */
+/**
+ * Runs a program in a process group of its own, without a shell. However it ends, the whole group is killed, and on Linux also processes that
+ * left the group, unless they cleared their environment.
+ */
 export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
   const { argv, env, cwd, input, limits, signal, sandbox } = job;
   if (signal?.aborted) return Promise.reject(cancelled(sandbox));
   return new Promise((resolve, reject) => {
     const [program, ...rest] = argv;
     const stdio = Array.from({ length: job.afterEnd === undefined ? 3 : 4 }, () => "pipe" as const);
-    const child = spawn(program, rest, { env, cwd, detached: true, stdio }) as ChildProcessWithoutNullStreams;
+    const mark = createMark();
+    const child = spawn(program, rest, {
+      env: { ...env, ...mark.env },
+      cwd,
+      detached: true,
+      stdio,
+    }) as ChildProcessWithoutNullStreams;
     let stopped: Stop | undefined;
     let swept: Promise<void> | undefined;
     let room = limits.outputBytes;
@@ -82,7 +92,9 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
       finish(exitCode, signalName).then(resolve, reject);
     });
     const finish = async (exitCode: number | null, signalName: string | null): Promise<SandboxOutcome> => {
-      await Promise.all([closed(child), swept, untilGone(() => child.pid !== undefined && isGroupAlive(child.pid))]);
+      const { pid } = child;
+      const gone = pid === undefined ? [] : [mark.endAll(pid), untilGone(() => isGroupAlive(pid))];
+      await Promise.all([closed(child), swept, ...gone]);
       await job.afterEnd?.(told);
       const written = { stdout: stdout(), stderr: stderr() };
       if (stopped === "cancelled") throw cancelled(sandbox);

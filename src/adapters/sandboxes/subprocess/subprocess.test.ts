@@ -28,7 +28,7 @@ describe("subprocess", () => {
     try {
       const job = { env: { GIVEN: "1" } };
       const { result } = await script("return Object.keys(process.env).sort();", job);
-      expect(result).toEqual(["GIVEN", "LANG", "PATH", "PWD"]);
+      expect(result).toEqual(["GIVEN", "LANG", "PATH", "PWD", "TOOLARSENAL_JOB"]);
       expect((await shell("env", job)).stdout).not.toContain("s3cret");
     } finally {
       delete process.env["SANDBOX_TEST_SECRET"];

@@ -1,4 +1,17 @@
-import { choice, entry, flag, folder, list, object, optional, path, schema, text, texts, whole } from "../../settings.ts";
+import {
+  choice,
+  entry,
+  flag,
+  folder,
+  list,
+  object,
+  optional,
+  path,
+  schema,
+  text,
+  texts,
+  whole,
+} from "../../settings.ts";
 
 /** One MCP server, and how it is reached. */
 export interface McpServerSettings {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ describe.skipIf(languagesMissing() !== undefined)("a call", () => {
       ((await opened.call("one")).result as string[]).filter(
         (name) => !/^(?:_|__.*|PWD|SHLVL|OLDPWD|LC_CTYPE)$/.test(name),
       ),
-    ).toEqual(["KEY", "LANG", "PATH"]);
+    ).toEqual(["KEY", "LANG", "PATH", "TOOLARSENAL_JOB"]);
     expect((await opened.call("two")).result).toEqual([14, "none", await realpath(tmpdir())]);
     delete process.env["SCRIPTS_TEST_KEY"];
     delete process.env["SCRIPTS_TEST_OTHER"];
@@ -88,7 +88,33 @@ describe.skipIf(languagesMissing() !== undefined)("a call", () => {
     expect((await running).status).toBe("cancelled");
     await until(() => !isGroupAlive(leader));
   });
+
+  // because only Linux shows the environment of a process, by which one that left its group is found.
+  it.skipIf(process.platform !== "linux")("leaves no process behind that began a session of its own", async () => {
+    const escape = (pid: string): string => `setsid sh -c 'echo $$ > ${pid}; exec sleep 1000' > /dev/null 2>&1 &\n`;
+    await using opened = await open(
+      {
+        "a.sh": `# @describe End\nend_soon() { ${escape("ended")}  while [ ! -s ended ]; do :; done; echo 1; }\n# @describe Hang\nhang() { ${escape("hung")}  sleep 1000; }\n`,
+      },
+      { timeoutMs: 3_000 },
+    );
+    const pidIn = async (name: string): Promise<number> => Number(await readFile(join(opened.folder, name), "utf8"));
+    expect((await opened.call("end_soon")).result).toBe(1);
+    expect(isRunning(await pidIn("ended"))).toBe(false);
+    expect((await opened.call("hang")).status).toBe("timeout");
+    expect(isRunning(await pidIn("hung"))).toBe(false);
+  });
 });
+
+/** False also for a process that has ended and that its parent has not asked about. */
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat[stat.lastIndexOf(")") + 2] !== "Z";
+  } catch {
+    return false;
+  }
+}
 
 /** Waits until something is so, which nothing tells us of. */
 async function until(isSo: () => boolean): Promise<void> {
