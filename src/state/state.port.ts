@@ -9,8 +9,8 @@ export interface State {
   set(key: string, value: unknown, options?: StateSetOptions): Promise<boolean>;
   /** Removes a key. False if there is none, or `ifVersion` does not hold. */
   delete(key: string, options?: StateOptions & { readonly ifVersion?: number }): Promise<boolean>;
-  /** Everything whose key begins with the prefix and has not expired, in any order. */
-  list(prefix: string, options?: StateOptions): Promise<readonly ListedState[]>;
+  /** Everything whose key begins with the prefix and has not expired, ordered by key: all of it, or one page. */
+  list(prefix: string, options?: StateListOptions): Promise<readonly ListedState[]>;
 }
 
 /** A value, and the version that a change to it names. A version never comes back, not even for a key that was removed in between. */
@@ -27,6 +27,14 @@ export interface ListedState extends StateEntry {
 
 export interface StateOptions {
   readonly signal?: AbortSignal;
+}
+
+/** One page of a list, for documents that may be too large, or too many, to be read at once. */
+export interface StateListOptions extends StateOptions {
+  /** Only keys after this one: the last key of the page before. */
+  readonly after?: string;
+  /** The most entries to return. Fewer than that mean that there are no more. Defaults to all. */
+  readonly limit?: number;
 }
 
 export interface StateSetOptions extends StateOptions {

@@ -101,6 +101,24 @@ export function stateContract(make: () => StateBackend | Promise<StateBackend>):
       const [listed] = await state.list("y");
       assert.equal(listed?.version, (await state.get("y:1"))?.version);
     },
+    "lists a page at a time, ordered by key": async ({ clock, one: { documents: state } }) => {
+      const keys = async (after?: string): Promise<readonly string[]> =>
+        (await state.list("p:", { limit: 2, ...(after !== undefined && { after }) })).map(({ key }) => key);
+      for (const key of ["p:5", "p:1", "q", "p:3", "a", "p:2", "p:4"])
+        await state.set(key, key, key === "p:2" ? { expiresAt: clock.now() + 1_000 } : {});
+      assert.deepEqual(
+        (await state.list("p:")).map(({ key }) => key),
+        ["p:1", "p:2", "p:3", "p:4", "p:5"],
+      );
+      assert.deepEqual(await keys(), ["p:1", "p:2"]);
+      assert.deepEqual(await keys("a"), ["p:1", "p:2"]);
+      assert.deepEqual(await keys("p:2"), ["p:3", "p:4"]);
+      assert.deepEqual(await keys("p:4"), ["p:5"]);
+      assert.deepEqual(await keys("p:5"), []);
+      await clock.advance(1_000);
+      assert.deepEqual(await keys(), ["p:1", "p:3"]);
+      assert.deepEqual(await keys("p:2"), ["p:3", "p:4"]);
+    },
     "forgets what has expired, at that very millisecond": async ({ clock, one: { documents: state } }) => {
       await state.set("a", 1, { expiresAt: clock.now() + 1_000 });
       await state.set("b", 1);

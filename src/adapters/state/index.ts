@@ -7,4 +7,11 @@ export { sqliteState, type SqliteStateOptions } from "./sqlite.ts";
 export type { Changes, Lease, Leases } from "../../state/changes.port.ts";
 export type * from "../../state/limits.port.ts";
 export type { SharedState } from "../../state/shared-state.ts";
-export type { ListedState, State, StateEntry, StateOptions, StateSetOptions } from "../../state/state.port.ts";
+export type {
+  ListedState,
+  State,
+  StateEntry,
+  StateListOptions,
+  StateOptions,
+  StateSetOptions,
+} from "../../state/state.port.ts";

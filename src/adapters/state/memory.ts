@@ -85,11 +85,13 @@ function createDocuments(clock: Clock, refuseIfClosed: RefuseIfClosed): State {
       return entries.delete(key);
     },
 
-    async list(prefix, { signal } = {}) {
+    async list(prefix, { after = "", limit, signal } = {}) {
       refuseIfClosed(signal);
       sweep();
       return [...entries]
-        .filter(([key]) => key.startsWith(prefix))
+        .filter(([key]) => key.startsWith(prefix) && key > after)
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .slice(0, limit)
         .map(([key, { value, version: at }]) => ({ key, value, version: at }));
     },
   };

@@ -112,10 +112,11 @@ function createDocuments(database: StateDatabase): State {
       return changes(sql, [key, ifVersion], signal);
     },
 
-    async list(prefix, { signal } = {}) {
-      const sql = `SELECT key, value, version::float8 AS version FROM ${table} WHERE key LIKE $2 AND (expires_at IS NULL OR expires_at > ${now})`;
+    async list(prefix, { after = "", limit = null, signal } = {}) {
+      const sql = `SELECT key, value, version::float8 AS version FROM ${table}
+        WHERE key LIKE $2 AND key > $3 AND (expires_at IS NULL OR expires_at > ${now}) ORDER BY key LIMIT $4`;
       const pattern = `${prefix.replaceAll(/[\\%_]/g, "\\$&")}%`;
-      const rows = await database.ask<Row>(sql, [database.now(), pattern], { signal });
+      const rows = await database.ask<Row>(sql, [database.now(), pattern, after, limit], { signal });
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
     },
   };

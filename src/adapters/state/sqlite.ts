@@ -104,9 +104,10 @@ function createDocuments(file: StateFile, clock: Clock): State {
       );
     },
 
-    async list(prefix, { signal } = {}) {
-      const sql = `SELECT key, value, version FROM state WHERE key >= :prefix AND key < :prefix || char(0x10FFFF) AND ${LIVE}`;
-      const rows = file.read((database) => database.all<Row>(sql, { prefix, now: clock.now() }), signal);
+    async list(prefix, { after = "", limit = -1, signal } = {}) {
+      const sql = `SELECT key, value, version FROM state WHERE key >= :prefix AND key > :after AND key < :prefix || char(0x10FFFF) AND ${LIVE} ORDER BY key LIMIT :limit`;
+      const values = { prefix, after, limit, now: clock.now() };
+      const rows = file.read((database) => database.all<Row>(sql, values), signal);
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
     },
   };

@@ -90,11 +90,13 @@ export function createRedisDocuments(connection: Connection, clock: Clock): Stat
       return (await run("delete", [key, String(ifVersion)], signal)) === 1;
     },
 
-    async list(prefix, { signal } = {}) {
+    async list(prefix, { after = "", limit = Infinity, signal } = {}) {
       const listed: ListedState[] = [];
-      let after = "";
+      // A key before the prefix would begin the page outside of it.
+      let last = after > prefix ? after : "";
       do {
-        const reply = await run("list", [prefix, after, String(PAGE)], signal);
+        const most = String(Math.min(PAGE, limit - listed.length));
+        const reply = await run("list", [prefix, last, most], signal);
         const [next = "", ...found] = reply as readonly string[];
         for (let index = 0; index < found.length; index += 3)
           listed.push({
@@ -102,8 +104,8 @@ export function createRedisDocuments(connection: Connection, clock: Clock): Stat
             version: Number(found[index + 1]),
             value: JSON.parse(found[index + 2] ?? "null"),
           });
-        after = next;
-      } while (after !== "");
+        last = next;
+      } while (last !== "" && listed.length < limit);
       return listed;
     },
   };
