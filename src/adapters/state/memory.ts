@@ -92,6 +92,12 @@ function createDocuments(clock: Clock, refuseIfClosed: RefuseIfClosed): State {
         .filter(([key]) => key.startsWith(prefix))
         .map(([key, { value, version: at }]) => ({ key, value, version: at }));
     },
+
+    async keys(prefix, { signal } = {}) {
+      refuseIfClosed(signal);
+      sweep();
+      return [...entries.keys()].filter((key) => key.startsWith(prefix));
+    },
   };
 }
 
