@@ -16,6 +16,7 @@ function setUp() {
     set: (...given) => reached(() => documents.set(...given)),
     delete: (...given) => reached(() => documents.delete(...given)),
     list: (...given) => reached(() => documents.list(...given)),
+    keys: (...given) => reached(() => documents.keys(...given)),
   };
   const events: unknown[] = [];
   const reported = reportDocuments(inner, { clock, emit: (name, data) => void events.push([name, data]) });

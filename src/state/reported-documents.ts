@@ -53,6 +53,7 @@ export function reportDocuments(
     set: (...given) => watched(documents.set(...given)),
     delete: (...given) => watched(documents.delete(...given)),
     list: (...given) => watched(documents.list(...given)),
+    keys: (...given) => watched(documents.keys(...given)),
     close() {
       closed = true;
       cancel?.();

@@ -11,6 +11,8 @@ export interface State {
   delete(key: string, options?: StateOptions & { readonly ifVersion?: number }): Promise<boolean>;
   /** Everything whose key begins with the prefix and has not expired, ordered by key: all of it, or one page. */
   list(prefix: string, options?: StateListOptions): Promise<readonly ListedState[]>;
+  /** The keys that `list` would return, without reading the values. */
+  keys(prefix: string, options?: StateOptions): Promise<readonly string[]>;
 }
 
 /** A value, and the version that a change to it names. A version never comes back, not even for a key that was removed in between. */

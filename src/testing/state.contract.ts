@@ -119,6 +119,15 @@ export function stateContract(make: () => StateBackend | Promise<StateBackend>):
       assert.deepEqual(await keys(), ["p:1", "p:3"]);
       assert.deepEqual(await keys("p:2"), ["p:3", "p:4"]);
     },
+    "lists the keys of what begins with a prefix": async ({ clock, one: { documents: state } }) => {
+      for (const key of ["x:1", "x:2", "X:1", "x%", "x"]) await state.set(key, key);
+      await state.set("x:3", "x:3", { expiresAt: clock.now() + 1_000 });
+      assert.deepEqual([...(await state.keys("x:"))].sort(), ["x:1", "x:2", "x:3"]);
+      await clock.advance(1_000);
+      assert.deepEqual([...(await state.keys("x:"))].sort(), ["x:1", "x:2"]);
+      assert.deepEqual(await state.keys("x%"), ["x%"]);
+      assert.deepEqual(await state.keys("z"), []);
+    },
     "forgets what has expired, at that very millisecond": async ({ clock, one: { documents: state } }) => {
       await state.set("a", 1, { expiresAt: clock.now() + 1_000 });
       await state.set("b", 1);

@@ -47,6 +47,21 @@ describe("who gives way", () => {
   });
 });
 
+describe("making room among many", () => {
+  it("looks at each holding a few times, however many must go", () => {
+    let looks = 0;
+    const many = Array.from({ length: 20_000 }, (_, place): Holding => ({
+      holder: { id: `caller-${place % 50}` },
+      get busy() {
+        looks++;
+        return place % 3 === 0;
+      },
+    }));
+    expect(crowdedOut(many, held("new"), { count: 15_000 })).toHaveLength(5_001);
+    expect(looks).toBeLessThan(3 * many.length);
+  });
+});
+
 describe("shares of one process", () => {
   it("tells the one who loses, once, and frees its room", () => {
     const shares = createShares({ count: 2 });

@@ -33,59 +33,95 @@ export function crowdedOut<Held extends Holding>(
   newcomer: Holding,
   bounds: ShareBounds,
 ): readonly Held[] | undefined {
-  const left = new Set<Holding>([...held, newcomer]);
+  const { tenants, tenant: ownTenant, caller: own } = groupHoldings(held, newcomer);
+  const all = { count: 0, bytes: 0 };
+  for (const { total } of tenants) add(all, total);
   const gone: Held[] = [];
-  const key = callerKey(newcomer.holder);
-  const isOwn = ({ holder }: Holding): boolean => callerKey(holder) === key;
-  const drop = (holding: Holding | undefined): boolean => {
-    if (holding === undefined || !left.delete(holding)) return false;
-    gone.push(holding as Held);
+
+  /** Drops the next holding of a caller. False if it has none that may go. */
+  function drop(tenant: Tenant<Held>, caller: Caller<Held>): boolean {
+    while (caller.held[caller.next]?.busy === true) caller.next++;
+    const found = caller.held[caller.next];
+    if (found === undefined) return false;
+    caller.next++;
+    gone.push(found);
+    for (const total of [all, tenant.total, caller.total]) add(total, sizeOf(found), -1);
     return true;
-  };
-  const yields = (holding: Holding): boolean => holding !== newcomer && holding.busy !== true;
+  }
+
+  /** Drops a holding of the caller with the most, in the tenant with the most; never one of somebody with less than the newcomer. */
+  function dropFromLargest(measure: Measure): boolean {
+    for (const tenant of largestFirst(tenants, measure)) {
+      for (const caller of largestFirst(tenant.callers, measure)) {
+        if (drop(tenant, caller)) return true;
+        if (caller === own) return false;
+      }
+      if (tenant === ownTenant) return false;
+    }
+    return false;
+  }
 
   for (const measure of ["count", "bytes"] as const) {
-    const own = bounds.perCaller?.[measure] ?? Number.POSITIVE_INFINITY;
-    while (sum([...left].filter(isOwn), measure) > own)
-      if (!drop([...left].find((each) => isOwn(each) && yields(each)))) return undefined;
-    const all = bounds[measure] ?? Number.POSITIVE_INFINITY;
-    while (sum([...left], measure) > all) if (!drop(firstToGo([...left], measure, newcomer, yields))) return undefined;
+    while (own.total[measure] > (bounds.perCaller?.[measure] ?? Number.POSITIVE_INFINITY))
+      if (!drop(ownTenant, own)) return undefined;
+    while (all[measure] > (bounds[measure] ?? Number.POSITIVE_INFINITY))
+      if (!dropFromLargest(measure)) return undefined;
   }
   return gone;
 }
 
-/** The oldest holding of the caller with the most, in the tenant with the most; never one of somebody with less than the newcomer. */
-function firstToGo(
-  left: readonly Holding[],
-  measure: Measure,
+interface Caller<Held> {
+  /** Without the newcomer. */
+  readonly held: Held[];
+  /** The first of `held` that has not been looked at. */
+  next: number;
+  /** What is left, the newcomer included. */
+  readonly total: Record<Measure, number>;
+}
+
+interface Tenant<Held> {
+  readonly callers: Caller<Held>[];
+  readonly total: Record<Measure, number>;
+}
+
+function groupHoldings<Held extends Holding>(
+  held: readonly Held[],
   newcomer: Holding,
-  yields: (holding: Holding) => boolean,
-): Holding | undefined {
-  for (const tenant of largestFirst(left, ({ holder }) => tenantKey(holder), measure)) {
-    for (const caller of largestFirst(tenant, ({ holder }) => callerKey(holder), measure)) {
-      const found = caller.find(yields);
-      if (found !== undefined) return found;
-      if (caller.includes(newcomer)) return undefined;
+): { readonly tenants: readonly Tenant<Held>[]; readonly tenant: Tenant<Held>; readonly caller: Caller<Held> } {
+  const tenants = new Map<string, Tenant<Held>>();
+  const callers = new Map<string, Caller<Held>>();
+  function book(holding: Holding): { readonly tenant: Tenant<Held>; readonly caller: Caller<Held> } {
+    const [ofTenant, ofCaller] = [tenantKey(holding.holder), callerKey(holding.holder)];
+    const tenant = tenants.get(ofTenant) ?? { callers: [], total: { count: 0, bytes: 0 } };
+    tenants.set(ofTenant, tenant);
+    const known = callers.get(ofCaller);
+    const caller = known ?? { held: [], next: 0, total: { count: 0, bytes: 0 } };
+    if (known === undefined) {
+      callers.set(ofCaller, caller);
+      tenant.callers.push(caller);
     }
-    if (tenant.includes(newcomer)) return undefined;
+    for (const total of [tenant.total, caller.total]) add(total, sizeOf(holding));
+    return { tenant, caller };
   }
-  return undefined;
+  for (const holding of held) book(holding).caller.held.push(holding);
+  const own = book(newcomer);
+  return { tenants: [...tenants.values()], ...own };
 }
 
-function largestFirst(
-  holdings: readonly Holding[],
-  by: (holding: Holding) => string,
+function largestFirst<Group extends { readonly total: Readonly<Record<Measure, number>> }>(
+  groups: readonly Group[],
   measure: Measure,
-): readonly (readonly Holding[])[] {
-  return [...Map.groupBy(holdings, by).values()]
-    .map((group) => ({ group, size: sum(group, measure) }))
-    .sort((left, right) => right.size - left.size)
-    .map(({ group }) => group);
+): readonly Group[] {
+  return groups.toSorted((left, right) => right.total[measure] - left.total[measure]);
 }
 
-function sum(holdings: readonly Holding[], measure: Measure): number {
-  if (measure === "count") return holdings.length;
-  return holdings.reduce((total, { bytes = 0 }) => total + bytes, 0);
+function sizeOf({ bytes = 0 }: Holding): Readonly<Record<Measure, number>> {
+  return { count: 1, bytes };
+}
+
+function add(total: Record<Measure, number>, more: Readonly<Record<Measure, number>>, sign: 1 | -1 = 1): void {
+  total.count += sign * more.count;
+  total.bytes += sign * more.bytes;
 }
 
 /** Two tenants may have a caller of one name. */

@@ -94,6 +94,12 @@ function createDocuments(clock: Clock, refuseIfClosed: RefuseIfClosed): State {
         .slice(0, limit)
         .map(([key, { value, version: at }]) => ({ key, value, version: at }));
     },
+
+    async keys(prefix, { signal } = {}) {
+      refuseIfClosed(signal);
+      sweep();
+      return [...entries.keys()].filter((key) => key.startsWith(prefix));
+    },
   };
 }
 

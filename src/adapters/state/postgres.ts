@@ -76,6 +76,8 @@ function createDocuments(database: StateDatabase): State {
   const { schema } = database;
   const table = `${schema}.state_document`;
   const now = `${schema}.state_now($1)`;
+  const begins = `key LIKE $2 AND (expires_at IS NULL OR expires_at > ${now})`;
+  const patternOf = (prefix: string): string => `${prefix.replaceAll(/[\\%_]/g, "\\$&")}%`;
   let writes = 0;
 
   /** Runs a statement whose first value is the time. Returns whether it changed something. */
@@ -113,11 +115,15 @@ function createDocuments(database: StateDatabase): State {
     },
 
     async list(prefix, { after = "", limit = null, signal } = {}) {
-      const sql = `SELECT key, value, version::float8 AS version FROM ${table}
-        WHERE key LIKE $2 AND key > $3 AND (expires_at IS NULL OR expires_at > ${now}) ORDER BY key LIMIT $4`;
-      const pattern = `${prefix.replaceAll(/[\\%_]/g, "\\$&")}%`;
-      const rows = await database.ask<Row>(sql, [database.now(), pattern, after, limit], { signal });
+      const sql = `SELECT key, value, version::float8 AS version FROM ${table} WHERE ${begins} AND key > $3 ORDER BY key LIMIT $4`;
+      const rows = await database.ask<Row>(sql, [database.now(), patternOf(prefix), after, limit], { signal });
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
+    },
+
+    async keys(prefix, { signal } = {}) {
+      const sql = `SELECT key FROM ${table} WHERE ${begins}`;
+      const rows = await database.ask<Pick<Row, "key">>(sql, [database.now(), patternOf(prefix)], { signal });
+      return rows.map(({ key }) => key);
     },
   };
 }

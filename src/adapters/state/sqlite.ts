@@ -24,6 +24,7 @@ export interface SqliteStateOptions {
 const WRITES_A_SWEEP = 256;
 
 const LIVE = "(expires_at IS NULL OR expires_at > :now)";
+const BEGINS = "key >= :prefix AND key < :prefix || char(0x10FFFF)";
 
 interface Row {
   readonly key: string;
@@ -105,10 +106,16 @@ function createDocuments(file: StateFile, clock: Clock): State {
     },
 
     async list(prefix, { after = "", limit = -1, signal } = {}) {
-      const sql = `SELECT key, value, version FROM state WHERE key >= :prefix AND key > :after AND key < :prefix || char(0x10FFFF) AND ${LIVE} ORDER BY key LIMIT :limit`;
+      const sql = `SELECT key, value, version FROM state WHERE ${BEGINS} AND key > :after AND ${LIVE} ORDER BY key LIMIT :limit`;
       const values = { prefix, after, limit, now: clock.now() };
       const rows = file.read((database) => database.all<Row>(sql, values), signal);
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
+    },
+
+    async keys(prefix, { signal } = {}) {
+      const sql = `SELECT key FROM state WHERE ${BEGINS} AND ${LIVE}`;
+      const rows = file.read((database) => database.all<Row>(sql, { prefix, now: clock.now() }), signal);
+      return rows.map(({ key }) => key);
     },
   };
 }

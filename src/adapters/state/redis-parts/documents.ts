@@ -61,6 +61,16 @@ elseif action == "list" then
     end
   end
   return listed
+elseif action == "keys" then
+  local prefix, after = ARGV[4], ARGV[5]
+  local first = after == "" and "[" .. prefix or "(" .. after
+  local keys = redis.call("ZRANGEBYLEX", root .. "index", first, "(" .. prefix .. string.char(255), "LIMIT", 0, ARGV[6])
+  local listed = { #keys == tonumber(ARGV[6]) and keys[#keys] or "" }
+  for _, key in ipairs(keys) do
+    local found = redis.call("HMGET", root .. "document:" .. key, "version", "until")
+    if found[1] and (not found[2] or tonumber(found[2]) > now) then listed[#listed + 1] = key end
+  end
+  return listed
 end
 `);
 
@@ -106,6 +116,18 @@ export function createRedisDocuments(connection: Connection, clock: Clock): Stat
           });
         last = next;
       } while (last !== "" && listed.length < limit);
+      return listed;
+    },
+
+    async keys(prefix, { signal } = {}) {
+      const listed: string[] = [];
+      let after = "";
+      do {
+        const reply = await run("keys", [prefix, after, String(PAGE)], signal);
+        const [next = "", ...found] = reply as readonly string[];
+        listed.push(...found);
+        after = next;
+      } while (after !== "");
       return listed;
     },
   };

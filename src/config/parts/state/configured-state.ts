@@ -79,6 +79,7 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
       set: (...given) => ask(({ documents }) => documents.set(...given)),
       delete: (...given) => ask(({ documents }) => documents.delete(...given)),
       list: (...given) => ask(({ documents }) => documents.list(...given)),
+      keys: (...given) => ask(({ documents }) => documents.keys(...given)),
     },
     limits: {
       admit: (...given) => ask(({ limits }) => limits.admit(...given)),
