@@ -11,6 +11,8 @@ export interface Holding {
   readonly bytes?: number | undefined;
   /** True while it cannot be taken away. Defaults to false. */
   readonly busy?: boolean | undefined;
+  /** True while somebody uses it. It gives way only to a caller with less, and after everything of its caller that is not in use. Defaults to false. */
+  readonly inUse?: boolean | undefined;
 }
 
 /** The most that is kept at once. */
@@ -42,7 +44,7 @@ export function crowdedOut<Held extends Holding>(
     gone.push(holding as Held);
     return true;
   };
-  const yields = (holding: Holding): boolean => holding !== newcomer && holding.busy !== true;
+  const yields = (holding: Holding): boolean => holding !== newcomer && holding.busy !== true && holding.inUse !== true;
 
   for (const measure of ["count", "bytes"] as const) {
     const own = bounds.perCaller?.[measure] ?? Number.POSITIVE_INFINITY;
@@ -61,13 +63,26 @@ function firstToGo(
   newcomer: Holding,
   yields: (holding: Holding) => boolean,
 ): Holding | undefined {
+  const isMore = (group: readonly Holding[], key: (holder: Holder) => string): boolean => {
+    const own = key(newcomer.holder);
+    return (
+      sum(group, measure) >
+      sum(
+        left.filter(({ holder }) => key(holder) === own),
+        measure,
+      )
+    );
+  };
   for (const tenant of largestFirst(left, ({ holder }) => tenantKey(holder), measure)) {
+    const isOwnTenant = tenant.includes(newcomer);
     for (const caller of largestFirst(tenant, ({ holder }) => callerKey(holder), measure)) {
       const found = caller.find(yields);
       if (found !== undefined) return found;
       if (caller.includes(newcomer)) return undefined;
+      const used = caller.find(({ inUse, busy }) => inUse === true && busy !== true);
+      if (used !== undefined && (isOwnTenant ? isMore(caller, callerKey) : isMore(tenant, tenantKey))) return used;
     }
-    if (tenant.includes(newcomer)) return undefined;
+    if (isOwnTenant) return undefined;
   }
   return undefined;
 }
@@ -88,20 +103,22 @@ function sum(holdings: readonly Holding[], measure: Measure): number {
   return holdings.reduce((total, { bytes = 0 }) => total + bytes, 0);
 }
 
-/** Two tenants may have a caller of one name. */
-function callerKey({ id, tenant }: Holder): string {
-  return JSON.stringify([tenant ?? null, id]);
+/** Names a caller: two tenants may have a caller of one name. */
+export function callerKey({ id, tenant }: Holder): string {
+  return tenant === undefined ? `-${id}` : `${tenant.length} ${tenant}${id}`;
 }
 
 /** A caller without a tenant stands for itself. */
 function tenantKey({ id, tenant }: Holder): string {
-  return JSON.stringify(tenant === undefined ? [null, id] : [tenant]);
+  return tenant === undefined ? `-${id}` : ` ${tenant}`;
 }
 
 /** Room that a caller took, until it gives it back. */
 export interface Share {
   /** Changes how much of the bytes it takes. False, with nothing changed, if there is no room. */
   resize(bytes: number): boolean;
+  /** Makes it the newest of what its caller holds: the oldest gives way first. */
+  renew(): void;
   /** Gives the room back. Safe to call twice. */
   release(): void;
 }
@@ -110,6 +127,8 @@ export interface TakeOptions {
   readonly bytes?: number;
   /** Asked when room is needed. Defaults to false. */
   readonly isBusy?: () => boolean;
+  /** Asked when room is needed: see `Holding.inUse`. Defaults to false. */
+  readonly isInUse?: () => boolean;
   /** Ends what is held, because somebody with less needs the room. It no longer counts then. Omitted if it cannot be ended. */
   readonly giveWay?: () => void;
 }
@@ -165,13 +184,16 @@ export function createShares(bounds: ShareBounds) {
 
   return {
     /** Takes room for a caller. Undefined if there is none, or the caller has its share. */
-    take(holder: Holder, { bytes = 0, isBusy, giveWay }: TakeOptions = {}): Share | undefined {
+    take(holder: Holder, { bytes = 0, isBusy, isInUse, giveWay }: TakeOptions = {}): Share | undefined {
       const own: Held = {
         holder,
         bytes,
         giveWay,
         get busy() {
           return giveWay === undefined || isBusy?.() === true;
+        },
+        get inUse() {
+          return isInUse?.() === true;
         },
       };
       if (!fits(holder, 1, bytes) && !makeRoom(own)) return undefined;
@@ -185,6 +207,9 @@ export function createShares(bounds: ShareBounds) {
           book(holder, 0, more);
           own.bytes = now;
           return true;
+        },
+        renew() {
+          if (held.delete(own)) held.add(own);
         },
         release: () => void drop(own),
       };
