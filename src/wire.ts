@@ -267,7 +267,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
       };
       const { createAdministration } = await import("./wire-administration.ts");
       const { createEventFeed } = await import("./serve/event-feed.ts");
-      feed ??= createEventFeed({ events, state: guard.state, clock });
+      const write = (event: unknown): string => JSON.stringify(redactor.known.value(event));
+      feed ??= createEventFeed({ events, state: guard.state, clock, write });
       const { registry: measured, statistics } = await measure();
       const own = { config, guard, clock, egress, feed, statistics, ready, ensembles: () => ensembles };
       const flushHistory = async (): Promise<void> => calls?.flushHistory();

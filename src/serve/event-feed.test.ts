@@ -13,9 +13,9 @@ interface Process {
 }
 
 /** One process on a state. */
-async function open(state: SharedState): Promise<Process> {
+async function open(state: SharedState, write?: (event: unknown) => string): Promise<Process> {
   const events = createEvents({ sinks: [], clock });
-  const feed = createEventFeed({ events, state, clock });
+  const feed = createEventFeed({ events, state, clock, ...(write && { write }) });
   onTestFinished(() => feed.close());
   await feed.ready;
   return { events, feed };
@@ -24,7 +24,7 @@ async function open(state: SharedState): Promise<Process> {
 /** Follows a feed, and reads so many entries of it on demand. */
 async function follow({ feed }: Process, options: Partial<FollowOptions> = {}) {
   const controller = new AbortController();
-  const entries = await feed.follow({ signal: controller.signal, ...options });
+  const entries = await feed.follow({ reader: { id: "ada" }, signal: controller.signal, ...options });
   const reading = entries[Symbol.asyncIterator]();
   return {
     end: () => controller.abort(),
@@ -60,6 +60,48 @@ describe("the event feed of one process", () => {
       { name: "tool-deleted", level: "info", at: 1_000, data: { toolId: "b" } },
     ]);
     expect(new Set(entries.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it("writes an event once for all its readers, and not at all if nobody reads it", async () => {
+    const written: unknown[] = [];
+    const write = (event: unknown): string => (written.push(event), JSON.stringify(event));
+    const one = await open(memoryState({ clock }), write);
+    const readers = [await follow(one), await follow(one, { reader: { id: "eve" } }), await follow(one)];
+    const loud = await follow(one, { level: "error" });
+    await deleted(one, "a", "b");
+    const texts = await Promise.all(
+      readers.map(async ({ take }) => (await take(2)).map(({ event, text }) => [JSON.parse(text), event])),
+    );
+    for (const read of texts) for (const [text, event] of read) expect(text).toEqual(event);
+    expect(written).toHaveLength(2);
+    for (const reader of readers) reader.end();
+    await deleted(one, "c");
+    expect(written).toHaveLength(2);
+    loud.end();
+  });
+
+  it("has a bounded number of readers, those of one caller fewer, and lets nobody lock others out", async () => {
+    const one = await open(memoryState({ clock }));
+    const readers = await Promise.all(Array.from({ length: 64 }, () => follow(one)));
+    await expect(follow(one)).rejects.toMatchObject({ code: "RATE_LIMITED" });
+    for (const id of ["bob", "cleo", "dan"])
+      await Promise.all(Array.from({ length: 64 }, () => follow(one, { reader: { id } })));
+    const { take } = await follow(one, { reader: { id: "eve" } });
+    await deleted(one, "a");
+    expect(idsOf(await take(1))).toEqual(["a"]);
+    expect(idsOf((await readers[0]?.take(2)) ?? [])).toEqual([
+      { missed: 0, reason: "Other callers need the room. Connect again." },
+    ]);
+    for (const { end } of readers) end();
+    await follow(one);
+  });
+
+  it("cuts off a reader that is too many characters behind", async () => {
+    const one = await open(memoryState({ clock }));
+    const { take } = await follow(one);
+    await deleted(one, "x".repeat(3_000_000));
+    await deleted(one, "y".repeat(3_000_000), "z");
+    expect(idsOf(await take(3))).toEqual([{ missed: 2, reason: "You read too slowly. Connect again to go on." }]);
   });
 
   it("gives only events of the names, the level and the tenant that are asked for", async () => {

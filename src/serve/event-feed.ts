@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Events } from "../observe/emitter.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
@@ -7,11 +8,14 @@ import { createLookout } from "../state/lookout.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { createShares, type Holder } from "../tool/shares.ts";
 
 /** The events of every process on one state, for those who follow them. A process that nobody watches publishes nothing. */
 export type EventFeed = ReturnType<typeof createEventFeed>;
 
 export interface FollowOptions {
+  /** Who reads. */
+  readonly reader: Holder;
   readonly names?: readonly EventName[] | undefined;
   readonly level?: EventLevel | undefined;
   readonly tenant?: string | undefined;
@@ -24,6 +28,8 @@ export interface FollowOptions {
 export interface FeedEntry {
   readonly id: string;
   readonly event: ArsenalEvent | GapEvent;
+  /** The event as JSON. It is written once, however many read it. */
+  readonly text: string;
 }
 
 export interface GapEvent {
@@ -49,10 +55,15 @@ const MAX_BATCH = 200;
 const MAX_OUTBOX = 1_000;
 const MAX_KEPT = 1_000;
 const MAX_BEHIND = 2_000;
+const MAX_BEHIND_CHARACTERS = 4_000_000;
+/** Readers at once. Those of the caller with the most give way to callers with fewer. */
+const MAX_READERS = { count: 256, perCaller: { count: 64 } };
 
 interface Reader {
   readonly takes: (event: FeedEntry["event"]) => boolean;
   readonly queue: EventQueue<FeedEntry>;
+  /** Characters that wait in the queue. */
+  behind: number;
 }
 
 interface Batch {
@@ -68,11 +79,14 @@ export function createEventFeed(parts: {
   readonly events: Pick<Events, "subscribe">;
   readonly state: Pick<SharedState, "documents" | "changes">;
   readonly clock: Clock;
+  /** Writes an event for its readers. */
+  readonly write?: (event: FeedEntry["event"]) => string;
 }) {
-  const { events, clock } = parts;
+  const { events, clock, write = JSON.stringify } = parts;
   const { documents, changes } = parts.state;
   const self = randomUUID();
   const readers = new Set<Reader>();
+  const shares = createShares(MAX_READERS);
   /** Entries are numbered anew whenever collecting begins again: what happened in between is not known. */
   let session = "";
   let kept: FeedEntry[] = [];
@@ -84,19 +98,33 @@ export function createEventFeed(parts: {
   // What this process tells its own readers.
 
   function add(event: FeedEntry["event"]): void {
-    const entry = { id: `${session}-${++count}`, event };
+    const entry = toEntry(`${session}-${++count}`, event);
     kept.push(entry);
     if (kept.length >= 2 * MAX_KEPT) kept = kept.slice(-MAX_KEPT);
     for (const reader of readers) {
       if (!reader.takes(event)) continue;
       reader.queue.push(entry);
-      if (reader.queue.size > MAX_BEHIND) cutOff(reader, entry.id);
+      reader.behind += entry.text.length;
+      if (reader.queue.size > MAX_BEHIND || reader.behind > MAX_BEHIND_CHARACTERS)
+        cutOff(reader, entry.id, "You read too slowly. Connect again to go on.");
     }
   }
 
-  function cutOff(reader: Reader, id: string): void {
+  /** Serialises the event when somebody first reads it. */
+  function toEntry(id: string, event: FeedEntry["event"]): FeedEntry {
+    let text: string | undefined;
+    return {
+      id,
+      event,
+      get text() {
+        return (text ??= write(event));
+      },
+    };
+  }
+
+  function cutOff(reader: Reader, id: string, why: string): void {
     const missed = reader.queue.clear();
-    reader.queue.push({ id, event: gap("You read too slowly. Connect again to go on.", missed) });
+    reader.queue.push(toEntry(id, gap(why, missed)));
     reader.queue.end();
     readers.delete(reader);
   }
@@ -111,15 +139,18 @@ export function createEventFeed(parts: {
     const place = after.startsWith(`${session}-`) ? Number(after.slice(session.length + 1)) : Number.NaN;
     const recent = kept.slice(-MAX_KEPT);
     const id = `${session}-${count}`;
-    if (!(place <= count)) return [{ id, event: gap("Those events were given by another process, or are gone.") }];
+    if (!(place <= count)) return [toEntry(id, gap("Those events were given by another process, or are gone."))];
     const missed = count - recent.length - place;
-    const lost = missed > 0 ? [{ id: after, event: gap("They are no longer kept.", missed) }] : [];
+    const lost = missed > 0 ? [toEntry(after, gap("They are no longer kept.", missed))] : [];
     return [...lost, ...recent.slice(Math.max(0, -missed))];
   }
 
-  async function* read({ queue }: Reader, leave: () => void): AsyncGenerator<FeedEntry, void, undefined> {
+  async function* read(reader: Reader, leave: () => void): AsyncGenerator<FeedEntry, void, undefined> {
     try {
-      yield* queue.events();
+      for await (const entry of reader.queue.events()) {
+        reader.behind -= entry.text.length;
+        yield entry;
+      }
     } finally {
       leave();
     }
@@ -132,7 +163,7 @@ export function createEventFeed(parts: {
     [kept, count] = [[], 0];
     const seen = new Map<string, number>();
     const ends = [
-      events.subscribe(add),
+      events.subscribe(add, { isPatient: true }),
       changes.subscribe(FEED, (data) => {
         if (!isBatch(data) || data.from === self || data.n <= (seen.get(data.from) ?? 0)) return;
         seen.set(data.from, data.n);
@@ -215,10 +246,13 @@ export function createEventFeed(parts: {
     ready,
     /**
      * Gives events from now on, or from the one after `after` on as far as they are kept. Resolves once it listens. A reader that falls behind
-     * gets a gap and is cut off. Ends when the signal fires.
+     * gets a gap and is cut off. Ends when the signal fires. Rejects with RATE_LIMITED if too many read already.
      */
     async follow(options: FollowOptions): Promise<AsyncIterable<FeedEntry>> {
       const { names, level, tenant, after, signal } = options;
+      const giveWay = (): void => cutOff(reader, `${session}-${count}`, "Other callers need the room. Connect again.");
+      const share = shares.take(options.reader, { isInUse: () => true, giveWay });
+      if (share === undefined) throw tooManyReaders(shares.of(options.reader).count);
       const reader: Reader = {
         takes: (event) =>
           event.name === "gap" ||
@@ -226,8 +260,10 @@ export function createEventFeed(parts: {
             (level === undefined || isAtLeast(event.level, level)) &&
             (tenant === undefined || ("tenant" in event.data && event.data.tenant === tenant))),
         queue: createEventQueue(),
+        behind: 0,
       };
       function leave(): void {
+        share?.release();
         reader.queue.end();
         readers.delete(reader);
         signal.removeEventListener("abort", leave);
@@ -239,7 +275,11 @@ export function createEventFeed(parts: {
       const isFirst = endCollecting === undefined;
       if (isFirst) collect();
       if (after !== undefined)
-        for (const entry of since(after)) if (reader.takes(entry.event)) reader.queue.push(entry);
+        for (const entry of since(after)) {
+          if (!reader.takes(entry.event)) continue;
+          reader.queue.push(entry);
+          reader.behind += entry.text.length;
+        }
       readers.add(reader);
       signal.addEventListener("abort", leave, { once: true });
       if (signal.aborted || closed) leave();
@@ -256,6 +296,11 @@ export function createEventFeed(parts: {
       readers.clear();
     },
   };
+}
+
+function tooManyReaders(own: number): ArsenalError {
+  const problem = `Too many readers follow the events: ${own} of yours, and at most ${MAX_READERS.perCaller.count} for one caller and ${MAX_READERS.count} for all.`;
+  return fixable("RATE_LIMITED", problem, "Close some of them first.", { retryAfterMs: 10_000 });
 }
 
 function isBatch(data: unknown): data is Batch {

@@ -8,12 +8,13 @@ export function createEventQueue<Event>({
 }: { readonly until?: AbortSignal | undefined; readonly most?: number } = {}) {
   const waiting: Event[] = [];
   let outcome: { readonly error?: unknown } | undefined;
-  let changed = Promise.withResolvers<void>();
+  /** Set while the reader waits. */
+  let changed: PromiseWithResolvers<void> | undefined;
   let isRead = true;
 
   function wake(): void {
-    changed.resolve();
-    changed = Promise.withResolvers();
+    changed?.resolve();
+    changed = undefined;
   }
   function end(): void {
     outcome ??= {};
@@ -47,7 +48,7 @@ export function createEventQueue<Event>({
         for (;;) {
           const event = waiting.shift();
           if (event !== undefined) yield event;
-          else if (outcome === undefined) await changed.promise;
+          else if (outcome === undefined) await (changed ??= Promise.withResolvers<void>()).promise;
           else if ("error" in outcome) throw outcome.error;
           else return;
         }

@@ -5,7 +5,7 @@ import type { ServedMcp } from "./serve-mcp.ts";
 import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./surface.ts";
 import { retryAfter, shuttingDown, type Work } from "./work.ts";
 
-export interface HostOptions extends Omit<HttpServerOptions, "routes"> {
+export interface HostOptions extends Omit<HttpServerOptions, "routes" | "seal"> {
   /** How long calls under way may take to end when the host closes, in milliseconds. */
   readonly drainMs: number;
   /** How long the host still takes requests after it was asked to close, while `/readyz` says that it is not ready, in milliseconds. Default 0. */
@@ -41,10 +41,12 @@ export async function openHost(
     refuseSharedPaths(mounted);
     const routesOf = (surface: Surface): readonly Route[] =>
       surface.routes.map((route) => drained(route, serving.work));
-    server = await createHttpServer({ ...options, routes: mounted.flatMap(routesOf) });
+    const { seal } = serving.replica;
+    server = await createHttpServer({ ...options, seal, routes: mounted.flatMap(routesOf) });
     for (const surface of mounted) {
       const port = options.ports?.[surface.name];
-      if (port !== undefined) others.push(await createHttpServer({ ...options, port, routes: routesOf(surface) }));
+      if (port !== undefined)
+        others.push(await createHttpServer({ ...options, seal, port, routes: routesOf(surface) }));
     }
   } catch (error) {
     serving.startup.close();

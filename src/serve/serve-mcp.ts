@@ -12,6 +12,7 @@ import type { ListenOptions } from "./http/listen-options.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
 import { createReplica, type ReplicaState } from "./mcp/replica.ts";
+import { createMcpRoom } from "./mcp/room.ts";
 import { servedToolset } from "./scoped-arsenal.ts";
 import { createStartup } from "./startup.ts";
 import type { Serving } from "./surface.ts";
@@ -113,6 +114,7 @@ export async function serveMcp(
     startup,
     work,
     replica,
+    room: createMcpRoom(),
     ...shared,
     metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
     ...(config.a2a && outside && { a2a: { ...config.a2a, ...outside } }),

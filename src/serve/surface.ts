@@ -9,6 +9,7 @@ import type { Administration } from "./administration.ts";
 import type { CheckedJson, ReadLimits } from "./http/read-json.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Replica } from "./mcp/replica.ts";
+import type { McpRoom } from "./mcp/room.ts";
 import type { ServedMetrics } from "./metrics.ts";
 import type { ServeMode } from "./meta-tools/definitions.ts";
 import type { ServableArsenal } from "./served-arsenal.ts";
@@ -73,6 +74,8 @@ export interface Serving {
   readonly redactor: Redactor;
   /** This process among those that share its state. */
   readonly replica: Replica;
+  /** Room for the sessions and streams of MCP clients, at all addresses together. */
+  readonly room?: McpRoom;
   /** How the arsenal is served as an A2A agent. Undefined: with the defaults, and without push notifications. */
   readonly a2a?: A2aSettings & A2aOutside;
   /** Dialects that were added to the built-in ones, by name. */

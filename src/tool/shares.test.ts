@@ -33,6 +33,16 @@ describe("who gives way", () => {
     expect(crowdedOut([...busy, held("b")], held("a"), { count: 3 })).toBeUndefined();
   });
 
+  it("takes what is in use only for somebody with less, and from the caller with the most", () => {
+    const [used, another] = [held("a", { inUse: true }), held("a", { inUse: true })];
+    const bounds = { count: 3 };
+    expect(crowdedOut([used, another, held("b")], held("c"), bounds)).toEqual([used]);
+    expect(crowdedOut([used, held("a"), held("b")], held("c"), bounds)).toHaveLength(1);
+    expect(crowdedOut([used, another, held("b", { inUse: true })], held("a"), bounds)).toBeUndefined();
+    const [one, two, three] = ["a", "b", "c"].map((id) => held(id, { inUse: true }));
+    expect(crowdedOut([one, two, three] as Holding[], held("d"), bounds)).toBeUndefined();
+  });
+
   it("counts bytes as well as things", () => {
     const [large, small] = [held("a", { bytes: 90 }), held("b", { bytes: 5 })];
     expect(crowdedOut([small, large], held("c", { bytes: 10 }), { count: 9, bytes: 100 })).toEqual([large]);

@@ -11,6 +11,8 @@ export interface Holding {
   readonly bytes?: number | undefined;
   /** True while it cannot be taken away. Defaults to false. */
   readonly busy?: boolean | undefined;
+  /** True while somebody uses it. It gives way only to a caller with less, and after everything of its caller that is not in use. Defaults to false. */
+  readonly inUse?: boolean | undefined;
 }
 
 /** The most that is kept at once. */
@@ -38,12 +40,13 @@ export function crowdedOut<Held extends Holding>(
   for (const { total } of tenants) add(all, total);
   const gone: Held[] = [];
 
-  /** Drops the next holding of a caller. False if it has none that may go. */
-  function drop(tenant: Tenant<Held>, caller: Caller<Held>): boolean {
-    while (caller.held[caller.next]?.busy === true) caller.next++;
-    const found = caller.held[caller.next];
+  /** Drops the oldest holding of a caller that is, or is not, in use. False if it has none that may go. */
+  function drop(tenant: Tenant<Held>, caller: Caller<Held>, use: "idle" | "used" = "idle"): boolean {
+    const { held: own, next } = caller;
+    const passed = ({ busy, inUse }: Held): boolean => busy === true || (inUse === true) !== (use === "used");
+    for (let one = own[next[use]]; one !== undefined && passed(one); one = own[next[use]]) next[use]++;
+    const found = own[next[use]++];
     if (found === undefined) return false;
-    caller.next++;
     gone.push(found);
     for (const total of [all, tenant.total, caller.total]) add(total, sizeOf(found), -1);
     return true;
@@ -55,6 +58,8 @@ export function crowdedOut<Held extends Holding>(
       for (const caller of largestFirst(tenant.callers, measure)) {
         if (drop(tenant, caller)) return true;
         if (caller === own) return false;
+        const [larger, mine] = tenant === ownTenant ? [caller, own] : [tenant, ownTenant];
+        if (larger.total[measure] > mine.total[measure] && drop(tenant, caller, "used")) return true;
       }
       if (tenant === ownTenant) return false;
     }
@@ -73,8 +78,8 @@ export function crowdedOut<Held extends Holding>(
 interface Caller<Held> {
   /** Without the newcomer. */
   readonly held: Held[];
-  /** The first of `held` that has not been looked at. */
-  next: number;
+  /** The first of `held` that has not been looked at, of those in use and of the others. */
+  readonly next: Record<"idle" | "used", number>;
   /** What is left, the newcomer included. */
   readonly total: Record<Measure, number>;
 }
@@ -95,7 +100,7 @@ function groupHoldings<Held extends Holding>(
     const tenant = tenants.get(ofTenant) ?? { callers: [], total: { count: 0, bytes: 0 } };
     tenants.set(ofTenant, tenant);
     const known = callers.get(ofCaller);
-    const caller = known ?? { held: [], next: 0, total: { count: 0, bytes: 0 } };
+    const caller = known ?? { held: [], next: { idle: 0, used: 0 }, total: { count: 0, bytes: 0 } };
     if (known === undefined) {
       callers.set(ofCaller, caller);
       tenant.callers.push(caller);
@@ -124,20 +129,22 @@ function add(total: Record<Measure, number>, more: Readonly<Record<Measure, numb
   total.bytes += sign * more.bytes;
 }
 
-/** Two tenants may have a caller of one name. */
-function callerKey({ id, tenant }: Holder): string {
-  return JSON.stringify([tenant ?? null, id]);
+/** Names a caller: two tenants may have a caller of one name. */
+export function callerKey({ id, tenant }: Holder): string {
+  return tenant === undefined ? `-${id}` : `${tenant.length} ${tenant}${id}`;
 }
 
 /** A caller without a tenant stands for itself. */
 function tenantKey({ id, tenant }: Holder): string {
-  return JSON.stringify(tenant === undefined ? [null, id] : [tenant]);
+  return tenant === undefined ? `-${id}` : ` ${tenant}`;
 }
 
 /** Room that a caller took, until it gives it back. */
 export interface Share {
   /** Changes how much of the bytes it takes. False, with nothing changed, if there is no room. */
   resize(bytes: number): boolean;
+  /** Makes it the newest of what its caller holds: the oldest gives way first. */
+  renew(): void;
   /** Gives the room back. Safe to call twice. */
   release(): void;
 }
@@ -146,6 +153,8 @@ export interface TakeOptions {
   readonly bytes?: number;
   /** Asked when room is needed. Defaults to false. */
   readonly isBusy?: () => boolean;
+  /** Asked when room is needed: see `Holding.inUse`. Defaults to false. */
+  readonly isInUse?: () => boolean;
   /** Ends what is held, because somebody with less needs the room. It no longer counts then. Omitted if it cannot be ended. */
   readonly giveWay?: () => void;
 }
@@ -201,13 +210,16 @@ export function createShares(bounds: ShareBounds) {
 
   return {
     /** Takes room for a caller. Undefined if there is none, or the caller has its share. */
-    take(holder: Holder, { bytes = 0, isBusy, giveWay }: TakeOptions = {}): Share | undefined {
+    take(holder: Holder, { bytes = 0, isBusy, isInUse, giveWay }: TakeOptions = {}): Share | undefined {
       const own: Held = {
         holder,
         bytes,
         giveWay,
         get busy() {
           return giveWay === undefined || isBusy?.() === true;
+        },
+        get inUse() {
+          return isInUse?.() === true;
         },
       };
       if (!fits(holder, 1, bytes) && !makeRoom(own)) return undefined;
@@ -221,6 +233,9 @@ export function createShares(bounds: ShareBounds) {
           book(holder, 0, more);
           own.bytes = now;
           return true;
+        },
+        renew() {
+          if (held.delete(own)) held.add(own);
         },
         release: () => void drop(own),
       };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startGateway } from "../e2e/gateway-process.ts";
 import { peerProgram, requirePeers } from "../peers/peers.ts";
+import { freePort } from "../services/redis.ts";
 import { serveFixture } from "./fixture-server.ts";
 import { judgeServer, type SuiteRun } from "./summary.ts";
 
@@ -52,12 +53,18 @@ async function main(): Promise<void> {
   });
   requirePeers();
   const fixture = await serveFixture();
+  const port = await freePort();
   const gateway = values.direct
     ? undefined
     : await startGateway({
         tier: "lexical",
+        port,
         servers: { fixture: { type: "http", url: fixture.url } },
-        settings: { security: { max_requests_per_minute: 1_000_000 } },
+        settings: {
+          security: { max_requests_per_minute: 1_000_000 },
+          // The suites send the server's own Origin, as a page of the gateway would, which then needs the page token.
+          server: { allowed_origins: ["localhost", "127.0.0.1"].map((host) => `http://${host}:${port}`) },
+        },
       });
   const url = gateway === undefined ? fixture.url : `${gateway.url}/mcp/upstreams/fixture`;
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-conformance-"));

@@ -24,6 +24,8 @@ export interface GatewayOptions {
   readonly tier?: "lexical" | "static" | "tuned";
   /** The command line's program. The sources where absent. */
   readonly program?: string;
+  /** Where it listens. A free port if omitted. */
+  readonly port?: number;
   /** Options of Node itself. */
   readonly nodeOptions?: readonly string[];
 }
@@ -52,11 +54,15 @@ export function gatewayCommand(options: GatewayOptions, folder: string): ServerE
 export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-gateway-"));
   const { command, args } = gatewayCommand(options, folder);
-  const child = spawn(command, [...(options.nodeOptions ?? []), ...args, "--http", "--port", "0"], {
-    cwd: folder,
-    env: { ...process.env, ...(options.tier === undefined ? {} : { TOOLARSENAL_TIER: options.tier }) },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    command,
+    [...(options.nodeOptions ?? []), ...args, "--http", "--port", String(options.port ?? 0)],
+    {
+      cwd: folder,
+      env: { ...process.env, ...(options.tier === undefined ? {} : { TOOLARSENAL_TIER: options.tier }) },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   const exited = once(child, "exit") as Promise<[number | null]>;
   let log = "";
   child.stderr.on("data", (part: Buffer) => (log += part.toString()));

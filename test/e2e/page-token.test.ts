@@ -38,6 +38,39 @@ describe("a request from a page of the gateway's own origin", () => {
     expect(await call(url, { ...from(url), "x-page-token": token })).toMatchObject({ body: { status: "success" } });
   });
 
+  it.each([
+    ["/mcp", "POST"],
+    ["/mcp", "DELETE"],
+    ["/mcp/toolsets/any", "POST"],
+    ["/mcp/upstreams/any", "POST"],
+    ["/sse/messages", "POST"],
+    ["/a2a", "POST"],
+    ["/a2a/v1/message:send", "POST"],
+    ["/api/v1/search", "POST"],
+  ])("needs the page's token at %s too", async (path, method) => {
+    const { url } = await openGateway({}, { a2a: { serveA2a: true } });
+    const token = tokenOf((await askRaw(`${url}/docs`, {})).body);
+    for (const from of [{ origin: url }, { "sec-fetch-site": "same-origin" }]) {
+      const ask = (headers: Readonly<Record<string, string>>) =>
+        askRaw(url + path, {
+          method,
+          headers: { "content-type": "application/json", ...from, ...headers },
+          body: "{}",
+        });
+      const refused = await ask({});
+      expect([refused.status, refused.body]).toEqual([403, expect.stringContaining("has no page token")]);
+      expect((await ask({ "x-page-token": "ta1.wrong" })).body).toContain("wrong or too old");
+      expect((await ask({ "x-page-token": token })).body).not.toContain("page token");
+    }
+    expect((await askRaw(url + path, { method, body: "{}" })).body).not.toContain("page token");
+  });
+
+  it("is known by the public address too", async () => {
+    const origin = "https://tools.example.com";
+    const { url } = await openGateway({ publicUrl: origin });
+    expect((await call(url, { origin })).status).toBe(403);
+  });
+
   it("reads without a token", async () => {
     const { url } = await openGateway();
     expect((await askRaw(`${url}/api/v1/tools`, { headers: { origin: url } })).status).toBe(200);
@@ -57,6 +90,14 @@ describe("a request that needs no page token", () => {
     for (const headers of [{}, { origin }, { origin, "sec-fetch-site": "cross-site" }])
       expect(await call(url, headers)).toMatchObject({ status: 200, body: { status: "success" } });
   });
+
+  it("comes from a program that sends the gateway's own origin, if the operator allowed that origin", async () => {
+    const origin = "http://tools.example.com";
+    const { url } = await openGateway({ allowedHosts: ["tools.example.com"], allowedOrigins: [origin] });
+    const own = { host: "tools.example.com", origin };
+    expect((await call(url, own)).status).toBe(200);
+    expect((await call(url, { ...own, "sec-fetch-site": "same-origin" })).status).toBe(403);
+  });
 });
 
 describe("a page token", () => {
@@ -69,7 +110,7 @@ describe("a page token", () => {
       origin: "https://tools.example.com",
       "x-page-token": tokenOf(pageTokenMeta(one.seal)),
     };
-    const refusal = (): unknown => pageRefusal({ method: "POST", headers }, other.seal)?.message;
+    const refusal = (): unknown => pageRefusal({ method: "POST", headers }, other)?.message;
     await clock.advance(86_399_999);
     expect(refusal()).toBe(undefined);
     await clock.advance(1);

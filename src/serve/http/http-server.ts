@@ -19,7 +19,8 @@ import { readTraceContext, spanBelow, type TraceContext } from "../../observe/tr
 import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
 import { createOpenWork } from "./open-work.ts";
-import { refuseWithProblem, requestIdOf } from "./problem.ts";
+import { pageRefusal, type PageCheck } from "./page-token.ts";
+import { answerWithProblem, refuseWithProblem, requestIdOf, toProblem } from "./problem.ts";
 import { metadataRoutes, metadataUrl, toChallenge } from "./resource-metadata.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import type { ListenOptions } from "./listen-options.ts";
@@ -39,6 +40,8 @@ export interface HttpServerOptions extends ListenOptions {
     /** For answers under way when the server closes. Default 1 s. */
     readonly closeMs?: number;
   };
+  /** Opens the tokens that the gateway's own pages must send with everything but reads. Omitted if the server delivers no pages. */
+  readonly seal?: PageCheck["seal"];
   /** Called with what a route or the identity threw; the caller only learns that something failed. */
   onError?(error: unknown): void;
   /** Reports requests that were answered, and whether a changed certificate is in use. */
@@ -92,6 +95,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     return exact.get(plain) ?? below.find((route) => plain.startsWith(route.path));
   }
 
+  const pages = options.seal && { seal: options.seal, publicUrl, allowedOrigins: options.allowedOrigins };
   const ids = createTraceIds();
   const unasked = identity === undefined ? localOperator() : ANONYMOUS;
 
@@ -118,6 +122,8 @@ export async function createHttpServer(options: HttpServerOptions) {
       return refuse(response, { status: 404, message: `Nothing is here. Paths: ${paths.join(", ")}.` });
     }
     if (isPreflight(request)) return answerPreflight(request, response);
+    const unproven = pages && pageRefusal(request, pages);
+    if (unproven !== undefined) return refusePage(route, request, response, unproven);
 
     const trace = route.open === true ? undefined : begin(request, response, route);
     const handle = (principal: Principal): Promise<void> =>
@@ -246,6 +252,12 @@ function refuseOn(
 ): void {
   if (route?.refusals === "problem+json") refuseWithProblem(request, response, refused, headers);
   else refuse(response, refused, headers);
+}
+
+/** Refuses a request that one of the gateway's own pages did not prove to be its own. */
+function refusePage(route: Route, request: IncomingMessage, response: ServerResponse, error: ArsenalError): void {
+  if (route.refusals === "problem+json") return answerWithProblem(response, toProblem(error, requestIdOf(request)));
+  refuse(response, { status: 403, message: `${error.message} ${error.details.fix ?? ""}` });
 }
 
 function isBeginning({ path, exact = false }: Route): boolean {

@@ -11,23 +11,37 @@ export function pageTokenMeta(seal: Pick<Seal, "seal">): string {
   return `<meta name="page-token" content="${seal.seal({}, BINDING, DAY_MS)}">`;
 }
 
+/** How a host tells its own pages from programs and from pages of other sites. */
+export interface PageCheck {
+  readonly seal: Pick<Seal, "open">;
+  /** The address that browsers know the gateway by, if it stands behind another name. */
+  readonly publicUrl?: string | undefined;
+  /** Origins that the operator allowed. Their pages need no token; the host has checked them. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+}
+
 /**
- * Why a request that a page of the gateway's own origin made may not change anything: it does not carry the token of such a page. Programs send
- * neither Origin nor Sec-Fetch-Site; the host has checked the origins of other pages.
+ * Refuses a request from a page of the gateway's own origin that is not a read and does not carry the token of such a page. Returns undefined for
+ * all other requests: programs send neither Origin nor Sec-Fetch-Site.
  */
 export function pageRefusal(
   { method, headers }: { readonly method?: string | undefined; readonly headers: IncomingHttpHeaders },
-  seal: Pick<Seal, "open">,
+  { seal, publicUrl, allowedOrigins }: PageCheck,
 ): ArsenalError | undefined {
-  if (method === "GET" || method === "HEAD" || !isOwnPage(headers)) return undefined;
+  if (method === "GET" || method === "HEAD") return undefined;
+  const { host = "", origin, "sec-fetch-site": site } = headers;
+  if (origin === undefined && site === undefined) return undefined;
+  const isOwn = site === "same-origin" || (origin === undefined ? site === "none" : isOwnOrigin(origin, host));
+  if (!isOwn) return undefined;
   const token = headers[HEADER];
   if (typeof token === "string" && seal.open(token, BINDING) !== undefined) return undefined;
   const fix = `Reload the page. A page of your own sends, as ${HEADER}, the page-token that /ui has in its <meta>; it is good for a day.`;
   const problem = token === undefined ? "has no page token" : "has a page token that is wrong or too old";
   return fixable("PERMISSION_DENIED", `This request from a web page ${problem}.`, fix, { field: HEADER });
-}
 
-function isOwnPage({ host = "", origin, "sec-fetch-site": site }: IncomingHttpHeaders): boolean {
-  if (origin === undefined) return site === "same-origin" || site === "none";
-  return origin.toLowerCase().replace(/^https?:\/\//, "") === host.toLowerCase();
+  function isOwnOrigin(given: string, called: string): boolean {
+    const page = given.toLowerCase();
+    if (allowedOrigins?.some((each) => each.toLowerCase() === page) === true) return false;
+    return page === publicUrl || page.replace(/^https?:\/\//, "") === called.toLowerCase();
+  }
 }

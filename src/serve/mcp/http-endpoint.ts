@@ -20,6 +20,7 @@ import { createModernRequests } from "./modern/modern-requests.ts";
 import type { ModernRequestsOptions } from "./modern/suspended-calls.ts";
 import { errorBody, type Plane } from "./plane.ts";
 import { createReply } from "./reply.ts";
+import { createMcpRoom } from "./room.ts";
 import { createSessionStore, NO_ROOM } from "./legacy/session-store.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -28,8 +29,6 @@ type Headers = Readonly<Record<string, string>>;
 const RETRY_SOON = { "retry-after": "1" };
 
 export interface McpEndpointOptions extends ModernRequestsOptions {
-  /** How many legacy sessions there may be: 1000. */
-  readonly sessionLimit?: number;
   /** After so long without an answer, a reply becomes a stream that is kept alive: 15 s. */
   readonly quietMs?: number;
 }
@@ -64,9 +63,9 @@ export function createMcpEndpoints<Key>(open: (key: Key) => Plane, options: McpE
 
 /** Serves a plane over streamable HTTP. */
 export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
-  const { replica, work, clock = systemClock, quietMs = 15_000, sessionLimit: limit = 1000 } = options;
-  const modern = createModernRequests(plane, options);
-  const sessions = createSessionStore({ plane, clock, quietMs, limit, replica });
+  const { replica, work, clock = systemClock, quietMs = 15_000, room = createMcpRoom() } = options;
+  const modern = createModernRequests(plane, { ...options, room });
+  const sessions = createSessionStore({ plane, clock, quietMs, room, replica });
   let closed = false;
 
   async function handle(exchange: HttpExchange): Promise<void> {

@@ -11,6 +11,9 @@ const LIST_FILTERS = {
   resources: "resourcesListChanged",
 } as const;
 
+/** Notifications that are kept until a subscription is acknowledged. */
+const MAX_EARLY = 1000;
+
 export type ServedList = keyof typeof LIST_FILTERS;
 
 export const SERVED_LISTS = Object.keys(LIST_FILTERS) as readonly ServedList[];
@@ -71,7 +74,7 @@ export function openSubscription(
     const push = (notification: RpcNotification): void => {
       if (controller.signal.aborted || !wanted(notification, filter)) return;
       if (early === undefined) deliver(notification);
-      else early.push(notification);
+      else if (early.length < MAX_EARLY) early.push(notification);
     };
     const honoured = await plane.listen(filter, push, { peer, signal: controller.signal });
     if (controller.signal.aborted) return;

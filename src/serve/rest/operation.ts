@@ -90,13 +90,12 @@ export type Answer =
   | { readonly refused: ArsenalError; readonly status?: number; readonly result?: unknown }
   | { readonly events: AsyncIterable<ServerSentEvent> };
 
-/** One event of a stream. */
-export interface ServerSentEvent {
+/** One event of a stream, with its data or with the JSON that was written for all readers, without secrets. */
+export type ServerSentEvent = {
   readonly event: string;
-  readonly data: unknown;
   /** Where a client that lost the stream resumes. */
   readonly id?: string;
-}
+} & ({ readonly data: unknown } | { readonly text: string });
 
 /** What operations work with. */
 export type RestContext = SurfaceContext;

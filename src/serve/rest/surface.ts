@@ -9,7 +9,7 @@ import { startLeasedWork } from "../../state/leased-work.ts";
 import { sha256 } from "../../tool/crypto.ts";
 import { decodePercent } from "../../tool/schema/keywords.ts";
 import { hasRole } from "../administration.ts";
-import { pageRefusal, pageTokenMeta } from "../http/page-token.ts";
+import { pageTokenMeta } from "../http/page-token.ts";
 import { refuseMethodWithProblem } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 import { retryAfter, shuttingDown } from "../work.ts";
@@ -67,8 +67,7 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
         const allow = [...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])].join(", ");
         return refuseMethodWithProblem(request, response, allow);
       }
-      const refusal = isCrossSite(request.headers) ? crossSite() : pageRefusal(request, replica.seal);
-      if (refusal !== undefined) return writer.problem(refusal);
+      if (isCrossSite(request.headers)) return writer.problem(crossSite());
       statusOf = found.operation.statusOf;
       await answer(found, exchange, writer);
     } catch (error) {

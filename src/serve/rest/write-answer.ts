@@ -65,14 +65,19 @@ export function createWriter(
     // Written no faster than it is read, so that one event is all that can be unread.
     const options = { headers, clock, keepAliveMs: KEEP_ALIVE_MS, unreadLimit: Infinity };
     const stream = openEventStream(response, options);
-    const write = ({ data, ...event }: ServerSentEvent): void => stream.write({ ...event, data: toJson(data) });
+    const write = (event: ServerSentEvent): void => {
+      if ("text" in event)
+        return stream.write({ event: event.event, ...(event.id && { id: event.id }), data: event.text });
+      const { data, ...others } = redacted(event, known, redactPart);
+      stream.write({ ...others, data: toJson(data) });
+    };
     const source = given[Symbol.asyncIterator]();
     try {
       for (;;) {
         signal.throwIfAborted();
         const next = await untilAborted(source.next(), signal);
         if (next.done === true) break;
-        write(redacted(next.value, known, redactPart));
+        write(next.value);
         if (response.writableNeedDrain) await once(response, "drain", { signal });
       }
     } catch (error) {
@@ -89,10 +94,10 @@ export function createWriter(
 
 /** An event without known secrets. A secret may be split over several messages of progress. */
 function redacted(
-  { data, ...event }: ServerSentEvent,
+  { data, ...event }: Extract<ServerSentEvent, { data: unknown }>,
   known: Redactor["known"],
   redactPart: (part: string) => string,
-): ServerSentEvent {
+): Extract<ServerSentEvent, { data: unknown }> {
   const shown = known.value(data);
   if (event.event !== "progress" || !isPlainObject(shown) || typeof shown["message"] !== "string")
     return { ...event, data: shown };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createShares } from "../../../tool/shares.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
 
 function dataAfter(log: EventLog, eventId: string): readonly string[] | undefined {
@@ -22,6 +23,24 @@ describe("event log", () => {
     const mark = log.mark(2);
     log.append(2, "a");
     expect(dataAfter(log, mark)).toEqual(["a"]);
+  });
+
+  it("is emptied when it gives way, and goes on", () => {
+    const room = createShares({ count: 9, bytes: 100, perCaller: { bytes: 60 } });
+    const logOf = (id: string): EventLog => createEventLog("a", { take: (giveWay) => room.take({ id }, { giveWay }) });
+    const [first, second, other] = [logOf("a"), logOf("a"), logOf("b")];
+    const mark = first.mark(1);
+    first.append(1, "x".repeat(40));
+    other.append(1, "y".repeat(40));
+    second.append(1, "x".repeat(40));
+    expect(dataAfter(first, mark)).toEqual([]);
+    expect(room.all.bytes).toBe(80);
+    first.append(1, "again");
+    expect(dataAfter(first, mark)).toEqual(["again"]);
+    other.append(1, "z".repeat(100));
+    expect(room.all.bytes).toBe(45);
+    for (const log of [first, second, other]) log.clear();
+    expect(room.all).toEqual({ count: 0, bytes: 0 });
   });
 
   it("gives each event an id of its own", () => {

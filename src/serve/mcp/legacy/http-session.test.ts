@@ -11,6 +11,7 @@ import { createSamplePlane, type SamplePlane, text } from "../../../../test/mcp/
 import type { JsonObject, RpcNotification } from "../../../mcp/protocol.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import type { McpEndpointOptions } from "../http-endpoint.ts";
+import { createMcpRoom } from "../room.ts";
 
 let open: SampleEndpoint[] = [];
 afterEach(async () => {
@@ -262,7 +263,7 @@ describe("a session", () => {
   });
 
   it("makes room for a new one where there are too many and it is not in use", async () => {
-    const { post, initialize, plane } = await serve({ sessionLimit: 2 });
+    const { post, initialize, plane } = await serve({ room: createMcpRoom({ sessions: 2 }) });
     const first = await initialize();
     const second = await initialize();
     await post(call(1, "echo"), first);
@@ -278,13 +279,44 @@ describe("a session", () => {
   });
 
   it("makes room at the cost of its own caller first", async () => {
-    const { post, initialize } = await serve({ sessionLimit: 3 });
+    const { post, initialize } = await serve({ room: createMcpRoom({ sessions: 3 }) });
     const others = await initialize({}, { "x-caller": "bob" });
     const first = await initialize();
     const second = await initialize();
     const third = await initialize();
     const statuses = [others, first, second, third].map(async (one) => (await post(call(1, "echo"), one)).status);
     expect(await Promise.all(statuses)).toEqual([200, 404, 200, 200]);
+  });
+
+  it("gives way to a caller with fewer, even in use, and never to one with more", async () => {
+    const { get, post, initialize } = await serve({ room: createMcpRoom({ sessions: 3 }) });
+    const bob = await initialize({}, { "x-caller": "bob" });
+    const own = [await initialize(), await initialize()];
+    const streams = await Promise.all([bob, ...own].map((session) => get(session)));
+    expect((await post(legacy(1, "initialize", { protocolVersion: "2025-11-25" }))).status).toBe(503);
+    const eve = await initialize({}, { "x-caller": "eve" });
+    const statuses = [bob, ...own, eve].map(async (one) => (await post(call(1, "echo"), one)).status);
+    expect(await Promise.all(statuses)).toEqual([200, 404, 200, 200]);
+    await streams[1]?.text();
+  });
+
+  it("shares its room with the sessions at other addresses", async () => {
+    const room = createMcpRoom({ sessions: 2 });
+    const [one, other] = [await serve({ room }), await serve({ room })];
+    const first = await one.initialize();
+    await other.initialize();
+    await other.initialize();
+    expect((await one.post(call(1, "echo"), first)).status).toBe(404);
+  });
+
+  it("counts what its client says about itself", async () => {
+    const room = createMcpRoom();
+    const { initialize, get } = await serve({ room });
+    const session = await initialize({ experimental: { text: "x".repeat(50_000) } });
+    expect(room.sessions.all.bytes).toBeGreaterThan(50_000);
+    await get(session, "DELETE");
+    expect(room.sessions.all).toEqual({ count: 0, bytes: 0 });
+    expect(room.logs.all).toEqual({ count: 0, bytes: 0 });
   });
 
   it("serves 50 callers at once, each with questions of its own", async () => {

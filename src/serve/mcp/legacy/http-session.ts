@@ -7,6 +7,7 @@ import { createLegacySession } from "./legacy-session.ts";
 import { isResponse } from "../../../mcp/message.ts";
 import type { Plane } from "../plane.ts";
 import type { Replica } from "../replica.ts";
+import type { McpRoom } from "../room.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";
 
@@ -57,12 +58,15 @@ export function createHttpSession(parts: {
   readonly streamKind: string;
   /** A session that another process began, to go on with. */
   readonly record: SessionRecord | undefined;
+  readonly room: Pick<McpRoom, "logs">;
+  /** Says how much the client makes the session keep, in bytes. Throws if there is no room for it. */
+  keeps(bytes: number): void;
   /** Called once when the session has ended in this process, whatever ended it. */
   ended(): void;
 }) {
-  const { id, plane, principal, clock, quietMs, replica, records, record } = parts;
+  const { id, plane, principal, clock, quietMs, replica, records, record, room, keeps } = parts;
   const key = records.keyOf(id);
-  const log = createEventLog(replica.id);
+  const log = createEventLog(replica.id, { take: (giveWay) => room.logs.take(principal, { giveWay }) });
   const streams = new Map<RequestId, RequestStream>();
   const legacy = createLegacySession({
     plane,
@@ -76,6 +80,7 @@ export function createHttpSession(parts: {
     },
     changed: (change) => records.update(id, change).catch(() => undefined),
     record,
+    keeps,
   });
   let own: EventStream | undefined;
   /** The last event that was written to the session's own stream. */
@@ -224,6 +229,7 @@ export function createHttpSession(parts: {
       for (const stream of streams.values()) stream.reply?.end();
       streams.clear();
       own?.end();
+      log.clear();
       await closing;
     })();
     return ended;

@@ -28,6 +28,8 @@ const NO_HEADERS: Headers = {};
 const MAX_DESCRIPTION = 65_536;
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URIS = 262_144;
+/** Notifications that are kept until `initialize` is answered. */
+const MAX_EARLY = 1000;
 
 /** Speaks the protocol of 2025-11-25 and older with one client, and hands its requests to the plane. */
 export function createLegacySession(parts: {
@@ -41,6 +43,8 @@ export function createLegacySession(parts: {
   readonly asker?: string;
   /** A session that another process began, to go on with. */
   readonly record?: SessionRecord | undefined;
+  /** Told how much the client makes the session keep, in bytes. Throws if there is no room for it. */
+  keeps?(bytes: number): void;
   /** Called before `initialize` is answered. */
   opened?(peer: Peer): Promise<void>;
   /** Called before the request is answered that changed a setting. */
@@ -60,6 +64,8 @@ export function createLegacySession(parts: {
   let opening: Promise<PlaneSession> | undefined;
   let session: PlaneSession | undefined;
   let settings: SessionSettings = { subscriptions: [] };
+  /** Characters in what the client said about itself. */
+  let described = 0;
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);
 
@@ -102,7 +108,8 @@ export function createLegacySession(parts: {
     const { protocolVersion: wanted, capabilities, clientInfo } = params;
     if (typeof wanted !== "string")
       return refuse(id, "initialize needs protocolVersion, a string such as 2025-11-25.", RPC.invalidParams);
-    if (JSON.stringify([capabilities, clientInfo]).length > MAX_DESCRIPTION) {
+    described = JSON.stringify([capabilities, clientInfo]).length;
+    if (described > MAX_DESCRIPTION) {
       const message = `clientInfo and capabilities have more than ${MAX_DESCRIPTION} characters. Send less about the client.`;
       return refuse(id, message, RPC.invalidParams);
     }
@@ -122,6 +129,7 @@ export function createLegacySession(parts: {
     try {
       const opened = await opening;
       const { info, capabilities: offered, instructions } = await opened.describe();
+      parts.keeps?.(described);
       await parts.opened?.(client);
       if (lifetime.signal.aborted) return;
       session = opened;
@@ -143,6 +151,7 @@ export function createLegacySession(parts: {
   async function restore({ protocolVersion, info, capabilities, ...record }: SessionRecord): Promise<void> {
     peer = { era: "legacy", protocolVersion, ...(info && { info }), capabilities, principal };
     early = undefined;
+    described = JSON.stringify([capabilities, info]).length;
     opening = plane.openSession(peer, { push, ask: questions.ask(undefined, lifetime.signal, capabilities) });
     session = await opening;
     await apply(record);
@@ -178,7 +187,7 @@ export function createLegacySession(parts: {
   function push(pushed: RpcNotification): void {
     if (lifetime.signal.aborted) return;
     if (early === undefined) send(pushed);
-    else early.push(pushed);
+    else if (early.length < MAX_EARLY) early.push(pushed);
   }
 
   async function run(asked: Pick<Exchange, "id" | "method" | "params" | "headers" | "peer">): Promise<void> {
@@ -197,7 +206,10 @@ export function createLegacySession(parts: {
     try {
       if (session === undefined) await ready;
       if (session === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "initialize failed." });
-      if (asked.method === "resources/subscribe") refuseExcess(settings, asked.params);
+      if (asked.method === "resources/subscribe") {
+        const length = lengthWith(settings, asked.params);
+        parts.keeps?.(described + length);
+      }
       const result = await session.handle(exchange);
       await keep(exchange);
       message = answer(id, result);
@@ -234,6 +246,8 @@ export function createLegacySession(parts: {
 
   return {
     receive,
+    /** Answers a request with an error, without running it. */
+    refuse,
     /** Resolves when a session from another process can be used here. Rejects if it cannot. */
     ready: ready ?? Promise.resolve(),
     apply,
@@ -273,9 +287,11 @@ function changeOf(method: string, params: JsonObject): ((settings: SessionSettin
   }
 }
 
-function refuseExcess({ subscriptions }: SessionSettings, { uri }: JsonObject): void {
+/** Counts the characters in the URIs that a session has with one more. Throws if they are too many. */
+function lengthWith({ subscriptions }: SessionSettings, { uri }: JsonObject): number {
   const kept = [...subscriptions, String(uri)];
-  if (kept.length <= MAX_SUBSCRIPTIONS && kept.join("").length <= MAX_URIS) return;
+  const { length } = kept.join("");
+  if (kept.length <= MAX_SUBSCRIPTIONS && length <= MAX_URIS) return length;
   const message = `A session has at most ${MAX_SUBSCRIPTIONS} subscriptions, with ${MAX_URIS} characters of URIs in all. Unsubscribe from some first.`;
   throw new RpcError({ code: RPC.invalidRequest, message });
 }

@@ -7,11 +7,14 @@ import type { StreamEvent } from "../reply.ts";
 import type { Plane } from "../plane.ts";
 import { askedBy } from "../questions.ts";
 import { orAway, type Replica } from "../replica.ts";
+import type { McpRoom } from "../room.ts";
+import type { Share } from "../../../tool/shares.ts";
 import { createHttpSession, type HttpSession } from "./http-session.ts";
 import { createSessionRecords, IDLE_MS, isSame, type SessionNews, type SessionRecord } from "./session-records.ts";
 
 interface Entry {
   readonly session: HttpSession;
+  readonly share: Share;
   usedAt: number;
   /** When the other processes last learned that the session is in use. */
   toldAt: number;
@@ -21,20 +24,20 @@ interface Entry {
 /** The other processes learn this often that a session is in use, so that they may take it for idle so much too early. */
 const TELL_MS = 60_000;
 const LONGEST_REASON = 500;
+/** About what a session takes before its client has said anything. */
+const SESSION_BYTES = 16 * 1024;
 
-/** The sessions of one endpoint, in every process. They are kept until they are ended, have been idle too long, or make room for new ones. */
+/** The sessions of one endpoint, in every process. They are kept until they are ended, have been idle too long, or give way to callers with fewer. */
 export function createSessionStore(parts: {
   readonly plane: Plane;
   readonly clock: Clock;
-  /** How many sessions this process holds. */
-  readonly limit: number;
+  readonly room: Pick<McpRoom, "sessions" | "logs">;
   readonly quietMs: number;
   readonly replica: Replica;
 }) {
-  const { plane, clock, limit, replica } = parts;
+  const { plane, clock, room, replica } = parts;
   const records = createSessionRecords(replica, plane.name, clock);
   const kinds = { message: `session/${plane.name}`, stream: `stream/${plane.name}` };
-  /** Least recently used first. */
   const entries = new Map<string, Entry>();
   const closing = new AbortController();
   let stopWatching: (() => void) | undefined;
@@ -90,32 +93,36 @@ export function createSessionStore(parts: {
     void records.update(entry.session.id).catch(() => undefined);
   }
 
-  function add(session: HttpSession): boolean {
-    if (entries.size >= limit) {
-      // A caller with many sessions loses its own before others lose theirs.
-      const unused = [...entries.values()].filter((entry) => !entry.session.busy);
-      const idle = unused.find((entry) => isSame(entry.session.principal, session.principal)) ?? unused[0];
-      if (idle === undefined) return false;
-      // Another process may still use what it began.
-      void (idle.session.isRestored ? idle.session.end() : endEverywhere(idle.session));
-    }
+  function add(session: HttpSession, share: Share): void {
     const toldAt = session.isRestored ? Number.NEGATIVE_INFINITY : clock.now();
-    const entry: Entry = { session, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
+    const entry: Entry = { session, share, usedAt: clock.now(), toldAt, stopTimer: () => undefined };
     touch(entry);
     entries.set(session.id, entry);
     // If the store is away, the session goes on with what it has here.
     stopWatching ??= records.watch((key, news) => void heard(key, news).catch(() => undefined));
     watch(entry, IDLE_MS);
-    return true;
   }
 
   function create(id: string, principal: Principal, record?: SessionRecord): HttpSession | undefined {
+    const share = room.sessions.take(principal, {
+      bytes: SESSION_BYTES + (record === undefined ? 0 : JSON.stringify(record).length),
+      isInUse: () => session.busy,
+      // Another process may still use a session that it began.
+      giveWay: () => void (session.isRestored ? session.end() : endEverywhere(session)),
+    });
+    if (share === undefined) return undefined;
     const ended = (): void => {
       entries.get(id)?.stopTimer();
       entries.delete(id);
+      share.release();
     };
-    const session = createHttpSession({ ...parts, id, principal, records, streamKind: kinds.stream, record, ended });
-    return add(session) ? session : undefined;
+    const keeps = (bytes: number): void => {
+      if (!share.resize(SESSION_BYTES + bytes)) throw new RpcError({ code: RPC.invalidRequest, message: NO_ROOM });
+    };
+    const streamKind = kinds.stream;
+    const session = createHttpSession({ ...parts, id, principal, records, streamKind, record, keeps, ended });
+    add(session, share);
+    return session;
   }
 
   function inUse(id: string, principal: Principal): HttpSession | undefined {
@@ -123,8 +130,7 @@ export function createSessionStore(parts: {
     if (entry === undefined || !isSame(entry.session.principal, principal)) return undefined;
     entry.usedAt = clock.now();
     touch(entry);
-    entries.delete(id);
-    entries.set(id, entry);
+    entry.share.renew();
     return entry.session;
   }
 
@@ -172,7 +178,7 @@ export function createSessionStore(parts: {
   }
 
   return {
-    /** Begins a session. Undefined if there is no room: as many sessions as are allowed, and all of them in use. */
+    /** Begins a session. Undefined if there is no room: all sessions are in use, and nobody has more than this caller. */
     open: (principal: Principal): HttpSession | undefined => create(randomUUID(), principal),
     /** The session of that id, if it is this caller's. One from another process goes on here. Rejects if it cannot. */
     find: async (id: string, principal: Principal) => inUse(id, principal) ?? restore(id, principal),

@@ -10,7 +10,9 @@ import { sharedMemory } from "../../../../test/mcp/shared-memory.ts";
 import { createReplica, type Replica } from "../replica.ts";
 import { createHttpServer, type HttpServerOptions } from "../../http/http-server.ts";
 import type { Exchange, Peer, Plane, PlaneSession, Push } from "../plane.ts";
-import { createSseEndpoint, type SseEndpoint, type SseEndpointOptions } from "./sse-endpoint.ts";
+import { createMcpRoom } from "../room.ts";
+import { createSseEndpoint, type SseEndpoint } from "./sse-endpoint.ts";
+import type { ModernRequestsOptions } from "../modern/suspended-calls.ts";
 
 interface EchoPlane extends Plane {
   /** Who opened the sessions, in order. */
@@ -88,7 +90,7 @@ afterEach(async () => {
 });
 
 async function serve(
-  options: Partial<SseEndpointOptions> = {},
+  options: Partial<ModernRequestsOptions> = {},
   edge: Partial<HttpServerOptions> = {},
 ): Promise<Served> {
   const plane = echoPlane();
@@ -218,7 +220,7 @@ describe("the stream", () => {
   });
 
   it("is refused above the number of clients that are taken, until one goes", async () => {
-    const { url, plane } = await serve({ maxSessions: 1 });
+    const { url, plane } = await serve({ room: createMcpRoom({ streams: 1 }) });
     const stream = await openStream(url);
     await post(stream.messages, { ...ping, method: "initialize", params: { protocolVersion: "2024-11-05" } });
     await stream.next();
@@ -228,6 +230,21 @@ describe("the stream", () => {
     stream.close();
     await closed;
     await openStream(url);
+  });
+
+  it("takes a bounded number of requests at once", async () => {
+    const room = createMcpRoom();
+    const { url } = await serve({ room });
+    const stream = await openStream(url);
+    await post(stream.messages, { ...ping, method: "initialize", params: { protocolVersion: "2024-11-05" } });
+    await stream.next();
+    const shares = Array.from({ length: 256 }, () => room.posted.take({ id: "local" }));
+    await post(stream.messages, { ...ping, id: 7 });
+    expect(await stream.next()).toContain("Too many requests are under way");
+    for (const share of shares) share?.release();
+    await post(stream.messages, { ...ping, id: 8 });
+    expect(await stream.next()).toContain('"result"');
+    expect(room.posted.all.count).toBe(0);
   });
 
   it("is opened by GET only, and posted to by POST only", async () => {

@@ -6,18 +6,15 @@ import { refuse, refuseMethod } from "../../http/answer.ts";
 import type { HttpExchange, Route } from "../../surface.ts";
 import { beginsWork, refuseNew } from "../shutdown.ts";
 import { createLegacySession, type LegacySession } from "./legacy-session.ts";
-import { readMessage } from "../../../mcp/message.ts";
-import { RPC, RpcError, type RpcMessage } from "../../../mcp/protocol.ts";
+import { isResponse, readMessage } from "../../../mcp/message.ts";
+import { RPC, type RequestId, RpcError, type RpcMessage } from "../../../mcp/protocol.ts";
+import type { Share } from "../../../tool/shares.ts";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { openEventStream } from "../reply.ts";
 import type { Plane } from "../plane.ts";
+import { createMcpRoom } from "../room.ts";
 import type { ModernRequestsOptions } from "../modern/suspended-calls.ts";
 import { isSame } from "./session-records.ts";
-
-export interface SseEndpointOptions extends Omit<ModernRequestsOptions, "suspendedLimit"> {
-  /** Streams open at one time. Default 256. */
-  readonly maxSessions?: number;
-}
 
 /** The transport of 2024-11-05: a stream for what the server says, and an address for what the client says. */
 export type SseEndpoint = ReturnType<typeof createSseEndpoint>;
@@ -26,6 +23,8 @@ interface Stream {
   readonly principal: Principal;
   readonly response: ServerResponse;
   readonly session: LegacySession;
+  /** What the requests under way take, by their ids. */
+  readonly running: Map<RequestId, Share>;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -35,18 +34,20 @@ const KIND = "sse";
 const STREAM_PATH = "/sse";
 const MESSAGES_PATH = "/sse/messages";
 
+const TOO_MANY = "Too many requests are under way. Wait for some to end, then send this one again.";
+
 /** Proxies cut a connection that is silent for half a minute or more. */
 const KEEP_ALIVE_MS = 15_000;
 
 /** Serves clients that know only HTTP+SSE, which newer revisions of the protocol replaced. */
-export function createSseEndpoint(plane: Plane, options: SseEndpointOptions) {
-  const { maxSessions = 256, clock = systemClock, work, replica } = options;
+export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) {
+  const { room = createMcpRoom(), clock = systemClock, work, replica } = options;
   const streams = new Map<string, Stream>();
   const closing = new AbortController();
   const stopServing = replica.serve(KIND, async ({ id, principal, message, headers }) => {
     const stream = find(String(id), principal as Principal);
     if (stream === undefined) throw new RpcError({ code: RPC.invalidRequest, message: "There is no such session." });
-    stream.session.receive(message, headers as Headers);
+    receive(stream, message, headers as Headers);
     return {};
   });
 
@@ -56,16 +57,27 @@ export function createSseEndpoint(plane: Plane, options: SseEndpointOptions) {
     // If the store is away, the session still works in this process.
     await replica.enter()?.catch(() => undefined);
     if (response.destroyed) return;
-    if (streams.size >= maxSessions) {
-      const message = `${maxSessions} clients are connected, and no more are taken. Try again later, or connect to /mcp.`;
+    const share = room.streams.take(principal, { isInUse: () => true, giveWay: () => response.end() });
+    if (share === undefined) {
+      const message = `${room.streams.all.count} clients are connected, and no more are taken. Try again later, or connect to /mcp.`;
       return refuse(response, { status: 503, message }, { "retry-after": "10" });
     }
     const id = `${replica.id}.${randomBytes(24).toString("base64url")}`;
     const stream = openEventStream(response, { clock, keepAliveMs: KEEP_ALIVE_MS });
-    const send = (message: RpcMessage): void => stream.write({ data: JSON.stringify(message) });
-    const session = createLegacySession({ plane, principal, send });
-    streams.set(id, { principal, response, session });
+    const running: Stream["running"] = new Map();
+    const finish = (requestId: RequestId): void => {
+      running.get(requestId)?.release();
+      running.delete(requestId);
+    };
+    const send = (message: RpcMessage): void => {
+      if (isResponse(message)) finish(message.id as RequestId);
+      stream.write({ data: JSON.stringify(message) });
+    };
+    const session = createLegacySession({ plane, principal, send, dropped: finish });
+    streams.set(id, { principal, response, session, running });
     response.once("close", () => {
+      share.release();
+      for (const each of running.values()) each.release();
       streams.delete(id);
       void session.close();
     });
@@ -97,7 +109,18 @@ export function createSseEndpoint(plane: Plane, options: SseEndpointOptions) {
       }
     }
     response.writeHead(202).end();
-    stream?.session.receive(read.value, headers);
+    if (stream !== undefined) receive(stream, read.value, headers);
+  }
+
+  /** Hands a message to its session. A request takes room until it is answered; no open HTTP request stands for it. */
+  function receive({ principal, session, running }: Stream, value: unknown, headers: Headers): void {
+    const received = readMessage(value);
+    const { id } = received.kind === "request" ? received.message : {};
+    if (id === undefined || running.has(id)) return session.receive(value, headers);
+    const share = room.posted.take(principal, { bytes: Number(headers["content-length"]) || 0 });
+    if (share === undefined) return session.refuse(id, TOO_MANY);
+    running.set(id, share);
+    session.receive(value, headers);
   }
 
   /** A stream of this process. Somebody else's is as if it did not exist. */

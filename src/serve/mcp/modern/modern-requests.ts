@@ -14,6 +14,7 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { type Envelope, readEnvelope } from "../../../mcp/envelope.ts";
 import { answer, failure } from "../../../mcp/message.ts";
 import { errorBody, type Plane } from "../plane.ts";
+import { createMcpRoom } from "../room.ts";
 import { openSubscription } from "../subscription.ts";
 import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./suspended-calls.ts";
 
@@ -43,7 +44,8 @@ const CACHEABLE = /^(?:server\/discover|resources\/read|(?:tools|prompts|resourc
 
 /** Speaks the protocol of 2026-07-28, and hands requests to the plane. */
 export function createModernRequests(plane: Plane, options: ModernRequestsOptions) {
-  const calls = createSuspendedCalls(plane.name, options);
+  const { room = createMcpRoom() } = options;
+  const calls = createSuspendedCalls(plane.name, { ...options, room });
   const subscriptions = new Set<Leg>();
   /** Who the plane says it is; asked once, and again with each `server/discover`. */
   let serverInfo: JsonObject | undefined;
@@ -67,8 +69,16 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
       throw new RpcError({ code: RPC.methodNotFound, message: `Method not found: ${method}` });
     if (method === "server/discover") return { answer: discover(), cancel: () => undefined };
     if (method === "subscriptions/listen") {
+      const giveWay = (): void => subscription.cancel();
+      const bytes = JSON.stringify(params).length;
+      const share = room.subscriptions.take(principal, { bytes, isInUse: () => true, giveWay });
+      if (share === undefined)
+        throw new RpcError({ code: RPC.internalError, message: "Too many subscriptions are open: try again later." });
       const subscription = openSubscription(plane, { id, params, peer, notify });
-      const forget = (): void => void subscriptions.delete(subscription);
+      const forget = (): void => {
+        share.release();
+        subscriptions.delete(subscription);
+      };
       subscriptions.add(subscription);
       subscription.answer.then(forget, forget);
       return subscription;

@@ -11,6 +11,7 @@ import type { JsonObject, RpcNotification, RpcRequest } from "../../../mcp/proto
 import { localOperator } from "../../../guard/principal.ts";
 import { createManualClock, type ManualClock } from "../../../testing/manual-clock.ts";
 import { createModernRequests } from "./modern-requests.ts";
+import { createMcpRoom } from "../room.ts";
 import { createSeal, type Seal } from "./seal.ts";
 
 /** A client that can be asked, and repeats its requests. */
@@ -29,11 +30,11 @@ interface Client {
 const alone = await aloneOnMemory();
 const ABILITIES = { elicitation: {}, sampling: {}, roots: {} };
 
-function client(more: Readonly<Record<string, SampleTool>> = {}, suspendedLimit = 1000, seal?: Seal): Client {
+function client(more: Readonly<Record<string, SampleTool>> = {}, suspended = 1000, seal?: Seal): Client {
   const replica = { ...alone.replica, ...(seal && { seal }) };
   const plane = createSamplePlane(more);
   const clock = createManualClock();
-  const requests = createModernRequests(plane, { ...alone, clock, suspendedLimit, replica });
+  const requests = createModernRequests(plane, { ...alone, clock, room: createMcpRoom({ suspended }), replica });
   const notified: RpcNotification[] = [];
   let cancel = (): void => undefined;
   let id = 0;

@@ -8,6 +8,8 @@ import { unaskable } from "../client-abilities.ts";
 import type { Exchange } from "../plane.ts";
 import type { Work } from "../../work.ts";
 import type { Replica } from "../replica.ts";
+import { createMcpRoom, type McpRoom } from "../room.ts";
+import type { Share } from "../../../tool/shares.ts";
 import type { SealBinding } from "./seal.ts";
 
 /** The request that a call's notifications and answer travel on at present. */
@@ -35,8 +37,8 @@ export interface ModernRequestsOptions {
   readonly replica: Replica;
   /** The work of the gateway. While it drains, new requests are refused; those that other processes run for this one count as work. */
   readonly work: Pick<Work, "run" | "draining" | "retryAfterS">;
-  /** How many calls may wait for their client; 1000 by default. */
-  readonly suspendedLimit?: number;
+  /** Shared by all addresses of the gateway. Defaults to room of its own. */
+  readonly room?: McpRoom;
   readonly clock?: Clock;
 }
 
@@ -63,6 +65,7 @@ const MAY_ASK: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "reso
 /** Tells the state of a suspended call from what a plane may have sealed with the same key. */
 const MARK = "call.";
 const KEPT_NOTIFICATIONS = 100;
+const KEPT_CHARACTERS = 262_144;
 /** How long a call waits for its client, as long as its sealed state is good. */
 const LONGEST_WAIT_MS = 600_000;
 
@@ -71,7 +74,7 @@ const LONGEST_WAIT_MS = 600_000;
  * call waits in this process, to which other processes hand the answers.
  */
 export function createSuspendedCalls(plane: string, options: ModernRequestsOptions) {
-  const { replica, work, suspendedLimit = 1000, clock = systemClock } = options;
+  const { replica, work, room = createMcpRoom(), clock = systemClock } = options;
   const { seal } = replica;
   const live = new Set<Call>();
   const waiting = new Map<string, Call>();
@@ -91,6 +94,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     const questions = new Map<string, Question>();
     /** What was said while no request was open; the repeat gets it. */
     const kept: RpcNotification[] = [];
+    let keptLength = 0;
     let carrier: (Carrier & Pick<Question, "resolve" | "reject">) | undefined;
     let { capabilities } = first;
     let outcome: { readonly result: JsonObject } | { readonly error: unknown } | undefined;
@@ -100,6 +104,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     let currentRound = 0;
     let isScheduled = false;
     let stopWaiting: (() => void) | undefined;
+    let share: Share | undefined;
     const call: Call = { goOn: goOnWith, end };
 
     function carry(next: Carrier): Leg {
@@ -124,13 +129,21 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
 
     function forget(): void {
       live.delete(call);
+      stopWaitingForClient();
+    }
+
+    function stopWaitingForClient(): void {
       waiting.delete(id ?? "");
       stopWaiting?.();
+      share?.release();
     }
 
     function notify(notification: RpcNotification): void {
       if (carrier === undefined) {
-        if (kept.length < KEPT_NOTIFICATIONS) kept.push(notification);
+        const { length } = JSON.stringify(notification);
+        if (kept.length >= KEPT_NOTIFICATIONS || keptLength + length > KEPT_CHARACTERS) return;
+        keptLength += length;
+        kept.push(notification);
         return;
       }
       const { progressToken } = carrier;
@@ -184,14 +197,19 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
 
     function suspend(): void {
       if (carrier === undefined || questions.size === 0) return;
-      if (waiting.size >= suspendedLimit) {
+      share = room.suspended.take(binding.principal, {
+        bytes: JSON.stringify(params).length,
+        isInUse: () => true,
+        giveWay: () => end("The call gave way to callers with fewer calls that wait for their clients."),
+      });
+      if (share === undefined) {
         const message = "Too many calls wait for their clients' answers: try again later.";
         for (const question of questions.values()) question.reject(new RpcError({ code: RPC.internalError, message }));
         return;
       }
       id ??= randomUUID();
       currentRound += 1;
-      if (!answerWith({ call: id, round: currentRound, owner: replica.id })) return;
+      if (!answerWith({ call: id, round: currentRound, owner: replica.id })) return share.release();
       waiting.set(id, call);
       const endLate = (): void => end("The client did not answer in time.");
       stopWaiting = clock.after(LONGEST_WAIT_MS, endLate, { background: true });
@@ -223,10 +241,10 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
 
     function goOnWith(round: unknown, inputResponses: unknown, next: Carrier): Leg {
       if (round !== currentRound) throw invalidState();
-      waiting.delete(id ?? "");
-      stopWaiting?.();
+      stopWaitingForClient();
       const leg = carry(next);
       for (const notification of kept.splice(0)) notify(notification);
+      keptLength = 0;
       for (const [key, question] of questions) {
         const response = responseTo(key, inputResponses);
         if (response !== undefined) question.resolve(response);

@@ -28,23 +28,34 @@ export const eventOperations: readonly Operation[] = [
   operation("followEvents", "GET /events", {
     summary: "Follow what happens in every process on the same state, as server-sent events",
     description:
-      "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. Events of other processes come about a second later; those from the first second after nobody listened may be missing. Events name tools that policy hides, too. An operator who belongs to a tenant sees the events of that tenant's calls.",
+      "The stream has no end. Each entry has an id: send the last one as `Last-Event-ID` to resume after it. A reader that is too slow gets a `gap` and is disconnected. One caller may have 64 readers at once, all callers together 256. Events of other processes come about a second later; those from the first second after nobody listened may be missing. Events name tools that policy hides, too. An operator who belongs to a tenant sees the events of that tenant's calls.",
     query: object("", [], {
       names: list({ enum: EVENT_NAMES }, "Only events of these names: `call-finished,ensemble-failed`. Default: all."),
       level: choice(EVENT_LEVELS, "Only events of this level or a higher one. Default: all."),
     }),
     headers: { "last-event-id": "The id of the last event that you have." },
     endless: true,
+    problems: ["RATE_LIMITED"],
     answers: { 200: { description: "Events as they happen.", events: { event: EVENT, gap: GAP } } },
-    async run({ query: { names, level }, principal: { tenant }, header, signal }, context) {
+    async run({ query: { names, level }, principal, header, signal }, context) {
       const after = header("last-event-id");
       // Listening begins before the answer does: what happens once the caller has its headers is not missed.
-      const entries = await administrationOf(context).events.follow({ names, level, tenant, after, signal });
+      const entries = await administrationOf(context).events.follow({
+        reader: principal,
+        names,
+        level,
+        tenant: principal.tenant,
+        after,
+        signal,
+      });
       return { events: written(entries) };
     },
   }),
 ];
 
 async function* written(entries: AsyncIterable<FeedEntry>): AsyncGenerator<ServerSentEvent, void, undefined> {
-  for await (const { id, event } of entries) yield { id, event: event.name === "gap" ? "gap" : "event", data: event };
+  for await (const entry of entries) {
+    const { id, event } = entry;
+    yield { id, event: event.name === "gap" ? "gap" : "event", text: entry.text };
+  }
 }

@@ -1,0 +1,24 @@
+import { createShares } from "../../tool/shares.ts";
+
+const MIB = 1024 * 1024;
+
+/** Room that one process has for what MCP clients make it hold, at all its addresses together. */
+export type McpRoom = ReturnType<typeof createMcpRoom>;
+
+/** Divides the room fairly: one caller may have all of it while nobody else needs it, and gives way to callers with less. */
+export function createMcpRoom({ sessions = 1000, streams = 256, suspended = 1000 } = {}) {
+  return {
+    /** Legacy sessions, with what their clients said about themselves and subscribed to. */
+    sessions: createShares({ count: sessions, bytes: 64 * MIB }),
+    /** Events that sessions keep for clients that come back. */
+    logs: createShares({ count: Infinity, bytes: 64 * MIB, perCaller: { bytes: 32 * MIB } }),
+    /** Open streams of HTTP+SSE. */
+    streams: createShares({ count: streams }),
+    /** Requests under way that came by HTTP+SSE, where no open HTTP request stands for them. */
+    posted: createShares({ count: 1024, bytes: 64 * MIB, perCaller: { count: 256, bytes: 16 * MIB } }),
+    /** Calls that wait for their client's answer, with their arguments. */
+    suspended: createShares({ count: suspended, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
+    /** Subscriptions of modern clients, with the URIs in them. */
+    subscriptions: createShares({ count: 1000, bytes: 64 * MIB, perCaller: { bytes: 16 * MIB } }),
+  };
+}
