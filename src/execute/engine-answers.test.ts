@@ -48,7 +48,7 @@ function engineOf(handler: Handler, { obligations = {}, source = "mcp", auditFai
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
     limits: createLocalLimits({ clock }),
-    audit: createCallAudit({ log: { ...log, append }, emit, strict: true }),
+    audit: createCallAudit({ log: { ...log, append }, emit, clock, strict: true }),
     idempotency: createIdempotency(state, clock),
     health: createHealth({ clock, emit }),
     ensembleSettings: () => ({}),

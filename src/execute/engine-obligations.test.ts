@@ -70,7 +70,7 @@ function setUp(handler: Handler, obligations: Obligations = {}, options: Options
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
     limits: createLocalLimits({ clock }),
-    audit: createCallAudit({ log, emit: () => {}, strict: true }),
+    audit: createCallAudit({ log, emit: () => {}, clock, strict: true }),
     idempotency: createIdempotency(state, clock),
     health,
     ensembleSettings: options.ensembleSettings ?? (() => ({})),

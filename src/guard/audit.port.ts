@@ -5,8 +5,8 @@ import type { Place } from "./scan/finding.ts";
 /** Keeps what was done, so that nobody can change it later unnoticed. Records are only ever added, each one bound to the one before. */
 export interface AuditLog {
   readonly name: string;
-  /** Adds a record after all those given before it. Resolves once it is kept as safely as this log promises; rejects if it is not kept. */
-  append(record: AuditRecord): Promise<void>;
+  /** Adds a record after all those given before it. Resolves once it is kept as safely as asked; rejects if it is not kept. */
+  append(record: AuditRecord, options?: AppendOptions): Promise<void>;
   /** Where the log ends now. Kept elsewhere, it proves later that nothing up to here was cut off. */
   head(): Promise<AuditHead>;
   /** Reads records back, newest first, before `before`. Keeps one page in memory; skips lines that are not records. Omitted if the log cannot be read back. */
@@ -15,6 +15,11 @@ export interface AuditLog {
   verify?(options?: VerifyAuditOptions): Promise<Verification>;
   /** Keeps what was given, signs the end and releases what is held. Safe to call twice; nothing can be added afterwards. */
   close(): Promise<void>;
+}
+
+export interface AppendOptions {
+  /** What the record must survive: a `crash` of this process, or everything that this log protects from. Defaults to `everything`. */
+  readonly survives?: "crash" | "everything";
 }
 
 export interface ReadAuditOptions {
@@ -38,7 +43,7 @@ export interface KeptRecord {
   readonly [field: string]: unknown;
 }
 
-/** What a log proves: that it is whole, or the first place where it is not. */
+/** The result of checking a log: it is whole, or the first place where it is not. */
 export type Verification =
   | {
       readonly ok: true;
@@ -46,6 +51,8 @@ export type Verification =
       readonly head: AuditHead;
       /** The last record that a checked signature covers; what follows can be forged by anybody who can write the log. 0 if there is none. */
       readonly signedUpTo: number;
+      /** How many records its `gap` records report as missing. Omitted if there are none. */
+      readonly missing?: number;
     }
   | {
       readonly ok: false;
@@ -136,9 +143,14 @@ export interface PinAcceptedRecord {
   readonly by: string;
 }
 
-/** An operator changed the gateway, or tried to. */
+/**
+ * An operator changed the gateway, or tried to. An action leaves two records, `started` before it runs and its outcome afterwards, or one if it was
+ * denied before it ran. One that only started hung, or ended the process.
+ */
 export interface OperatorActionRecord {
   readonly kind: "operator-action";
+  /** The same in both records of an action. */
+  readonly id: string;
   /** The operation of the REST API: `addMcpServer`, `deleteTool`, … */
   readonly action: string;
   /** What it changed: ids of tools, or the name of an ensemble. Empty for the gateway itself. At most 100. */
@@ -147,7 +159,7 @@ export interface OperatorActionRecord {
   readonly more?: number;
   readonly by: string;
   readonly tenant?: string;
-  readonly outcome: "done" | "denied" | "failed";
+  readonly outcome: "started" | "done" | "denied" | "failed";
   readonly code?: ErrorCode;
   /** What was sent with it, without values. Omitted if there was nothing, or the caller lacks the role. */
   readonly arguments?: AuditedArguments;

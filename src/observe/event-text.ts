@@ -1,4 +1,4 @@
-import { harmless } from "../errors/show-value.ts";
+import { count, harmless } from "../errors/show-value.ts";
 import type { ArsenalEvent } from "./events.ts";
 
 /** What happened, in one line for people. */
@@ -38,7 +38,9 @@ function inWords({ name, data }: ArsenalEvent): string {
     case "scan-failed":
       return `${data.toolId}: its ${data.where} could not be scanned and was ${data.action}: ${data.message}`;
     case "audit-failed":
-      return `${data.records} audit ${data.records === 1 ? "record" : "records"} not kept: ${data.message}`;
+      return `${count(data.records, "audit record")} not kept: ${data.message}`;
+    case "audit-restored":
+      return `the audit log works again; ${count(data.records, "record")} missing`;
     case "circuit-opened":
       return `${data.toolId}: circuit opened after ${data.consecutiveFailures} failures; next attempt in ${Math.ceil(data.retryAfterMs / 1000)} s`;
     case "sink-failed":

@@ -228,8 +228,10 @@ export interface EventMap {
     readonly message: string;
     readonly action: "allowed" | "refused";
   };
-  /** `records` could not be kept. */
+  /** `records` could not be kept since the last such event: the log began to fail, or failed for another 30 s. */
   "audit-failed": { readonly records: number; readonly message: string };
+  /** The log works again. `records` are missing in all, and a `gap` record says so. */
+  "audit-restored": { readonly records: number };
   /** A secret that is too short to be taken out of what is shown, by where the reference to it stands. */
   "secret-skipped": { readonly scope: string; readonly field: string; readonly message: string };
   /** A push notification about an A2A task could not be delivered. */

@@ -56,6 +56,7 @@ const EVENTS: {
   "scan-flagged": ["guard", "warn"],
   "scan-failed": ["guard", "warn"],
   "audit-failed": ["guard", "error"],
+  "audit-restored": ["guard", "warn"],
   "secret-skipped": ["guard", "warn"],
   "push-failed": ["serve", "warn"],
   "card-unverified": ["register", "warn"],

@@ -45,6 +45,19 @@ export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
       await Promise.all(Array.from({ length: 500 }, (_, index) => log.append(record(`tool-${index}`))));
       assert.ok((await log.head()).seq >= seq + 500);
     },
+    "keeps records in their order, whatever they must survive": async (log) => {
+      const { seq } = await log.head();
+      const survives = ["crash", "everything", "crash", undefined] as const;
+      await Promise.all(
+        survives.map((each, index) =>
+          log.append(record(`tool-${index}`), each === undefined ? {} : { survives: each }),
+        ),
+      );
+      assert.ok((await log.head()).seq >= seq + 4);
+      const kept: unknown[] = [];
+      for await (const each of (await log.read?.()) ?? []) if (each.kind === "call") kept.unshift(each["toolId"]);
+      assert.ok(log.read === undefined || kept.join() === "tool-0,tool-1,tool-2,tool-3");
+    },
     "reads its records back, newest first, from any place on, if it can be read": async (log) => {
       if (log.read === undefined) return;
       const last = 2_500;

@@ -68,6 +68,7 @@ export function auditedEngine(options: AuditedEngineOptions = {}): AuditedEngine
   const audit = createCallAudit({
     log: failing,
     emit,
+    clock,
     strict,
     ...(options.arguments && { arguments: options.arguments }),
     ...(options.redact && { redact: options.redact }),

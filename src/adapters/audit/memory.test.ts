@@ -19,6 +19,6 @@ describe("memoryAudit", () => {
     expect(kinds).toEqual(["checkpoint", "gap", "gap", "checkpoint", "gap", "checkpoint"]);
     const verifier = createVerifier({ keys: [key] });
     for (const line of log.lines) verifier.take(Buffer.from(line));
-    expect(verifier.end()).toEqual({ ok: true, records: 6, head: await log.head(), signedUpTo: 6 });
+    expect(verifier.end()).toEqual({ ok: true, records: 6, head: await log.head(), signedUpTo: 6, missing: 6 });
   });
 });

@@ -1,5 +1,6 @@
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import type {
+  AppendOptions,
   AuditHead,
   AuditLog,
   AuditRecord,
@@ -11,14 +12,22 @@ import type {
 import type { ChainWriter } from "../../guard/audit/chain.ts";
 import type { Clock } from "../../observe/clock.ts";
 
-/** Records that may wait to be written. More are refused, so that a store that hangs does not fill the memory. */
-const MAX_WAITING = 100_000;
+/** Records that may wait to be written, and their bytes. More are refused, so that a store that hangs does not fill the memory. */
+const MAX_WAITING = { records: 100_000, bytes: 64 * 1024 * 1024 };
 
-/** Records written at once. */
-const MAX_BATCH = 5_000;
+/** Records written at once, and their bytes: hashing them takes a few milliseconds. */
+const MAX_BATCH = { records: 1_000, bytes: 4 * 1024 * 1024 };
+
+/** Counted for a record without the values of its arguments. */
+const SMALL_RECORD_BYTES = 1_024;
+
+/** How long records for which nobody waits may stay in the memory of the operating system, in milliseconds. */
+const LAZY_SYNC_MS = 100;
 
 interface Waiting extends PromiseWithResolvers<void> {
   readonly record: AuditRecord;
+  readonly survives: Required<AppendOptions>["survives"];
+  readonly bytes: number;
   /** When it was given. */
   readonly at: number;
 }
@@ -26,8 +35,13 @@ interface Waiting extends PromiseWithResolvers<void> {
 /** Where the lines of a log are kept. */
 export interface AuditWriter {
   readonly name: string;
-  /** Adds lines at the true end of the log, all of them or none, while no other process can. Returns the new end. */
+  /**
+   * Adds lines at the true end of the log, all of them or none, while no other process can. Returns the new end. From then on the lines survive a
+   * crash of this process.
+   */
   add(lines: (chain: ChainWriter) => string): Promise<AuditHead>;
+  /** Makes everything that was added survive a power failure. Omitted if `add` does, or this log does not promise it. */
+  sync?(): Promise<void>;
   /** Releases files and connections. */
   release(): Promise<void>;
   failure(cause: unknown): ArsenalError;
@@ -38,15 +52,28 @@ export interface AuditWriter {
 /** An audit log that writes records in the order they were given, together if they come together. */
 export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   let waiting: Waiting[] = [];
+  let waitingBytes = 0;
   let draining: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
   let signed = false;
+  const syncs = createSyncs(writer, clock);
+
+  function nextBatch(): readonly Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < Math.min(waiting.length, MAX_BATCH.records) && bytes < MAX_BATCH.bytes)
+      bytes += waiting[count++]?.bytes ?? 0;
+    const batch = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    waitingBytes -= bytes;
+    return batch;
+  }
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, MAX_BATCH);
-      waiting = waiting.slice(MAX_BATCH);
+      const batch = nextBatch();
       try {
+        syncs.throwIfFailed();
         await writer.add(
           (chain) =>
             // Signs first, so that it is known who signs from here on, and how often.
@@ -54,13 +81,25 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
             batch.map(({ record, at }) => chain.write(record, at)).join(""),
         );
         signed = true;
-        for (const { resolve } of batch) resolve();
+        settle(batch);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
     // In the same turn as the look at what waits: what comes from now on begins anew.
     draining = undefined;
+  }
+
+  /** Resolves the records of a batch that was added, each as soon as it is as safe as it must be. The next batch is written meanwhile. */
+  function settle(batch: readonly Waiting[]): void {
+    const isSafe = ({ survives }: Waiting): boolean => writer.sync === undefined || survives === "crash";
+    for (const each of batch) if (isSafe(each)) each.resolve();
+    const unsafe = batch.filter((each) => !isSafe(each));
+    if (unsafe.length === 0) return syncs.later();
+    syncs.now().then(
+      () => unsafe.forEach(({ resolve }) => resolve()),
+      (error: unknown) => unsafe.forEach(({ reject }) => reject(error)),
+    );
   }
 
   function startDrain(): Promise<void> {
@@ -71,6 +110,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
 
   async function close(): Promise<void> {
     while (waiting.length > 0 || draining !== undefined) await startDrain();
+    await syncs.close();
     try {
       if (signed) await writer.add((chain) => chain.checkpoint(clock.now()));
     } finally {
@@ -81,12 +121,14 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   return {
     name: writer.name,
 
-    append(record) {
+    append(record, { survives = "everything" } = {}) {
       if (closing !== undefined) return Promise.reject(closed());
-      if (waiting.length >= MAX_WAITING)
+      const bytes = bytesOf(record);
+      if (waiting.length >= MAX_WAITING.records || waitingBytes + bytes > MAX_WAITING.bytes)
         return Promise.reject(writer.failure(new Error("too many records wait for it")));
       const kept = Promise.withResolvers<void>();
-      waiting.push({ record, at: clock.now(), ...kept });
+      waiting.push({ record, survives, bytes, at: clock.now(), ...kept });
+      waitingBytes += bytes;
       void startDrain();
       return kept.promise;
     },
@@ -112,6 +154,58 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
       return closing;
     },
   };
+}
+
+/** Calls `sync` of a writer, one call at a time: each one is good for everything that was added before it began. */
+function createSyncs(writer: AuditWriter, clock: Clock) {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let cancelLater: (() => void) | undefined;
+  let failure: { readonly error: unknown } | undefined;
+
+  async function start(): Promise<void> {
+    await running?.catch(() => {});
+    running = next;
+    next = undefined;
+    cancelLater?.();
+    cancelLater = undefined;
+    await writer.sync?.();
+  }
+
+  /** Resolves when everything that was added so far is safe. */
+  function now(): Promise<void> {
+    next ??= start();
+    return next;
+  }
+
+  return {
+    now,
+    /** For records for which nobody waits. */
+    later(): void {
+      if (writer.sync === undefined || next !== undefined) return;
+      cancelLater ??= clock.after(LAZY_SYNC_MS, () => void now().catch((error: unknown) => (failure = { error })), {
+        background: true,
+      });
+    },
+    /** Throws once if a sync for which nobody waited has failed. */
+    throwIfFailed(): void {
+      const failed = failure;
+      failure = undefined;
+      if (failed !== undefined) throw failed.error;
+    },
+    /** Waits for what is under way. Releasing the writer makes the rest safe. */
+    async close(): Promise<void> {
+      cancelLater?.();
+      await Promise.allSettled([running, next]);
+    },
+  };
+}
+
+/** Roughly what a record takes. Only the values of arguments are large; shapes are cut. */
+function bytesOf(record: AuditRecord): number {
+  if (record.kind !== "call" || record.arguments === undefined || !("value" in record.arguments))
+    return SMALL_RECORD_BYTES;
+  return SMALL_RECORD_BYTES + JSON.stringify(record.arguments.value).length;
 }
 
 function closed(): ArsenalError {

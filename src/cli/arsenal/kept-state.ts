@@ -58,10 +58,11 @@ async function withStates<States extends readonly SharedState[]>(
   const report: Emit = (name, data) => {
     if (name === "audit-failed") terminal.err.write(`Not recorded: ${(data as EventMap["audit-failed"]).message}\n`);
   };
+  const audit = log && configuredCallAudit(config, log, { ...surroundings, emit: report });
   try {
-    const audit = log && configuredCallAudit(config, log, report, surroundings.secrets);
     return await run({ config, states, emit: audit ? withAudit(silent, audit) : silent });
   } finally {
+    await audit?.close();
     await log?.close();
     for (const state of states) await state.close();
     surroundings.egress.close();

@@ -37,10 +37,10 @@ export async function loadGuard(
 ) {
   const { security, approvals } = config;
   const { policy, state, approvalsFile, log, surroundings, toolsets, relist } = parts;
-  const { clock, emit, secrets } = surroundings;
+  const { clock, emit } = surroundings;
   const { documents, changes } = state;
   const callLimits = withLocalLimits(state.limits, { clock, emit });
-  const audit = log === undefined ? undefined : configuredCallAudit(config, log, emit, secrets, toolsets.mustRecord);
+  const audit = log === undefined ? undefined : configuredCallAudit(config, log, surroundings, toolsets.mustRecord);
   const tell = audit === undefined ? emit : withAudit(emit, audit);
   const { inspection, screening } = await configuredScan(config, tell);
   const mode = pinMode(config);
@@ -75,6 +75,7 @@ export async function loadGuard(
       pins?.close();
       callLimits.close();
       await webhook?.close();
+      await audit?.close();
       await kept?.close();
     },
   };

@@ -8,7 +8,7 @@ import type { RunningCall } from "../running-call.ts";
 /** One name for all tools that do not exist, so that callers cannot fill a metric with names of their own. */
 const UNKNOWN_TOOL = "(unknown)";
 
-/** Makes the result of a call, records it and emits that it finished. If the call must be recorded, that happens before the result is returned. */
+/** Makes the result of a call, records it and emits that it finished. The result is returned once the record survives a crash of this process. */
 export function finishCall(
   running: RunningCall,
   outcome: Outcome,

@@ -1,24 +1,34 @@
 import { messageOf } from "../../errors/show-value.ts";
+import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap, EventName } from "../../observe/events.ts";
 import type { AuditedArguments, AuditLog, AuditRecord } from "../audit.port.ts";
 import { describeArguments } from "./describe-arguments.ts";
 
-/** The audit as calls see it: what becomes of a call whose record cannot be kept is decided here. */
+/** The audit as calls see it: it decides what happens to a call whose record cannot be kept. */
 export interface CallAudit {
-  /** What the audit keeps of a call's arguments, as configured unless `as` is given. Ask before the tool can change them. */
+  /** Describes a call's arguments for its record, as configured unless `as` is given. Ask before the tool can change them. */
   describe(args: Readonly<Record<string, unknown>>, as?: "shape"): AuditedArguments;
   /**
    * Why no call may run now; undefined if it may. Returns undefined at once unless the call must be recorded (the audit is strict, or the
    * toolset that the call goes through demands it) and the log is not known to work.
    */
   refusal(toolset?: string): Promise<string | undefined> | undefined;
-  /** Keeps a record. If it must be kept, resolves once it is, or to the reason why not; otherwise returns undefined. Never rejects. */
+  /**
+   * Keeps a record. Wait for it before you answer: then the record is in the log even if this process is killed right after the answer. Resolves to
+   * the reason if a record that must be kept is not. A record that need not be kept is not waited for while the log fails or hangs; undefined is
+   * returned then. Never rejects.
+   */
   record(record: AuditRecord): Promise<string | undefined> | undefined;
+  /** Waits for everything recorded so far, as `record` does. For what is recorded by events. */
+  settled(): Promise<unknown> | undefined;
+  /** Says in the log what is missing from it, if it can. The log itself stays open. */
+  close(): Promise<void>;
 }
 
 export interface CallAuditOptions {
   readonly log: AuditLog;
   readonly emit: Emit;
+  readonly clock: Clock;
   /** Whether a call that cannot be recorded is refused. Otherwise it is only reported as an event. */
   readonly strict: boolean;
   /** Whether calls through a toolset must be recorded even if the audit is not strict. Defaults to no. */
@@ -29,36 +39,41 @@ export interface CallAuditOptions {
   readonly redact?: (text: string) => string;
 }
 
+/** While the log fails, how often that is reported and the log is tried without a call, in milliseconds. */
+const REPORT_EVERY_MS = 30_000;
+
+/** How often it is checked whether a log that calls wait for makes progress, in milliseconds. */
+const CHECK_EVERY_MS = 500;
+
+/** Checks without progress after which calls no longer wait. Counted, because a process that was stopped itself finds its timers overdue. */
+const PATIENT_CHECKS = 4;
+
+const CRASH_SAFE = { survives: "crash" } as const;
+
 export function createCallAudit(options: CallAuditOptions): CallAudit {
-  const { log, emit, strict, mustRecord, arguments: mode = "shape", redact = (text) => text } = options;
+  const { log, emit, clock, strict, mustRecord, arguments: mode = "shape", redact = (text) => text } = options;
   const isNeeded = (toolset: string | undefined): boolean =>
     strict || (toolset !== undefined && mustRecord?.(toolset) === true);
   /** Records that could not be kept since the log last worked. */
   let lost = 0;
   let works = false;
-  let untold = 0;
+  let last: Promise<string | undefined> | undefined;
+  const outage = createOutage(emit);
+  const patience = createPatience(clock);
+  /** Cancels the next report. While there is one, failures wait for it. */
+  let cancelReport: (() => void) | undefined;
+  let isClosed = false;
 
-  /** One event for all that fail together, such as those of one write. */
-  function tell(message: string): void {
-    if (untold++ === 0) {
-      queueMicrotask(() => {
-        emit("audit-failed", { records: untold, message });
-        untold = 0;
-      });
-    }
-  }
-
-  async function keep(record: AuditRecord): Promise<string | undefined> {
+  async function keep(record: AuditRecord, needed: boolean): Promise<string | undefined> {
     try {
-      await Promise.all([lost > 0 ? fillGap() : undefined, log.append(record)]);
-      works = true;
+      const gap = lost > 0 ? fillGap() : undefined;
+      const kept = needed ? log.append(record) : log.append(record, CRASH_SAFE);
+      await (gap === undefined ? kept : Promise.all([gap, kept]));
+      noteSuccess();
       return undefined;
     } catch (error) {
       lost++;
-      works = false;
-      const message = messageOf(error);
-      tell(message);
-      return message;
+      return noteFailure(error);
     }
   }
 
@@ -78,20 +93,146 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
   async function tryLog(): Promise<string | undefined> {
     try {
       await (lost > 0 ? fillGap() : log.head());
-      works = true;
+      noteSuccess();
       return undefined;
     } catch (error) {
       return messageOf(error);
     }
   }
 
+  function noteSuccess(): void {
+    works = true;
+    patience.renew();
+    outage.end();
+  }
+
+  function noteFailure(error: unknown): string {
+    const message = messageOf(error);
+    works = false;
+    patience.end();
+    outage.count(message);
+    // After this turn, so that one event reports all records that fail together, such as those of one write.
+    if (cancelReport === undefined) {
+      cancelReport = () => {};
+      queueMicrotask(report);
+    }
+    return message;
+  }
+
+  function report(): void {
+    outage.report(works);
+    if (isClosed) return;
+    cancelReport = clock.after(REPORT_EVERY_MS, () => void reportAgain(), { background: true });
+  }
+
+  async function reportAgain(): Promise<void> {
+    if (lost > 0) await tryLog();
+    if (outage.unreported > 0 || lost > 0) report();
+    else cancelReport = undefined;
+  }
+
   return {
     describe: (args, as) => describeArguments(args, as ?? mode, redact),
     refusal: (toolset) => (!works && isNeeded(toolset) ? tryLog() : undefined),
     record(record) {
-      const kept = keep(withRedactedTexts(record, redact));
-      return isNeeded(record.kind === "call" ? record.toolset : undefined) ? kept : undefined;
+      const needed = isNeeded(record.kind === "call" ? record.toolset : undefined);
+      last = keep(withRedactedTexts(record, redact), needed);
+      return needed ? last : patience.wait(last);
     },
+    settled: () => last && (strict ? last : patience.wait(last)),
+    async close() {
+      isClosed = true;
+      cancelReport?.();
+      // A process that ends must not leave the log without saying what is missing.
+      if (lost > 0) await tryLog();
+      if (outage.unreported > 0) outage.report(works);
+    },
+  };
+}
+
+/** Reports an outage: when it begins, from time to time while it lasts, and when it is over. */
+function createOutage(emit: Emit) {
+  let unreported = 0;
+  let missing = 0;
+  let message = "";
+  let isOpen = false;
+
+  function reportFailures(): void {
+    if (unreported > 0) emit("audit-failed", { records: unreported, message });
+    unreported = 0;
+  }
+
+  return {
+    /** Records that were lost since the last report. */
+    get unreported(): number {
+      return unreported;
+    },
+    count(why: string): void {
+      unreported++;
+      missing++;
+      message = why;
+    },
+    report(isOver: boolean): void {
+      reportFailures();
+      isOpen = !isOver;
+      if (isOver) missing = 0;
+    },
+    /** Does nothing unless the beginning was reported, so that a log that works every other time is not reported each time. */
+    end(): void {
+      if (!isOpen) return;
+      reportFailures();
+      emit("audit-restored", { records: missing });
+      isOpen = false;
+      missing = 0;
+    },
+  };
+}
+
+/** Lets calls wait for the log for as long as it makes progress. */
+function createPatience(clock: Clock) {
+  const waiting = new Set<() => void>();
+  let isOver = false;
+  let progress = 0;
+  let isChecking = false;
+
+  function check(before: number, idle: number): void {
+    if (waiting.size === 0 || idle === PATIENT_CHECKS) {
+      isChecking = false;
+      if (waiting.size > 0) end();
+      return;
+    }
+    const next = (): void => check(progress, progress === before ? idle + 1 : 0);
+    clock.after(CHECK_EVERY_MS, next, { background: true });
+  }
+
+  /** Lets everybody go who waits, and whoever comes until the log works again. */
+  function end(): void {
+    isOver = true;
+    for (const letGo of waiting) letGo();
+  }
+
+  return {
+    /** Resolves when a record was kept or not, or the patience is over. */
+    wait(kept: Promise<unknown>): Promise<undefined> | undefined {
+      if (isOver) return undefined;
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      const letGo = (): void => {
+        waiting.delete(letGo);
+        resolve(undefined);
+      };
+      waiting.add(letGo);
+      void kept.then(letGo);
+      if (!isChecking) {
+        isChecking = true;
+        check(progress, 0);
+      }
+      return promise;
+    },
+    renew(): void {
+      progress++;
+      isOver = false;
+    },
+    end,
   };
 }
 
@@ -122,7 +263,7 @@ export function withAudit(emit: Emit, audit: CallAudit): Emit {
   };
 }
 
-/** A record's own texts are ids that a caller may have chosen. What it holds of arguments was redacted when it was described. */
+/** A record's own texts are ids that a caller may have chosen. Its arguments were redacted when they were described. */
 function withRedactedTexts(record: AuditRecord, redact: (text: string) => string): AuditRecord {
   const members = Object.entries(record).map(([name, member]: [string, unknown]) => [
     name,

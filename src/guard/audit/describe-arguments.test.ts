@@ -47,6 +47,15 @@ describe("the shape of arguments", () => {
   });
 });
 
+describe("the shape of arguments", () => {
+  it("stays small, whatever was sent", () => {
+    const nest = (depth: number): unknown =>
+      depth === 0 ? 1 : Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`key${index}`, nest(depth - 1)]));
+    const described = describeArguments({ wide: nest(4), ["k".repeat(100_000)]: 1 }, "shape", asIs);
+    expect(JSON.stringify(described).length).toBeLessThan(50_000);
+  });
+});
+
 describe("the hash of arguments", () => {
   it("is the same for the same arguments in another order, and another for others", () => {
     const hashOf = (args: Record<string, unknown>): string => describeArguments(args, "shape", asIs).sha256;

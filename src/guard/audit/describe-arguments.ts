@@ -3,11 +3,14 @@ import { sha256 as toSha256 } from "../../tool/crypto.ts";
 import type { AuditedArguments } from "../audit.port.ts";
 import { redactValue } from "../redaction/redact-value.ts";
 
-/** Deeper, longer or wider arguments are described this far. */
+/** Deeper or wider arguments are described this far. */
 const MAX_DEPTH = 6;
 const MAX_MEMBERS = 64;
+/** Members and elements in all: a record stays small, whatever was sent. */
+const MAX_SHAPE = 1_000;
+const MAX_KEY = 200;
 
-/** What the audit keeps of a call's arguments: `shape` keeps names and types, `full` the arguments, redacted. */
+/** Describes a call's arguments for its record: `shape` keeps names and types, `full` the arguments, redacted. */
 export function describeArguments(
   args: Readonly<Record<string, unknown>>,
   mode: "shape" | "full",
@@ -15,28 +18,39 @@ export function describeArguments(
 ): AuditedArguments {
   const text = canonicalJson(args);
   const sha256 = toSha256(text);
-  if (mode === "shape") return { sha256, shape: shapeOf(args, 0, redact) };
+  if (mode === "shape") return { sha256, shape: createShaper(redact)(args, 0) };
   // Read back from the text that was hashed: what the handler does to its arguments later is not what was asked for.
   return { sha256, value: redactValue<unknown>(JSON.parse(text), redact) };
 }
 
-function shapeOf(value: unknown, depth: number, redact: (text: string) => string): unknown {
-  if (value === null) return "null";
-  if (typeof value !== "object") return typeof value;
-  if (depth === MAX_DEPTH) return Array.isArray(value) ? "array" : "object";
-  if (Array.isArray(value)) {
-    // The kinds of element there are, each once, however long the list.
-    const shapes = new Map<string, unknown>();
-    for (const element of value.slice(0, MAX_MEMBERS)) {
-      const shape = shapeOf(element, depth + 1, redact);
-      shapes.set(JSON.stringify(shape), shape);
+function createShaper(redact: (text: string) => string) {
+  let left = MAX_SHAPE;
+  return shapeOf;
+
+  function shapeOf(value: unknown, depth: number): unknown {
+    left--;
+    if (value === null) return "null";
+    if (typeof value !== "object") return typeof value;
+    if (depth === MAX_DEPTH || left <= 0) return Array.isArray(value) ? "array" : "object";
+    if (Array.isArray(value)) {
+      // The kinds of element there are, each once, however long the list.
+      const shapes = new Map<string, unknown>();
+      for (const element of value.slice(0, Math.min(MAX_MEMBERS, left))) {
+        const shape = shapeOf(element, depth + 1);
+        shapes.set(JSON.stringify(shape), shape);
+      }
+      return [...shapes.values()];
     }
-    return [...shapes.values()];
+    const members = Object.entries(value);
+    const shown = Math.min(members.length, MAX_MEMBERS, left);
+    const shape = members
+      .slice(0, shown)
+      .map(([key, member]) => [redact(cut(key)), shapeOf(member, depth + 1)] as const);
+    const more = members.length - shown;
+    return Object.fromEntries(more > 0 ? [...shape, ["…", `${more} more`]] : shape);
   }
-  const members = Object.entries(value);
-  const shape = members
-    .slice(0, MAX_MEMBERS)
-    .map(([key, member]) => [redact(key), shapeOf(member, depth + 1, redact)] as const);
-  const more = members.length - MAX_MEMBERS;
-  return Object.fromEntries(more > 0 ? [...shape, ["…", `${more} more`]] : shape);
+}
+
+function cut(key: string): string {
+  return key.length <= MAX_KEY ? key : `${key.slice(0, MAX_KEY)}…`;
 }

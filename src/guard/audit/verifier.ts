@@ -17,6 +17,7 @@ export function createVerifier(options: VerifyOptions = {}) {
   const { head: known, after = EMPTY_LOG, keys = [] } = options;
   let head = after;
   let signedUpTo = 0;
+  let missing = 0;
   /** The sequence number by which the next checkpoint must have come. */
   let nextCheckpoint = after.seq === 0 ? 1 : Number.POSITIVE_INFINITY;
   let bad: Extract<Verification, { ok: false }> | undefined;
@@ -56,6 +57,7 @@ export function createVerifier(options: VerifyOptions = {}) {
       if (problem !== undefined) return refuse(problem);
       if (expected === known?.seq && hash !== known.hash)
         return refuse("is another one than the head you gave: the log was written anew");
+      if (record.kind === "gap") missing += Number(record["records"]);
       head = { seq: expected, hash };
       return true;
     },
@@ -66,7 +68,7 @@ export function createVerifier(options: VerifyOptions = {}) {
     end(): Verification {
       if (bad === undefined && known !== undefined && head.seq < known.seq)
         refuse(`is missing: the log ends before it, and reached ${known.seq} once`);
-      return bad ?? { ok: true, records: head.seq - after.seq, head, signedUpTo };
+      return bad ?? { ok: true, records: head.seq - after.seq, head, signedUpTo, ...(missing > 0 && { missing }) };
     },
   };
 }

@@ -1,30 +1,44 @@
+import { randomUUID } from "node:crypto";
 import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import type { OperatorActionRecord } from "../../guard/audit.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { RestContext, Answer, Asked, Operation } from "./operation.ts";
 
-/** What a record needs of a request. */
+/** The parts of a request that its record needs. */
 type Recorded = Pick<Asked<never, never, never>, "params" | "body" | "principal" | "trace">;
 
 /** Targets that one record names. */
 const MAX_TARGETS = 100;
 
-/** Runs an operation and audits what it changes. If the audit is strict and cannot be written, rejects with AUDIT_FAILED before it runs. */
+/**
+ * Runs an operation and audits it. A change leaves a record before it runs and another one with its outcome, so that an action that hangs or ends
+ * the process is in the log. If the audit is strict and cannot be written, rejects with AUDIT_FAILED before it runs.
+ */
 export async function runRecorded(
   operation: Operation,
   asked: Asked<never, never, never>,
   context: RestContext,
 ): Promise<Answer> {
-  const recorder = operation.targets && (await context.administration?.recorder());
+  if (operation.role === undefined || operation.method === "get") return operation.run(asked, context);
+  const recorder = await context.administration?.recorder();
   if (recorder === undefined) return operation.run(asked, context);
+  if (operation.targets === undefined) {
+    const answer = await operation.run(asked, context);
+    // Events leave the records of answered approvals. They are kept before the answer too.
+    await recorder.settled();
+    return answer;
+  }
   const problem = await recorder.refusal();
   if (problem !== undefined) throw notRecorded(`${operation.id} was refused: it cannot be recorded`, problem);
   const sent: unknown = asked.body;
   // Settings may contain passwords, so their values are not kept, whatever is configured for calls.
   const given = isPlainObject(sent) ? { arguments: recorder.describe(sent, "shape") } : {};
+  const id = randomUUID();
   const record = (outcome: Outcome): Promise<string | undefined> | undefined =>
-    recorder.record({ ...recordOf(operation, asked, outcome), ...given });
+    recorder.record({ ...recordOf(operation, asked, id, outcome), ...given });
+  const unrecorded = await record({ outcome: "started" });
+  if (unrecorded !== undefined) throw notRecorded(`${operation.id} was refused: it cannot be recorded`, unrecorded);
   let answer: Answer;
   try {
     answer = await operation.run(asked, context);
@@ -45,7 +59,7 @@ export async function recordDenied(
 ): Promise<void> {
   if (operation.targets === undefined) return;
   const recorder = await administration?.recorder();
-  await recorder?.record(recordOf(operation, asked, failed("PERMISSION_DENIED")));
+  await recorder?.record(recordOf(operation, asked, randomUUID(), failed("PERMISSION_DENIED")));
 }
 
 type Outcome = Pick<OperatorActionRecord, "outcome" | "code"> & { readonly body?: unknown };
@@ -61,12 +75,18 @@ function outcomeOf(answer: Answer): Outcome {
   return { outcome: isPlainObject(body) && body["state"] === "failed" ? "failed" : "done", body };
 }
 
-function recordOf(operation: Operation, asked: Recorded, { body, ...outcome }: Outcome): OperatorActionRecord {
+function recordOf(
+  operation: Operation,
+  asked: Recorded,
+  id: string,
+  { body, ...outcome }: Outcome,
+): OperatorActionRecord {
   const { principal, trace } = asked;
   const targets = operation.targets?.(asked, body) ?? [];
   const more = targets.length - MAX_TARGETS;
   return {
     kind: "operator-action",
+    id,
     action: operation.id,
     targets: targets.slice(0, MAX_TARGETS),
     ...(more > 0 && { more }),

@@ -45,12 +45,15 @@ async function open(config: ToolArsenalConfig = {}, parts: ToolArsenalParts = {}
       ...(body !== undefined && { body }),
       headers: { authorization: `Bearer ${tokenOf(name)}`, traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` },
     });
-  /** What operators did, oldest first. */
-  const acts = async (name: Name = "ann", filter = ""): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+  /** Every record of operators' actions, oldest first. */
+  const records = async (name: Name = "ann", filter = ""): Promise<readonly Readonly<Record<string, unknown>>[]> => {
     const { body } = await ask(name, "GET", `/audit?kind=operator-action${filter}&limit=1000`);
     return body.records.toReversed();
   };
-  return { ...gateway, ask, acts, file };
+  /** How the actions of operators ended, oldest first. */
+  const acts: typeof records = async (...asked) =>
+    (await records(...asked)).filter(({ outcome }) => outcome !== "started");
+  return { ...gateway, ask, acts, records, file };
 }
 
 const TOOL = { name: "look", namespace: "eyes", description: "Looks at something." };
@@ -120,6 +123,22 @@ describe("what operators do over REST is in the audit log", () => {
       { action: "connectEnsemble", targets: ["away"], by: "guest", outcome: "denied", code: "PERMISSION_DENIED" },
       { action: "registerTool", targets: [], by: "guest", outcome: "denied", code: "PERMISSION_DENIED" },
     ]);
+  });
+
+  it("before it is done, and again with its outcome", async () => {
+    const { ask, records } = await open();
+    await ask("ann", "POST", "/tools", TOOL);
+    await ask("ann", "DELETE", "/tools/eyes.nothing");
+    await ask("guest", "POST", "/tools", TOOL);
+    const found = await records();
+    expect(found).toMatchObject([
+      { action: "registerTool", targets: ["look"], by: "ann", outcome: "started", arguments: expect.anything() },
+      { action: "registerTool", targets: ["eyes.look"], outcome: "done", id: found[0]?.["id"] },
+      { action: "deleteTool", targets: ["eyes.nothing"], outcome: "started" },
+      { action: "deleteTool", targets: ["eyes.nothing"], outcome: "failed", id: found[2]?.["id"] },
+      { action: "registerTool", by: "guest", outcome: "denied" },
+    ]);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(3);
   });
 
   it("as failed if an ensemble could not be connected", async () => {

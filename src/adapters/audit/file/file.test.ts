@@ -259,7 +259,7 @@ describe("fileAudit", () => {
       const log = fileAudit({ file: ${JSON.stringify(file)} });
       let kept = 0;
       for (;;) {
-        await Promise.all(Array.from({ length: 50 }, () => log.append({ kind: "gap", records: 1 })));
+        await Promise.all(Array.from({ length: 50 }, () => log.append({ kind: "gap", records: 1 }, { survives: "crash" })));
         process.stdout.write(String((kept += 50)) + "\\n");
       }`;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {

@@ -25,7 +25,10 @@ export interface FileAuditOptions {
   readonly keyFile?: string;
   /** Records from one checkpoint to the next. Defaults to 1,000. */
   readonly checkpointEvery?: number;
-  /** `batch`: a kept record survives a power failure. `close`: it survives the process. Defaults to `batch`. */
+  /**
+   * `batch`: a kept record survives a power failure; one that only has to survive a crash of the process reaches the disk within about 100 ms. `close`:
+   * a kept record survives a crash of the process. Defaults to `batch`.
+   */
   readonly fsync?: "batch" | "close";
   /** At this size, in bytes, the file is put aside and a new one started. Defaults to 64 MiB. */
   readonly maxFileBytes?: number;
@@ -45,7 +48,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     const given = typeof options.key === "function" ? await options.key() : options.key;
     const key = given ?? (await openKeyFile(options.keyFile ?? `${file}.key`));
     const chain = createChainWriter({ key, every: checkpointEvery });
-    return { key, chain, segments: createSegmentWriter({ file, chain, fsync, maxFileBytes }) };
+    return { key, chain, segments: createSegmentWriter({ file, chain, maxFileBytes }) };
   }
 
   function opened(): ReturnType<typeof open> {
@@ -69,9 +72,18 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     }
   }
 
+  async function sync(): Promise<void> {
+    try {
+      await (await parts)?.segments.sync();
+    } catch (error) {
+      throw failure(file, error);
+    }
+  }
+
   const writer: AuditWriter = {
     name: "file",
     add,
+    ...(fsync === "batch" && { sync }),
     async release() {
       const last = await parts?.catch(() => undefined);
       await last?.segments.close();
@@ -144,13 +156,21 @@ function createFileLock(file: string, clock: Clock) {
     closeSync(openSync(file, "a", 0o600));
     chmodSync(file, 0o600);
     const { DatabaseSync } = loadSqlite();
-    return new DatabaseSync(file, { timeout: 0 });
+    const opened = new DatabaseSync(file, { timeout: 0 });
+    try {
+      // Otherwise each lock creates and removes a journal, which takes six times as long.
+      opened.exec("PRAGMA journal_mode = MEMORY");
+      return opened;
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
   }
 
   function tryLock(): boolean {
     try {
       database ??= open();
-      database.exec("BEGIN EXCLUSIVE");
+      database.exec("BEGIN IMMEDIATE");
       return true;
     } catch (error) {
       if (error instanceof Error && "errcode" in error && Number(error.errcode) === SQLITE_BUSY) return false;

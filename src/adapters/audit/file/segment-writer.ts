@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { constants } from "node:fs";
+import { constants, statSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fixable } from "../../../errors/arsenal-error.ts";
@@ -16,16 +16,16 @@ interface Opened {
 export function createSegmentWriter(options: {
   readonly file: string;
   readonly chain: ChainWriter;
-  readonly fsync: "batch" | "close";
   readonly maxFileBytes: number;
 }) {
-  const { file, chain, fsync, maxFileBytes } = options;
+  const { file, chain, maxFileBytes } = options;
   let opened: Opened | undefined;
   /** The last end this process knows of. */
   let known: AuditHead | undefined;
 
-  async function isCurrent({ inode, size }: Opened): Promise<boolean> {
-    const now = await stat(file).catch(() => undefined);
+  /** Synchronous: it takes a tenth of what a turn through the thread pool costs, and the lock has just used the same folder. */
+  function isCurrent({ inode, size }: Opened): boolean {
+    const now = statSync(file, { throwIfNoEntry: false });
     return now?.ino === inode && now.size === size;
   }
 
@@ -67,7 +67,6 @@ export function createSegmentWriter(options: {
         const { bytesWritten } = await target.handle.write(bytes, done, bytes.length - done, target.size + done);
         done += bytesWritten;
       }
-      if (fsync === "batch" && bytes.length > 0) await target.handle.datasync();
       target.size += bytes.length;
       known = chain.head;
     } catch (error) {
@@ -94,7 +93,7 @@ export function createSegmentWriter(options: {
   return {
     /** Moves the chain to the log's true end: another process may have added to it, and a crash may have left a torn line. */
     async catchUp(at: number): Promise<void> {
-      if (opened !== undefined && !(await isCurrent(opened))) await release();
+      if (opened !== undefined && !isCurrent(opened)) await release();
       opened ??= await openFile(at);
       if (opened.size < maxFileBytes) return;
       await rotate();
@@ -104,6 +103,12 @@ export function createSegmentWriter(options: {
     async add(lines: () => string): Promise<void> {
       if (opened === undefined) throw new Error("The log is not open.");
       await addTo(opened, lines);
+    },
+    /** Makes what was added survive a power failure. A full file was synced before it was renamed, so the current one is enough. */
+    async sync(): Promise<void> {
+      if (opened !== undefined) return opened.handle.datasync();
+      const handle = await open(file, constants.O_RDWR);
+      await handle.datasync().finally(() => handle.close());
     },
     async close(): Promise<void> {
       await opened?.handle.sync();

@@ -126,7 +126,7 @@ describe("toolarsenal audit tail", () => {
 
   it("shows what operators did, and to what", async () => {
     const log = fileAudit({ file, clock: createManualClock(Date.UTC(2026, 0, 31)) });
-    const act = { kind: "operator-action", action: "addMcpServer", targets: ["files"], by: "ann" } as const;
+    const act = { kind: "operator-action", id: "1", action: "addMcpServer", targets: ["files"], by: "ann" } as const;
     await log.append({ ...act, outcome: "denied", code: "PERMISSION_DENIED" });
     await log.close();
     expect((await run("tail", "--lines", "3")).out).toMatch(

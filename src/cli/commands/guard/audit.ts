@@ -124,10 +124,14 @@ function inWords(found: FileVerification, files: number): string {
     const place = found.file === undefined ? "" : ` (${found.file}:${found.line})`;
     return `Record ${found.seq} ${found.reason}.${place}`;
   }
-  const { records, head, signedUpTo } = found;
+  const { records, head, signedUpTo, missing } = found;
   const where = files === 1 ? "" : ` in ${files} files`;
   const signed = signedUpTo === 0 ? "" : `, signed up to ${signedUpTo}`;
-  return `${count(records, "record")}${where} unchanged${signed}.\nHead ${head.seq}:${head.hash}`;
+  const gaps =
+    missing === undefined
+      ? ""
+      : `\n${count(missing, "record")} missing: the log could not be written. See the records of kind gap.`;
+  return `${count(records, "record")}${where} unchanged${signed}.${gaps}\nHead ${head.seq}:${head.hash}`;
 }
 
 function readHead(given: string | undefined): AuditHead | undefined {

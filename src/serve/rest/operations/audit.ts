@@ -30,6 +30,7 @@ const VERIFIED = openObject("", ["ok"], {
   records: integer("How many there are."),
   head: HEAD,
   signedUpTo: integer("The last record that a checked signature covers."),
+  missing: integer("How many records its `gap` records report as missing. Omitted if there are none."),
   seq: integer("The first record that is not as it was written."),
   reason: text("What is wrong with it."),
 });
