@@ -124,6 +124,7 @@ export const policyOperations: readonly Operation[] = [
   }),
   operation("reloadPolicy", "POST /policy/reload", {
     summary: "Read the policy file again, in every process on the same state",
+    tenants: "none",
     answers: { 204: { description: "Calls follow the file from now on." } },
     problems: ["CONFIG_INVALID"],
     targets: () => [],
