@@ -69,10 +69,9 @@ describe("who may use the operations of the REST API", () => {
     const writes = (await operations()).filter((each) => each.method !== "GET" && each["x-access"] !== undefined);
     const open = writes.filter((each) => lets(each, "operator-a") || lets(each, "approver-a"));
     // Those that are left write what is the tenant's, or write nothing at all.
-    expect(open.map(({ operationId }) => operationId).sort()).toEqual([
-      ...["approveCall", "deleteTool", "denyCall", "explainPolicy", "importTools", "registerTool", "registerTools"],
-      ...["testPolicy", "verifyAudit"],
-    ]);
+    const ids =
+      "approveCall deleteTool denyCall explainPolicy importTools registerTool registerTools testPolicy verifyAudit";
+    expect(open.map(({ operationId }) => operationId).sort()).toEqual(ids.split(" "));
   });
 
   it("is what GET /info tells each caller of its own", async () => {
