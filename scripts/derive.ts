@@ -13,7 +13,7 @@ const RESERVED: ReadonlySet<string> = new Set(["create", "config", "needs", "che
 
 const SETTINGS = "src/config/adapter-settings.json";
 
-/** Every file that follows from the adapters' manifests, with the text it must have. Later ones are made from the earlier ones. */
+/** Every file that follows from the adapters' manifests and the operations of the REST API, with the text it must have. Later ones are made from the earlier ones. */
 export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> = {
   ...Object.fromEntries(Object.keys(KINDS).map((kind) => [`src/adapters/${kind}/index.ts`, () => indexText(kind)])),
   "package.json": packageText,
@@ -21,6 +21,7 @@ export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> =
   "config.schema.json": schemaText,
   "docs/configuration.md": configurationText,
   "docs/adapters/README.md": pagesText,
+  "docs/rest.md": restText,
   ...Object.fromEntries(
     Object.entries(KINDS).flatMap(([kind, manifest]) =>
       Object.keys(manifest).map((name) => [`docs/adapters/${kind}/${name}.md`, () => pageText(kind, name)]),
@@ -164,6 +165,36 @@ function pagesText(): string {
   );
 }
 
+interface DescribedOperation {
+  readonly operationId: string;
+  readonly "x-access"?: { readonly role: string; readonly tenants: "own" | "all" | "none" };
+}
+
+/** docs/rest.md: who may use each operation, as `/openapi.json` says. */
+async function restText(): Promise<string> {
+  const { createDocument } = await import("../src/serve/rest/document.ts");
+  const { OPERATIONS } = await import("../src/serve/rest/operations/all.ts");
+  const parts = { version: "", address: "", base: "", isSecured: true };
+  const { paths } = createDocument(OPERATIONS, parts) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  };
+  const rows = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, "x-access": access }]) => {
+      const may = (role: string, isOfTenant: boolean): string => {
+        if (access === undefined) return "yes";
+        if (!access.role.split(" or ").includes(role)) return "no";
+        return isOfTenant ? { own: "own tenant", all: "yes", none: "no" }[access.tenants] : "yes";
+      };
+      const callers = [may("", true), may("approver", true), may("approver", false), may("operator", true)];
+      const cells = [operationId, `\`${method.toUpperCase()} ${path}\``, ...callers, may("operator", false)];
+      return `| ${cells.join(" | ")} |`;
+    }),
+  );
+  const kinds = ["any caller", "approver of a tenant", "approver", "operator of a tenant", "operator"];
+  const head = `| operation | request | ${kinds.join(" | ")} |`;
+  return between("docs/rest.md", "access", [head, "|---|---|---|---|---|---|---|", ...rows].join("\n"));
+}
+
 /** Loaded late: the schema is made from adapter-settings.json, which may just have been written. */
 const settingsOfSchema = () => import("../src/config/load/setting.ts");
 
@@ -194,7 +225,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { check: { type: "boolean" }, help: { type: "boolean" } } });
   if (values.help === true) {
     console.log(
-      "node scripts/derive.ts [--check]\n\nWrites what follows from the adapters' manifests, or checks that it is up to date.",
+      "node scripts/derive.ts [--check]\n\nWrites what follows from the adapters' manifests and the operations of the REST API, or checks that it is up to date.",
     );
     return;
   }

@@ -61,19 +61,27 @@ export class ToolArsenal {
     return this.#wired.open().register(fromFunction(definition, handler));
   }
 
-  /** Adds a tool from its definition. Without a handler it can be found but not run. */
-  async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
-    return this.#wired.open().addTool(draft, handler);
+  /**
+   * Adds a tool from its definition. Without a handler it can be found but not run. What a principal of a tenant adds belongs to that tenant and
+   * replaces no other tool.
+   */
+  async addTool(draft: ToolDraft, handler?: Handler, by: AskedBy = {}): Promise<Tool> {
+    return this.#wired.open().addTool(draft, handler, by);
   }
 
   /** Adds many tools. Invalid ones are reported; the rest are still registered. */
-  async addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch> {
-    return this.#wired.open().addTools(batch);
+  async addTools(batch: readonly BatchRegistration[], by: AskedBy = {}): Promise<RegisteredBatch> {
+    return this.#wired.open().addTools(batch, by);
   }
 
   /** Registers tools written for another API or framework: a list, or an object by name. LangChain and AI SDK tools bring what runs them. */
-  async importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions = {}): Promise<RegisteredBatch> {
-    return this.#wired.open().importTools(format, tools, options);
+  async importTools(
+    format: AnyDialect,
+    tools: GivenTools,
+    options: ImportOptions = {},
+    by: AskedBy = {},
+  ): Promise<RegisteredBatch> {
+    return this.#wired.open().importTools(format, tools, options, by);
   }
 
   /** Writes tools, by id, as an API or framework takes them. Ids that the caller does not know of are in `missing`. */
@@ -219,7 +227,7 @@ export class ToolArsenal {
     return (await this.#wired.ready()).visible.list(options);
   }
 
-  /** Removes a tool. Returns false if there is none, or if the given principal may not see it. */
+  /** Removes a tool. Returns false if there is none, or if the given principal may not see it. Rejects if it is not the principal's tenant's. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     return this.#wired.open().deleteTool(name, namespace, by);
   }

@@ -5,7 +5,7 @@ import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import { untilAborted } from "./tool/until-aborted.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
 import { isLocalDocument } from "./config/api-config.ts";
-import { ArsenalError, fixable, isArsenalError } from "./errors/arsenal-error.ts";
+import { type ArsenalError, fixable, isArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
 import type { AuditLog, KeptRecord } from "./guard/audit.port.ts";
 import type { Egress } from "./guard/egress/egress.ts";
@@ -22,17 +22,17 @@ import {
   type AuditQuery,
   type EnsembleAdministration,
   type EnsembleStatus,
-  type PolicyAdministration,
   statusFor,
 } from "./serve/administration.ts";
 import { createHistoryAdministration } from "./wire-history.ts";
+import { createPolicyAdministration, inputError } from "./wire-policy.ts";
 import { divideId } from "./tool/tool.ts";
 import type { Wired } from "./wire.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 
 type Stages = "config" | "guard" | "health" | "redactor" | "registry" | "upstreams" | "ready";
 type Sources = "addEnsemble" | "addOpenApi" | "addA2aAgent" | "removeEnsemble";
-interface AdministrationParts extends Pick<Wired, Stages | Sources> {
+export interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   readonly feed: EventFeed;
   readonly statistics: WiredMetrics["statistics"];
   readonly clock: Clock;
@@ -81,38 +81,6 @@ export function createAdministration(parts: AdministrationParts): Administration
   }
 }
 
-function createPolicyAdministration(parts: AdministrationParts): PolicyAdministration {
-  const { guard, registry } = parts;
-  return {
-    async rules() {
-      await guard.load();
-      return guard.policyAt(parts.clock).rules?.();
-    },
-    async explain({ toolName, ...asked }) {
-      const [{ aegis }] = await Promise.all([guard.load(), parts.ready()]);
-      const found = await registry.find(toolName);
-      if (found === undefined) {
-        const details = { field: "toolName", value: toolName };
-        throw new ArsenalError("TOOL_NOT_FOUND", await registry.explainMissing(toolName), details);
-      }
-      const { tool } = found;
-      const { guardsEgress } = parts.ensembles()?.settings(tool.ensemble ?? "") ?? {};
-      const request = { ...asked, tool, requireConfirmation: false, guardsEgress: guardsEgress === true };
-      const preview = await aegis.preview(request);
-      return { toolId: tool.id, ...preview, explains: preview.steps !== undefined };
-    },
-    async test(given, { policy }) {
-      const { judgeCases, readCase } = await import("./config/parts/policy/policy-cases.ts");
-      const { rulesPolicy } = await import("./adapters/policies/rules/rules.ts");
-      const cases = await judgeCases(given.map(readCase), (clock) =>
-        policy === undefined ? guard.policyAt(clock) : asInput(() => rulesPolicy(policy, { clock })),
-      );
-      return { failed: cases.filter(({ ok }) => !ok).length, cases };
-    },
-    reload: () => guard.reloadPolicy(),
-  };
-}
-
 /** Records that are looked at for one page, at most. */
 const MAX_LOOKED_AT = 50_000;
 
@@ -153,21 +121,6 @@ function matches(record: KeptRecord, query: AuditQuery): boolean {
     (query.from === undefined || at >= query.from) &&
     (query.to === undefined || at < query.to)
   );
-}
-
-/** What is wrong with settings that a request brings is wrong with the request. */
-function asInput<Value>(read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    throw inputError(error);
-  }
-}
-
-function inputError(error: unknown): unknown {
-  return isArsenalError(error) && error.code === "CONFIG_INVALID"
-    ? new ArsenalError("INPUT_INVALID", error.message, error.details)
-    : error;
 }
 
 const MAX_LEFT_LOGS = 20;

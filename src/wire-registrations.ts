@@ -1,7 +1,8 @@
 import type { AnyDialect, AskedBy } from "./arsenal-options.ts";
 import type { Emit } from "./observe/events.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
-import type { Registration, Registry } from "./register/registry.ts";
+import type { RefusedRegistration, Registration, Registry } from "./register/registry.ts";
+import { ofTenant, refusalToChange } from "./register/tenant-tools.ts";
 import { defineTool } from "./tool/define-tool.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
@@ -41,6 +42,25 @@ export function createRegistrations(parts: {
     return sync?.() ?? Promise.resolve();
   }
 
+  /** Takes tools in for a caller. Those of a tenant's caller are that tenant's, and replace no others. */
+  async function addFor(
+    tenant: string | undefined,
+    entries: readonly Registration[],
+  ): Promise<readonly RefusedRegistration[]> {
+    if (tenant === undefined) return registry.add(entries);
+    // The tools of sources and of other processes are known from here on.
+    await visible();
+    const stored = await registry.getAll(entries.map(({ tool }) => tool.id));
+    const refused = entries.flatMap(({ tool }) => {
+      const error = refusalToChange(registry.own(tool.id)?.tool ?? stored.get(tool.id), tenant);
+      return error === undefined ? [] : [{ tool, error }];
+    });
+    for (const { tool, error } of refused)
+      emit("tool-rejected", { name: tool.id, code: error.code, message: error.message });
+    const isRefused = new Set(refused.map(({ tool }) => tool));
+    return [...refused, ...registry.add(entries.filter(({ tool }) => !isRefused.has(tool)))];
+  }
+
   async function dialectOf(format: AnyDialect, hint?: unknown): Promise<Dialect> {
     const { toDialect } = await import("./adapters/dialects/built-in.ts");
     return toDialect(format, hint, dialects, "format");
@@ -52,23 +72,36 @@ export function createRegistrations(parts: {
       add(registration).catch(() => {});
       return registration.tool;
     },
-    async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
-      const tool = defineTool(draft);
-      await add(handler ? { tool, handler } : { tool });
+    async addTool(draft: ToolDraft, handler?: Handler, { principal }: AskedBy = {}): Promise<Tool> {
+      const tenant = principal?.tenant;
+      const defined = defineTool(draft);
+      const tool = tenant === undefined ? defined : ofTenant(defined, tenant);
+      const [refused] = await addFor(tenant, [handler ? { tool, handler } : { tool }]);
+      if (refused !== undefined) throw refused.error;
+      await sync?.();
       return tool;
     },
-    async addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch> {
+    async addTools(batch: readonly BatchRegistration[], { principal }: AskedBy = {}): Promise<RegisteredBatch> {
       const { registerBatch } = await import("./register/register-batch.ts");
-      const outcome = registerBatch(registry, batch, emit);
+      const tenant = principal?.tenant;
+      const outcome = await registerBatch({ add: (entries) => addFor(tenant, entries) }, batch, emit, tenant);
       await sync?.();
       return outcome;
     },
-    async importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions): Promise<RegisteredBatch> {
+    async importTools(
+      format: AnyDialect,
+      tools: GivenTools,
+      options: ImportOptions,
+      { principal }: AskedBy = {},
+    ): Promise<RegisteredBatch> {
       const { importTools } = await import("./transcode/import-tools.ts");
       const dialect = await dialectOf(format, Array.isArray(tools) ? tools[0] : Object.values(tools)[0]);
-      const { imported, rejected } = await importTools(dialect, tools, options);
+      const { imported: read, rejected } = await importTools(dialect, tools, options);
       for (const { name, error } of rejected) emit("tool-rejected", { name, code: error.code, message: error.message });
-      const refused = new Map(registry.add(imported).map(({ tool, error }) => [tool, error]));
+      const tenant = principal?.tenant;
+      const imported =
+        tenant === undefined ? read : read.map((each) => ({ ...each, tool: ofTenant(each.tool, tenant) }));
+      const refused = new Map((await addFor(tenant, imported)).map(({ tool, error }) => [tool, error]));
       await sync?.();
       const outcomes = imported.map((each) => ({ ...each, name: each.tool.name, error: refused.get(each.tool) }));
       return {
@@ -90,6 +123,8 @@ export function createRegistrations(parts: {
     },
     async deleteTool(name: string, namespace: string, by: AskedBy): Promise<boolean> {
       const tool = await (await visible())[by.principal === undefined ? "find" : "get"](name, namespace, by);
+      const refusal = refusalToChange(tool, by.principal?.tenant);
+      if (refusal !== undefined) throw refusal;
       return tool !== undefined && registry.delete(tool.id);
     },
   };

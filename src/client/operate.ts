@@ -18,10 +18,13 @@ export interface GatewayInfo {
   readonly version: string;
   /** The formats that tools can be exported in. */
   readonly dialects: readonly string[];
-  readonly caller: Pick<Principal, "id" | "roles" | "tenant">;
+  readonly caller: Pick<Principal, "id" | "roles" | "tenant"> & {
+    /** The operations of the REST API that the caller may use, by their ids in `/openapi.json`. */
+    readonly operations: readonly string[];
+  };
 }
 
-/** What operators do over REST. Each method needs the role `operator`, except `info`. */
+/** What operators do over REST. Each method but `info` needs the role `operator`; those that change what tenants share need one without a tenant. */
 export interface RemoteOperations {
   /** Returns the gateway's version and whom it takes the caller for. */
   info(): Promise<GatewayInfo>;

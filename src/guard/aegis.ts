@@ -6,7 +6,7 @@ import { present } from "../tool/present.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import { createApprovals } from "./approvals/approvals.ts";
-import type { Principal } from "./principal.ts";
+import { mayKnow, type Principal } from "./principal.ts";
 import { withinDomains } from "./egress/domain-bound.ts";
 import { createCallLimits, type LimitSettings, type NamedLimit } from "./limits/call-limits.ts";
 import type { PinGuard } from "./pins/pins.ts";
@@ -122,6 +122,8 @@ export interface AegisSettings extends LimitSettings {
   readonly confirmationTimeoutS: number;
   /** Whether the local operator may approve their own calls. */
   readonly selfApproval: "never" | "local";
+  /** The role that makes a caller an operator. Defaults to `operator`. */
+  readonly operatorRole?: string | undefined;
   /** The command that a person approves calls with, without the id: `npx toolarsenal approvals approve`. */
   readonly approveCommand?: string | undefined;
 }
@@ -145,7 +147,7 @@ export function createAegis(options: {
 
   function sees(tool: Tool, principal: Principal, through?: PolicyView): boolean {
     try {
-      if (pins?.hides(tool) === true) return false;
+      if (!mayKnow(tool, principal, settings.operatorRole) || pins?.hides(tool) === true) return false;
       return policy.sees(tool, principal, through) === true;
     } catch {
       return false;
@@ -209,7 +211,9 @@ export function createAegis(options: {
     sees,
     visible(principal, through) {
       try {
-        return policy.visible?.(principal, through);
+        const filter = policy.visible?.(principal, through);
+        const { tenant } = principal;
+        return filter === undefined || tenant === undefined ? filter : { all: [filter, { tenant }] };
       } catch {
         return undefined;
       }

@@ -37,6 +37,19 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
   throw fixable("QUERY_INVALID", problem, fix, { field: "principal", value: showValue(given) });
 }
 
+/**
+ * Whether a principal may know of a tool as far as tenants go. A tenant's tool (`metadata.tenant`) is for that tenant's callers, and for operators
+ * who belong to no tenant.
+ */
+export function mayKnow(
+  { metadata: { tenant } }: Pick<Tool, "metadata">,
+  principal: Principal,
+  operatorRole = "operator",
+): boolean {
+  if (tenant === undefined || tenant === principal.tenant) return true;
+  return principal.tenant === undefined && (principal.local || principal.roles.includes(operatorRole));
+}
+
 /** The capabilities a tool declares and the principal lacks, in the tool's order. */
 export function missingCapabilities(
   tool: Pick<Tool, "capabilities">,

@@ -8,7 +8,10 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import { isStandardSchema } from "../tool/schema/parameters.ts";
 import type { Tool } from "../tool/tool.ts";
 import { fromFunction, type FunctionDefinition } from "./from-function.ts";
-import type { Registration, Registry } from "./registry.ts";
+import type { RefusedRegistration, Registration } from "./registry.ts";
+import { ofTenant } from "./tenant-tools.ts";
+
+type Awaitable<Value> = Value | Promise<Value>;
 
 /** One tool of a batch and what runs it. Whatever stands here at run time is checked. */
 export interface BatchRegistration {
@@ -31,12 +34,13 @@ export interface RejectedTool {
   readonly error: ArsenalError;
 }
 
-/** Registers many tools. One that breaks a rule is reported and the others are registered all the same. */
-export function registerBatch(
-  registry: Pick<Registry, "add">,
+/** Registers many tools, for a tenant if one is named. Invalid ones are reported; the rest are still registered. */
+export async function registerBatch(
+  registry: { add(entries: readonly Registration[]): Awaitable<readonly RefusedRegistration[]> },
   batch: readonly BatchRegistration[],
   emit: Emit,
-): RegisteredBatch {
+  tenant?: string,
+): Promise<RegisteredBatch> {
   if (!Array.isArray(batch)) {
     const fix = "Give an array of { tool, handler }.";
     throw fixable("TOOL_INVALID", `The batch is ${showValue(batch)}.`, fix, { value: batch });
@@ -46,7 +50,8 @@ export function registerBatch(
   const rejected: RejectedTool[] = [];
   for (const [index, entry] of batch.entries()) {
     try {
-      const registration = toRegistration(entry);
+      const read = toRegistration(entry);
+      const registration = tenant === undefined ? read : { ...read, tool: ofTenant(read.tool, tenant) };
       registrations.push(registration);
       places.set(registration.tool, index);
     } catch (cause) {
@@ -57,7 +62,7 @@ export function registerBatch(
     }
   }
   const refused = new Set<Tool>();
-  for (const { tool, error } of registry.add(registrations)) {
+  for (const { tool, error } of await registry.add(registrations)) {
     refused.add(tool);
     rejected.push({ index: places.get(tool) ?? 0, name: tool.name, error });
   }

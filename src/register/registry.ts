@@ -280,6 +280,11 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const [tool] = await engine.get([id]);
       return tool && isOther(tool) ? tool : undefined;
     },
+    /** The tools with these ids, wherever they are registered. */
+    async getAll(ids: readonly string[]): Promise<ReadonlyMap<string, Tool>> {
+      const found = await engine.get(ids.filter((id) => !owned.has(id) && !changes.has(id)));
+      return new Map([...found.filter(isOther), ...ids.flatMap((id) => own(id) ?? [])].map((tool) => [tool.id, tool]));
+    },
     /** What this process registered under this id. */
     own: (id: string): Registration | undefined => owned.get(id),
     /** The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. Tools that `sees` refuses do not exist. */

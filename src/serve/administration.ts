@@ -163,15 +163,25 @@ export interface PolicyTest {
   }[];
 }
 
+/**
+ * Asks the policy. An operator who belongs to a tenant (`by`) asks about that tenant's callers, the tools that it may see itself, and rules that are not
+ * about other tenants. A caller without a tenant stands for one of the operator's tenant. Another tenant's caller is PERMISSION_DENIED, and a tool that
+ * the operator may not see is TOOL_NOT_FOUND, whether there is one or not.
+ */
 export interface PolicyAdministration {
   /** The rules in force, in the order they are looked at. Undefined if the policy cannot list them. */
-  rules(): Promise<readonly PolicyRule[] | undefined>;
+  rules(by: Principal): Promise<readonly PolicyRule[] | undefined>;
   /** Asks the policy in force, the guard's own checks included, and runs nothing. Rejects with TOOL_NOT_FOUND. */
   explain(
     request: Pick<PolicyRequest, "arguments" | "principal" | "toolset"> & { readonly toolName: string },
+    by: Principal,
   ): Promise<PolicyAnswer>;
   /** Checks the policy in force, or a document of rules, against cases. Rejects with INPUT_INVALID if a case or the document is invalid. */
-  test(cases: readonly unknown[], options: { readonly policy?: string | undefined }): Promise<PolicyTest>;
+  test(
+    cases: readonly unknown[],
+    by: Principal,
+    options: { readonly policy?: string | undefined },
+  ): Promise<PolicyTest>;
   /** Reads the policy file again, in every process on the same state. Throws CONFIG_INVALID, and keeps the old policy, if it is invalid. */
   reload(): void;
 }

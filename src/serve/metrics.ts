@@ -1,12 +1,13 @@
 import { fixable } from "../errors/arsenal-error.ts";
 import { CONTENT_TYPES, expositionFor, toExposition } from "../observe/metrics/exposition.ts";
 import type { MetricRegistry } from "../observe/metrics/registry.ts";
+import { familiesFor } from "../observe/metrics/tenant-families.ts";
 import { type Administration, hasRole } from "./administration.ts";
 import { answerText } from "./http/answer.ts";
 import { answerWithProblem, refuseMethodWithProblem, requestIdOf, toProblem } from "./http/problem.ts";
 import type { HttpExchange, Surface } from "./surface.ts";
 
-/** What `/metrics` shows, and to whom. */
+/** What `/metrics` shows, and to whom. A caller who belongs to a tenant gets that tenant's series, unless anyone may read all of them. */
 export interface ServedMetrics extends Pick<MetricRegistry, "collect"> {
   /** True if anyone who can connect may read them. Otherwise a caller needs the role `operator` or `metrics`. */
   readonly isOpen: boolean;
@@ -33,7 +34,9 @@ export function metricsSurface({
       return answerWithProblem(response, toProblem(error, requestIdOf(request)));
     }
     const format = expositionFor(request.headers.accept);
-    const page = toExposition((await metrics?.collect()) ?? [], format);
+    const families = (await metrics?.collect()) ?? [];
+    const shown = metrics?.isOpen === true ? families : familiesFor(principal.tenant, families);
+    const page = toExposition(shown, format);
     answerText(response, 200, page, { "content-type": CONTENT_TYPES[format], "cache-control": "no-store" });
   }
 

@@ -27,6 +27,7 @@ const TOP = [
   "wire-administration.ts",
   "wire-calls.ts",
   "wire-history.ts",
+  "wire-policy.ts",
   "wire-metrics.ts",
   "wire-registrations.ts",
   "index.ts",

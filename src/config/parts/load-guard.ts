@@ -55,7 +55,12 @@ export async function loadGuard(
   const webhook = parts.webhook && (await createWebhook(parts.webhook, config, { ...surroundings, find }));
   const told = webhook?.watching(tell) ?? tell;
   const kept = approvalsFile === undefined ? undefined : stateInFile(approvalsFile, surroundings);
-  const settings = { ...security, selfApproval: security.selfApproval ?? "never", approveCommand: approvals?.command };
+  const settings = {
+    ...security,
+    selfApproval: security.selfApproval ?? "never",
+    approveCommand: approvals?.command,
+    operatorRole: config.server.operatorRole,
+  };
   const approvalState = kept?.documents ?? documents;
   const aegis = createAegis({ policy, state: approvalState, clock, emit: told, settings, inspection, pins });
   const screenOffer: PinGuard["review"] = async (offer) => screenedOffer(offer, screening.instructions);

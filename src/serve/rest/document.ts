@@ -65,8 +65,21 @@ export function createDocument(operations: readonly Operation[], parts: Document
 }
 
 function describe(operation: Operation, isSecured: boolean): object {
-  const { id, tag, summary, description, role, params, query, body, examples, headers = {} } = operation;
-  const needs = role && `Needs the role \`${role}\`.`;
+  const {
+    id,
+    tag,
+    summary,
+    description,
+    role,
+    tenants = "own",
+    params,
+    query,
+    body,
+    examples,
+    headers = {},
+  } = operation;
+  const named = role?.split(" or ").map((each) => `\`${each}\``);
+  const needs = named && `Needs the role ${named.join(" or ")}${tenants === "none" ? ", and no tenant" : ""}.`;
   const text = [description, needs].filter((each) => each !== undefined).join(" ");
   const schema = { type: "string" };
   const parameters = [
@@ -92,6 +105,7 @@ function describe(operation: Operation, isSecured: boolean): object {
       },
     }),
     responses: { ...answersOf(operation), ...problemsOf(operation, isSecured) },
+    ...(role !== undefined && { "x-access": { role, tenants } }),
   };
 }
 

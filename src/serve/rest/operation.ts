@@ -5,13 +5,14 @@ import type { TraceContext } from "../../observe/trace-context.ts";
 import type { ArgumentsOf } from "../../tool/infer.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
 import type { SurfaceContext } from "../surface.ts";
+import type { Access } from "./access.ts";
 
 /** One operation of the REST API, as data: requests are checked against its schemas, and the OpenAPI document is written from them. */
 export interface Operation<
   Params extends JsonSchema = JsonSchema,
   Query extends JsonSchema = JsonSchema,
   Body extends JsonSchema = JsonSchema,
-> {
+> extends Access {
   /** `listTools`. Clients that are generated from the document name their methods after it. */
   readonly id: string;
   readonly method: "get" | "post" | "put" | "delete";
@@ -21,8 +22,6 @@ export interface Operation<
   /** One sentence without a full stop. */
   readonly summary: string;
   readonly description?: string;
-  /** The role a caller needs. Omitted: any caller of the gateway, under policy. */
-  readonly role?: "operator" | "approver";
   /** What the path's `{names}` are; each is a string. */
   readonly params?: Params;
   /** Parameters after `?`. Numbers, booleans and comma-separated lists are read as their schema says. */
@@ -100,8 +99,13 @@ export type ServerSentEvent = {
 /** What operations work with. */
 export type RestContext = SurfaceContext;
 
-/** Declares operations of one tag, and of one role unless an operation names its own. Each `run` gets the types that its schemas describe. */
-export function operationsOf(common: Pick<Operation, "tag" | "role">) {
+/** Whether the gateway has the operation: one that serves a single toolset has none for operators. */
+export function isOffered({ role }: Operation, { toolset }: Pick<RestContext, "toolset">): boolean {
+  return toolset === undefined || role !== "operator";
+}
+
+/** Declares operations of one tag, for the same callers unless an operation names its own. Each `run` gets the types that its schemas describe. */
+export function operationsOf(common: Pick<Operation, "tag" | keyof Access>) {
   return <
     const Params extends JsonSchema = JsonSchema,
     const Query extends JsonSchema = JsonSchema,

@@ -8,15 +8,15 @@ import { type Clock, systemClock } from "../../observe/clock.ts";
 import { startLeasedWork } from "../../state/leased-work.ts";
 import { sha256 } from "../../tool/crypto.ts";
 import { decodePercent } from "../../tool/schema/keywords.ts";
-import { hasRole } from "../administration.ts";
 import { pageTokenMeta } from "../http/page-token.ts";
 import { refuseMethodWithProblem } from "../http/problem.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "../surface.ts";
 import { retryAfter, shuttingDown } from "../work.ts";
+import { refusalOf } from "./access.ts";
 import { recordDenied, runRecorded } from "./audit-operation.ts";
 import { DOCS_HEADERS, docsPage } from "./docs-page.ts";
 import { createDocument } from "./document.ts";
-import type { Asked, Operation } from "./operation.ts";
+import { type Asked, isOffered, type Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations/all.ts";
 import { createReader, type RequestReader } from "./read-request.ts";
 import { type AnswerWriter, createWriter } from "./write-answer.ts";
@@ -40,13 +40,12 @@ interface Found extends Served {
 
 /** `/api/v1`: the arsenal for programs that speak neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
 export function restSurface(context: SurfaceContext, clock: Clock = systemClock): Surface {
-  const { arsenal, replica, work, redactor, startup, toolset } = context;
+  const { arsenal, replica, work, redactor, startup } = context;
   // Listing approvals expires old ones, so the audit log and the webhook learn of them even if no one looks.
   const prune = { name: "prune", everyMs: PRUNE_MS, run: () => arsenal.approvals.list() };
   const endPruning = startLeasedWork(replica.state.leases, clock, prune);
   const validator = jsonSchemaValidator();
-  // A gateway that serves one toolset offers nothing that changes the gateway.
-  const operations = OPERATIONS.filter(({ role }) => toolset === undefined || role !== "operator");
+  const operations = OPERATIONS.filter((operation) => isOffered(operation, context));
   const router = new SmartRouter<Served>({ routers: [new RegExpRouter(), new TrieRouter()] });
   for (const operation of operations) {
     const served = { operation, read: createReader(operation, validator) };
@@ -91,10 +90,11 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
   async function answer({ operation, read, params }: Found, exchange: HttpExchange, writer: AnswerWriter) {
     if (work.draining) return writer.problem(shuttingDown(), { headers: retryAfter(work) });
     const { request, response, principal } = exchange;
-    const { role, needsTools, endless } = operation;
-    if (role !== undefined && !hasRole(principal, role, context.administration)) {
+    const { needsTools, endless } = operation;
+    const refusal = refusalOf(operation, principal, context.administration);
+    if (refusal !== undefined) {
       await recordDenied(operation, { params, body: undefined, principal, trace: exchange.trace } as never, context);
-      throw lacksRole(principal.id, role === "operator" ? (context.administration?.operatorRole ?? role) : role);
+      throw refusal;
     }
     const given = await read(exchange, params);
     if ("refused" in given) return writer.problem(given.refused, given);
@@ -180,9 +180,4 @@ function isCrossSite({ origin, "sec-fetch-site": site }: HttpExchange["request"]
 function crossSite(): ArsenalError {
   const fix = "Call it from a program, or from a page whose origin is in server.allowed_origins.";
   return fixable("PERMISSION_DENIED", "Other web sites may not call this API.", fix);
-}
-
-function lacksRole(id: string, role: string): ArsenalError {
-  const fix = `Give the caller the role "${role}", with its API key or in its token.`;
-  return fixable("PERMISSION_DENIED", `"${id}" lacks the role "${role}".`, fix);
 }

@@ -16,7 +16,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...searchOperations,
   ...executeOperations,
   ...toolOperations,
-  ...gatewayOperations,
+  ...gatewayOperations(() => OPERATIONS),
   ...approvalOperations,
   ...pinOperations,
   ...ensembleOperations,

@@ -70,6 +70,7 @@ export const auditOperations: readonly Operation[] = [
   }),
   operation("verifyAudit", "POST /audit/verify", {
     summary: "Check that no record was changed or removed",
+    tenants: "all",
     body: object("", [], { head: HEAD }),
     answers: {
       200: {

@@ -4,7 +4,8 @@ import type { Principal } from "../../../guard/principal.ts";
 import { ownIdentity } from "../../../mcp/client-identity.ts";
 import type { Toolset } from "../../../toolset/toolset.ts";
 import { hasRole } from "../../administration.ts";
-import { type Operation, operationsOf, type RestContext } from "../operation.ts";
+import { refusalOf } from "../access.ts";
+import { isOffered, type Operation, operationsOf, type RestContext } from "../operation.ts";
 import { TOOLSET } from "../schemas/toolset.ts";
 import { answer, integer, list, number, object, text, texts } from "../schemas/write.ts";
 
@@ -13,18 +14,19 @@ const operation = operationsOf({ tag: "Gateway" });
 
 const INFO = object("The gateway and the caller.", ["version", "toolCount", "scoreThreshold", "dialects", "caller"], {
   version: text("The version of the gateway."),
-  toolCount: integer("How many tools there are; for callers without the role operator, how many they may see."),
+  toolCount: integer("How many tools you may see; for operators who belong to no tenant, how many there are."),
   scoreThreshold: number("The semantic score below which a search drops a tool."),
   dialects: texts("The formats that tools can be exported in."),
-  caller: object("Who you are.", ["id", "roles"], {
+  caller: object("Who you are.", ["id", "roles", "operations"], {
     id: text("Your id."),
     roles: texts("Your roles."),
     tenant: text("Your tenant."),
+    operations: texts("The operations of this API that you may use, by their ids in this document."),
   }),
 });
 
 /** What is known about the gateway itself, and its toolsets. */
-export const gatewayOperations: readonly Operation[] = [
+export const gatewayOperations = (all: () => readonly Operation[]): readonly Operation[] => [
   ofToolsets("listToolsets", "GET /toolsets", {
     summary: "List the toolsets that you may use",
     answers: {
@@ -53,9 +55,10 @@ export const gatewayOperations: readonly Operation[] = [
     summary: "Tell what this gateway is and who you are",
     answers: { 200: { description: "The gateway and the caller.", schema: INFO } },
     problems: ["TOOLSET_NOT_FOUND"],
-    async run({ principal }, { arsenal, toolset, dialects, administration }) {
+    async run({ principal }, context) {
+      const { arsenal, toolset, dialects, administration } = context;
       const { id, roles, tenant } = principal;
-      const seesAll = toolset === undefined && hasRole(principal, "operator", administration);
+      const seesAll = toolset === undefined && tenant === undefined && hasRole(principal, "operator", administration);
       const toolCount = seesAll ? arsenal.toolCount : (await arsenal.listTools({ principal })).length;
       return {
         body: {
@@ -63,7 +66,14 @@ export const gatewayOperations: readonly Operation[] = [
           toolCount,
           scoreThreshold: arsenal.scoreThreshold,
           dialects: [...new Set([...DIALECT_NAMES, ...(dialects?.keys() ?? [])])],
-          caller: { id, roles, tenant },
+          caller: {
+            id,
+            roles,
+            tenant,
+            operations: all()
+              .filter((each) => isOffered(each, context) && refusalOf(each, principal, administration) === undefined)
+              .map((each) => each.id),
+          },
         },
       };
     },
@@ -81,6 +91,7 @@ export const gatewayOperations: readonly Operation[] = [
   operation("sync", "POST /sync", {
     summary: "Index pending registrations",
     role: "operator",
+    tenants: "none",
     answers: {
       200: answer("How many tools were new or changed.", ["synced"], {
         synced: integer("How many tools were new or changed."),

@@ -1,5 +1,4 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
-import { hasRole } from "../../administration.ts";
 import { type Operation, operationsOf } from "../operation.ts";
 import { answer, choice, flag, list, object, text, texts, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
@@ -24,21 +23,19 @@ const PIN = object(
 export const pinOperations: readonly Operation[] = [
   operation("listPins", "GET /pins", {
     summary: "List what servers offer, and what changed since it was accepted",
-    description: "For operators and approvers.",
+    role: "operator or approver",
+    tenants: "all",
     query: object("", [], { state: choice(["accepted", "changed", "new"], "Only those in this state.") }),
     answers: { 200: answer("By id.", ["pins"], { pins: list(PIN, "By id.") }) },
-    async run({ principal, query: { state } }, context) {
-      const administration = administrationOf(context);
-      if (!hasRole(principal, "operator", administration) && !hasRole(principal, "approver")) {
-        const fix = `Give the caller the role "${administration.operatorRole}" or "approver".`;
-        throw fixable("PERMISSION_DENIED", `"${principal.id}" may not see what waits to be accepted.`, fix);
-      }
+    async run({ query: { state } }, context) {
+      administrationOf(context);
       const pins = (await context.arsenal.pins?.list()) ?? [];
       return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) }, showsHidden: true };
     },
   }),
   operation("acceptPin", "POST /pins/{id}/accept", {
     role: "approver",
+    tenants: "none",
     summary: "Accept a tool, or the instructions of a server, as it is now",
     params: object("", ["id"], { id: text("The pin's id.") }),
     body: object("", [], {

@@ -1,5 +1,3 @@
-import { fixable } from "../../../errors/arsenal-error.ts";
-import type { PolicyRule } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { CAPABILITIES } from "../../../tool/tool.ts";
 import { type Operation, operationsOf } from "../operation.ts";
@@ -64,12 +62,9 @@ export const policyOperations: readonly Operation[] = [
         schema: openObject("", [], { rules: list(RULE, "") }),
       },
     },
-    async run({ principal: { tenant } }, context) {
-      const rules = await administrationOf(context).policy.rules();
-      const isShown = ({ tenants }: PolicyRule): boolean =>
-        tenant === undefined || tenants === undefined || tenants.includes(tenant);
-      return { body: { rules: rules?.filter(isShown) } };
-    },
+    run: async ({ principal }, context) => ({
+      body: { rules: await administrationOf(context).policy.rules(principal) },
+    }),
   }),
   operation("explainPolicy", "POST /policy/explain", {
     summary: "Say whether a call would be allowed, and why, without making it",
@@ -79,7 +74,7 @@ export const policyOperations: readonly Operation[] = [
       toolset: text("The toolset that the caller looks through."),
       principal: object("Who would call. It has no roles, scopes or capabilities unless they are named.", ["id"], {
         id: { ...text("The caller's id."), minLength: 1 },
-        tenant: text("The caller's tenant."),
+        tenant: text("The caller's tenant. Defaults to yours, if you have one."),
         roles: texts("The caller's roles."),
         scopes: texts("The caller's scopes; * stands for all."),
         capabilities: list({ enum: CAPABILITIES }, "The caller's capabilities."),
@@ -96,13 +91,14 @@ export const policyOperations: readonly Operation[] = [
     problems: ["TOOL_NOT_FOUND"],
     async run({ body: { toolName, arguments: args = {}, toolset, principal: asked }, principal: by }, context) {
       const principal = { roles: [], scopes: [], capabilities: [], ...asked, local: false } as Principal;
-      refuseTenant(principal, by);
       const request = { toolName, arguments: args, principal, ...(toolset !== undefined && { toolset }) };
-      return { body: await administrationOf(context).policy.explain(request) };
+      return { body: await administrationOf(context).policy.explain(request, by) };
     },
   }),
   operation("testPolicy", "POST /policy/test", {
     summary: "Check the policy in force, or a draft, against a table of cases",
+    description:
+      "An operator who belongs to a tenant asks about that tenant's callers, and, of the policy in force, about tools that it may see.",
     body: object("", ["cases"], {
       cases: {
         ...list(CASE, "As `toolarsenal policy test` takes them: { tool, principal, args, expect, … }."),
@@ -118,12 +114,14 @@ export const policyOperations: readonly Operation[] = [
         schema: openObject("", ["failed", "cases"], { failed: { type: "integer" }, cases: list(TESTED, "") }),
       },
     },
-    async run({ body: { cases, policy } }, context) {
-      return { body: await administrationOf(context).policy.test(cases, { policy }) };
+    problems: ["TOOL_NOT_FOUND"],
+    async run({ body: { cases, policy }, principal }, context) {
+      return { body: await administrationOf(context).policy.test(cases, principal, { policy }) };
     },
   }),
   operation("reloadPolicy", "POST /policy/reload", {
     summary: "Read the policy file again, in every process on the same state",
+    tenants: "none",
     answers: { 204: { description: "Calls follow the file from now on." } },
     problems: ["CONFIG_INVALID"],
     targets: () => [],
@@ -133,10 +131,3 @@ export const policyOperations: readonly Operation[] = [
     },
   }),
 ];
-
-/** An operator who belongs to a tenant asks about that tenant's callers. */
-function refuseTenant({ tenant }: Principal, by: Principal): void {
-  if (by.tenant === undefined || tenant === undefined || tenant === by.tenant) return;
-  const problem = `"${by.id}" belongs to another tenant than the caller.`;
-  throw fixable("PERMISSION_DENIED", problem, `Ask about callers of the tenant "${by.tenant}".`);
-}

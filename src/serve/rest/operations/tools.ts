@@ -90,7 +90,7 @@ export const toolOperations: readonly Operation[] = [
   operation("registerTool", "POST /tools", {
     summary: "Register a tool",
     description:
-      "Adds a definition. It can be found, and it runs if an executor supports its source. A tool of the same id is replaced.",
+      "Adds a definition. It can be found, and it runs if an executor supports its source. A tool of the same id is replaced. What an operator of a tenant registers belongs to that tenant, and replaces only that tenant's tools.",
     role: "operator",
     body: TOOL_DRAFT,
     examples: { tool: EXAMPLE },
@@ -99,8 +99,8 @@ export const toolOperations: readonly Operation[] = [
     },
     problems: ["TOOL_INVALID"],
     targets: (asked, body) => [(body as Tool | undefined)?.id ?? asked.body?.name ?? []].flat(),
-    async run({ body }, { arsenal }) {
-      const tool = await arsenal.addTool(body as ToolDraft);
+    async run({ body, principal }, { arsenal }) {
+      const tool = await arsenal.addTool(body as ToolDraft, undefined, { principal });
       return { status: 201, body: tool, headers: { location: `/api/v1/tools/${encodeURIComponent(tool.id)}` } };
     },
   }),
@@ -112,9 +112,9 @@ export const toolOperations: readonly Operation[] = [
       tools: { ...list({ type: "object" }, "Tool drafts, at most 10,000."), maxItems: 10_000 },
     }),
     examples: { tools: { tools: [EXAMPLE] } },
-    async run({ body: { tools } }, { arsenal }) {
+    async run({ body: { tools }, principal }, { arsenal }) {
       const batch = tools.map((tool) => ({ tool: tool as unknown as ToolDraft }));
-      return { body: told(await arsenal.addTools(batch)) };
+      return { body: told(await arsenal.addTools(batch, { principal })) };
     },
   }),
   operation("importTools", "POST /tools/import", {
@@ -133,8 +133,9 @@ export const toolOperations: readonly Operation[] = [
       },
     },
     problems: ["QUERY_INVALID", "TOOL_INVALID"],
-    async run({ body: { format, tools, namespace } }, { arsenal }) {
-      return { body: told(await arsenal.importTools(format, tools, namespace === undefined ? {} : { namespace })) };
+    async run({ body: { format, tools, namespace }, principal }, { arsenal }) {
+      const options = namespace === undefined ? {} : { namespace };
+      return { body: told(await arsenal.importTools(format, tools, options, { principal })) };
     },
   }),
   operation("deleteTool", "DELETE /tools/{id}", {
