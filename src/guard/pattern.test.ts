@@ -94,6 +94,27 @@ describe("compilePatterns", () => {
     expect(match(named(`${"a".repeat(2_000)}b`))).toBe(`${"*a".repeat(30)}*b`);
   });
 
+  it("takes little time for any pattern and any name", () => {
+    const piece = fc.constantFrom("*", "*a", "a", "?", "aab", "*aa?", "b");
+    const pattern = fc.array(piece, { minLength: 1, maxLength: 250 }).map((pieces) => pieces.join("").slice(0, 1_000));
+    const name = fc.array(fc.constantFrom("a", "aa", "ab"), { maxLength: 1_000 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(pattern, name, (written, text) => {
+        const match = compilePatterns([written, `${written}!`]);
+        const before = process.threadCpuUsage();
+        match(named(text));
+        const { user, system } = process.threadCpuUsage(before);
+        expect((user + system) / 1_000).toBeLessThan(100);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("refuses a pattern that is too long, with its length and the limit", () => {
+    const error = errorOf(() => compilePatterns([`*${"a".repeat(1_000)}`], { field: "security.deny" }));
+    expect(error.message).toContain("security.deny.0 has 1001 characters, and a pattern may have 1000.");
+  });
+
   it("compares each tool once", () => {
     let reads = 0;
     const tool: NamedTool = {

@@ -8,6 +8,9 @@ export type PatternMatcher = (tool: NamedTool) => string | undefined;
 
 export type NamedTool = Pick<Tool, "id" | "name" | "sourceName">;
 
+/** The longest pattern, in characters. Names are shorter, and comparing takes at most pattern × text steps. */
+export const MAX_PATTERN_LENGTH = 1_000;
+
 /** Compiles tool patterns once: `*` stands for any characters, `?` for exactly one, and case does not matter. */
 export function matchPatterns(
   patterns: readonly string[],
@@ -47,6 +50,10 @@ function compilePattern(pattern: unknown, field: string, grants: boolean) {
     const problem = `${field} is ${showValue(pattern)}, which is not a pattern.`;
     throw fixable("CONFIG_INVALID", problem, fix, { field, value: pattern });
   }
+  if (text.length > MAX_PATTERN_LENGTH) {
+    const problem = `${field} has ${text.length} characters, and a pattern may have ${MAX_PATTERN_LENGTH}.`;
+    throw fixable("CONFIG_INVALID", problem, "Write a shorter pattern, or several.", { field });
+  }
   return { text, matches: wildcard(text.toLowerCase()), coversSourceName: !(grants && text.includes(".")) };
 }
 
@@ -57,7 +64,7 @@ function wildcard(pattern: string): (text: string) => boolean {
   return (text) => matchesCharacters(characters, [...text]);
 }
 
-/** A matcher for a pattern in which only `*` has a meaning. */
+/** A matcher for a pattern in which only `*` has a meaning. For patterns from outside: a regular expression made of one can hang the process. */
 export function starred(pattern: string): (text: string) => boolean {
   const parts = pattern.split("*");
   return (text) => isMade(text, parts);

@@ -49,7 +49,8 @@ export function createRedactor(): Redactor {
     const places = within.spans.map((place, index) =>
       index % 2 === 0 ? plainer.startOf(place) : plainer.endOf(place),
     );
-    return { spans: [...spans, ...places], open: Math.min(open, plainer.startOf(within.open)) };
+    const isOpen = within.open < plainer.text.length;
+    return { spans: [...spans, ...places], open: isOpen ? Math.min(open, plainer.startOf(within.open)) : open };
   }
 
   const redactText = (given: string, search: Search): string => {
@@ -100,11 +101,13 @@ const KNOWN_ONLY: Search = { patterns: false };
 
 /** The text from a place on, with the spans masked, those that overlap as one. One that began before that place is masked as far as it goes on. */
 function masked(text: string, spans: readonly number[], from: number): string {
-  const ordered = Array.from({ length: spans.length / 2 }, (_, index) => spans.slice(2 * index, 2 * index + 2));
-  ordered.sort(([one = 0], [other = 0]) => one - other);
+  const starts = Array.from({ length: spans.length / 2 }, (_, index) => 2 * index);
+  const at = (index: number): number => spans[index] ?? 0;
+  if (starts.some((index) => index > 0 && at(index) < at(index - 2))) starts.sort((one, other) => at(one) - at(other));
   let shown = "";
   let place = from;
-  for (const [start = 0, end = 0] of ordered) {
+  for (const index of starts) {
+    const [start, end] = [at(index), at(index + 1)];
     if (end <= place) continue;
     // What overlaps with the one before is masked with it.
     if (start >= place || shown === "") shown += text.slice(place, start) + REDACTED;

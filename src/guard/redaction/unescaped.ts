@@ -52,46 +52,124 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 export function unescapeOnce(given: string, unfinished = false) {
   if (!hasEscapes(given)) return undefined;
   const source = unfinished ? given.replace(BEGUN, "") : given;
-  /** Where plain stretches and escapes begin, by turns, here and there. */
-  const [here, there] = [[0], [0]];
-  let text = "";
-  let place = 0;
-  for (const { 0: escape, index } of source.matchAll(ESCAPE)) {
-    text += source.slice(place, index);
-    here.push(text.length);
-    there.push(index);
-    text += unescaped(escape);
-    place = index + escape.length;
-    here.push(text.length);
-    there.push(place);
-  }
-  if (place === 0 && source === given) return undefined;
-  text += source.slice(place);
-
-  /** The last stretch or escape that begins at or before a character. */
-  const pieceAt = (character: number): number => {
-    let [low, high] = [0, here.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((here[middle] ?? 0) <= character) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  };
-  const shift = (piece: number): number => (there[piece] ?? 0) - (here[piece] ?? 0);
+  const text = withoutEscapes(source);
+  if (text === undefined && source === given) return undefined;
+  let known: ReturnType<typeof piecesOf> | undefined;
+  const pieces = () => (known ??= piecesOf(source));
+  const shown = text ?? source;
 
   return {
-    text,
+    text: shown,
     /** Where something that begins here begins in the text that was given. */
-    startOf: (start: number): number => start + shift(pieceAt(start)),
+    startOf: (start: number): number => start + shift(pieces(), pieceAt(pieces(), start)),
     /** Where something that ends here ends there: after the escape, if it ends with one. */
     endOf(end: number): number {
-      if (end === text.length && source !== given) return given.length;
-      const piece = pieceAt(end - 1);
+      if (end === shown.length && source !== given) return given.length;
+      const piece = pieceAt(pieces(), end - 1);
       const isEscape = piece % 2 === 1;
-      return end + shift(isEscape ? piece + 1 : piece);
+      return end + shift(pieces(), isEscape ? piece + 1 : piece);
     },
   };
+}
+
+/** The text with its escapes undone; undefined if it has none. Nothing undone is longer than its escape. */
+function withoutEscapes(source: string): string | undefined {
+  const units = source.length <= SCRATCH.length ? SCRATCH : new Uint16Array(source.length);
+  let length = 0;
+  let place = 0;
+  const take = (until: number): void => {
+    for (; place < until; place += 1) units[length++] = source.charCodeAt(place);
+  };
+  eachEscape(source, (start, end, value) => {
+    take(start);
+    place = end;
+    for (let index = 0; index < value.length; index += 1) units[length++] = value.charCodeAt(index);
+  });
+  if (place === 0) return undefined;
+  take(source.length);
+  return Buffer.from(units.buffer, 0, 2 * length).toString("utf16le");
+}
+
+/** Room for most texts. */
+const SCRATCH = new Uint16Array(4_096);
+
+/** Where plain stretches and escapes begin, by turns, in the text without escapes (`here`) and in the one with them (`there`). */
+function piecesOf(source: string) {
+  const [here, there] = [[0], [0]];
+  let shorter = 0;
+  eachEscape(source, (start, end, value) => {
+    here.push(start - shorter, start - shorter + value.length);
+    there.push(start, end);
+    shorter += end - start - value.length;
+  });
+  return { here, there };
+}
+
+/** The last stretch or escape that begins at or before a character. */
+function pieceAt({ here }: ReturnType<typeof piecesOf>, character: number): number {
+  let [low, high] = [0, here.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((here[middle] ?? 0) <= character) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function shift({ here, there }: ReturnType<typeof piecesOf>, piece: number): number {
+  return (there[piece] ?? 0) - (here[piece] ?? 0);
+}
+
+const [LINE_FEED, CARRIAGE_RETURN, PERCENT, AMPERSAND, BACKSLASH] = [0x0a, 0x0d, 0x25, 0x26, 0x5c];
+const ESCAPE_HERE = new RegExp(ESCAPE.source, "iy");
+
+/** Visits every escape of a text in order, with what it stands for. Texts may have millions, so the usual ones need no expression. */
+function eachEscape(source: string, visit: (start: number, end: number, value: string) => void): void {
+  const { length } = source;
+  for (let at = 0; at < length;) {
+    const code = source.charCodeAt(at);
+    const next = source.charCodeAt(at + 1);
+    if (code === LINE_FEED || (code === CARRIAGE_RETURN && next === LINE_FEED)) {
+      const end = code === LINE_FEED ? at + 1 : at + 2;
+      visit(at, end, "");
+      at = end;
+    } else if (code === BACKSLASH && isSign(next)) {
+      visit(at, at + 2, source.charAt(at + 1));
+      at += 2;
+    } else if (code === BACKSLASH || code === PERCENT || code === AMPERSAND) {
+      const digits = code === PERCENT ? at + 1 : at + 2;
+      // From 0xc0 on, a byte is the first of several that are one character.
+      const byte = code === PERCENT || (next | 0x20) === LETTER_X ? hexByte(source, digits) : -1;
+      if (byte >= 0 && byte < 0xc0) {
+        visit(at, digits + 2, String.fromCharCode(byte));
+        at = digits + 2;
+        continue;
+      }
+      ESCAPE_HERE.lastIndex = at;
+      const end = ESCAPE_HERE.test(source) ? ESCAPE_HERE.lastIndex : at + 1;
+      if (end > at + 1) visit(at, end, unescaped(source.slice(at, end)));
+      at = end;
+    } else at += 1;
+  }
+}
+
+const LETTER_X = 0x78;
+
+/** The byte that two hexadecimal digits stand for; -1 if they are not digits. */
+function hexByte(source: string, at: number): number {
+  const [high, low] = [hexDigit(source.charCodeAt(at)), hexDigit(source.charCodeAt(at + 1))];
+  return high < 0 || low < 0 ? -1 : 16 * high + low;
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
+
+/** True for what stands for itself after a backslash: ASCII that is neither a letter nor a digit. */
+function isSign(code: number): boolean {
+  return code < 0x30 || (code > 0x39 && code < 0x41) || (code > 0x5a && code < 0x61) || (code > 0x7a && code < 0x80);
 }
 
 function unescaped(escape: string): string {
@@ -120,6 +198,7 @@ function fromBytes(escapes: string): string {
 
 /** `233` or `xe9`. Whatever follows the digits is passed over. */
 function fromCode(written: string): string {
-  const code = /^x/i.test(written) ? Number.parseInt(written.slice(1), 16) : Number.parseInt(written, 10);
+  const isHex = (written.charCodeAt(0) | 0x20) === LETTER_X;
+  const code = isHex ? Number.parseInt(written.slice(1), 16) : Number.parseInt(written, 10);
   return code <= 0x10_ff_ff ? String.fromCodePoint(code) : "";
 }

@@ -121,6 +121,23 @@ describe("checkJson", () => {
     expect(checkJson(`[${"[],".repeat(100)}"${"[".repeat(100)}"]`)).toHaveProperty("value");
   });
 
+  it("takes 100,000 members and elements in all, and refuses more with the limit", () => {
+    const list = (count: number): string => `[${Array.from({ length: count }, () => "0").join()}]`;
+    expect(checkJson(list(100_000))).toHaveProperty("value");
+    expect(checkJson(list(100_001))).toEqual({
+      refused: {
+        status: 413,
+        code: -32_600,
+        message: "The JSON has more than 100000 members and elements in all. Send fewer at once.",
+      },
+    });
+    const pairs = (count: number): string =>
+      `[${Array.from({ length: count }, (_, index) => `{"a":${index},"b":[]}`).join()}]`;
+    expect(checkJson(pairs(25), { maxValues: 100 })).toHaveProperty("value");
+    expect(codeOf(checkJson(pairs(26), { maxValues: 100 }))).toBe(-32_600);
+    expect(checkJson(JSON.stringify(",[{".repeat(100_000)))).toHaveProperty("value");
+  });
+
   it("refuses a million open brackets without overflowing a stack", () => {
     expect(codeOf(checkJson("[".repeat(1_000_000)))).toBe(-32_600);
   });

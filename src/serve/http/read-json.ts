@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { RPC } from "../../mcp/protocol.ts";
 
 /** Why a body or a line was not taken: the HTTP status, the JSON-RPC code, and what to tell the peer. */
@@ -12,15 +13,24 @@ export interface JsonRefusal {
 /** JSON that may be used, or why it may not. */
 export type CheckedJson = { readonly value: unknown } | { readonly refused: JsonRefusal };
 
-/** How deep objects and arrays may lie in each other if nothing else is said. */
+/** How deep objects and arrays may be nested. */
 const MAX_DEPTH = 64;
 
-/** How much of a body is read, and for how long. */
-export interface ReadLimits {
-  /** Default 4 MiB. */
-  readonly maxBytes?: number;
+/** Members of objects and elements of arrays, all together. A body of brackets alone would otherwise be millions of them. */
+const MAX_VALUES = 100_000;
+
+/** How large JSON may be as data. */
+export interface JsonLimits {
   /** Default 64. */
   readonly maxDepth?: number;
+  /** Default 100,000. */
+  readonly maxValues?: number;
+}
+
+/** How much of a body is read, and for how long. */
+export interface ReadLimits extends JsonLimits {
+  /** Default 4 MiB. */
+  readonly maxBytes?: number;
   /** Default 15 s. */
   readonly timeoutMs?: number;
   /** The types of body that are read. Defaults to `application/json`. */
@@ -28,18 +38,23 @@ export interface ReadLimits {
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
+/** Reading a larger body takes milliseconds. */
+const LARGE = 128 * 1024;
 const TIMEOUT_MS = 15_000;
 const JSON_TYPE: readonly string[] = ["application/json"];
 
 /** Reads a request's body as JSON, or says why it was refused. Never rejects. A body refused with 408 or 413 is left unread. */
 export async function readJson(request: IncomingMessage, limits: ReadLimits = {}): Promise<CheckedJson> {
-  const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH, timeoutMs = TIMEOUT_MS } = limits;
+  const { maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS } = limits;
   const unusable = refusedByHeaders(request, maxBytes, limits.types);
   if (unusable !== undefined) return { refused: unusable };
   const body = await readBody(request, maxBytes, timeoutMs);
   if (!Buffer.isBuffer(body)) return { refused: body };
   if (!isUtf8(body)) return { refused: refusal(400, "The body is not valid UTF-8.", RPC.parseError) };
-  return checkJson(body.toString("utf8"), { maxDepth });
+  const checked = checkJson(body.toString("utf8"), limits);
+  // Whoever reads it next starts with a fresh turn of the event loop.
+  if (body.length > LARGE) await nextTurn();
+  return checked;
 }
 
 function refusedByHeaders(
@@ -111,10 +126,14 @@ function refusal(status: number, message: string, code: number = RPC.invalidRequ
  * Parses text from a peer, and refuses what two readers could read differently or what harms a careless one: a key twice in one object,
  * `__proto__`, `constructor.prototype`, and nesting that overflows a stack.
  */
-export function checkJson(text: string, options: { readonly maxDepth?: number } = {}): CheckedJson {
-  const { maxDepth = MAX_DEPTH } = options;
-  const written = countKeys(text, maxDepth);
+export function checkJson(text: string, options: JsonLimits = {}): CheckedJson {
+  const { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES } = options;
+  const written = countKeys(text, maxDepth, maxValues);
   if (written === TOO_DEEP) return { refused: refusal(400, `The JSON is nested deeper than ${maxDepth} levels.`) };
+  if (written === TOO_MANY) {
+    const message = `The JSON has more than ${maxValues} members and elements in all. Send fewer at once.`;
+    return { refused: refusal(413, message) };
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -131,19 +150,25 @@ export function checkJson(text: string, options: { readonly maxDepth?: number } 
 }
 
 const TOO_DEEP = -1;
+const TOO_MANY = -2;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Counts the keys in a text: in JSON, a colon outside a string is always one. Runs first, so that the parser never sees deep nesting. */
-function countKeys(text: string, maxDepth: number): number {
+/**
+ * Counts the keys in a text: in JSON, a colon outside a string is always one. Runs first, so that the parser never sees deep nesting or
+ * millions of values: each comma and each bracket that opens begins one.
+ */
+function countKeys(text: string, maxDepth: number, maxValues: number): number {
   const { length } = text;
   let keys = 0;
+  let values = 0;
   let depth = 0;
   for (let at = 0; at < length; at += 1) {
     switch (text.charCodeAt(at)) {
@@ -153,8 +178,13 @@ function countKeys(text: string, maxDepth: number): number {
       case COLON:
         keys += 1;
         break;
+      case COMMA:
+        values += 1;
+        if (values > maxValues) return TOO_MANY;
+        break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
+        values += 1;
         depth += 1;
         if (depth > maxDepth) return TOO_DEEP;
         break;

@@ -1,5 +1,6 @@
 import { configInvalid, type LocatedIssue } from "../../../../errors/arsenal-error.ts";
 import { nearest, showValue } from "../../../../errors/show-value.ts";
+import { MAX_PATTERN_LENGTH } from "../../../../guard/pattern.ts";
 
 /** Where a path stands, for the start of a message: `policy.yaml:3:5 `. */
 export type Locate = (path: readonly string[]) => string;
@@ -40,6 +41,11 @@ export function checkList(
   return list.map((entry, index) => {
     const at = Array.isArray(value) ? [...path, String(index)] : path;
     if (known !== undefined) return oneOf(entry, at, known, problems) ?? "";
+    if (typeof entry === "string" && entry.length > MAX_PATTERN_LENGTH) {
+      const message = `has ${entry.length} characters, and ${MAX_PATTERN_LENGTH} are the most`;
+      problems.report(at, message, undefined, "Write a shorter name or pattern.");
+      return "";
+    }
     if (typeof entry === "string" && entry.trim() !== "") return entry.trim();
     const fix = "Write a name, with * for any characters where it stands for several.";
     problems.mustBe(at, "a non-empty string", entry, fix);

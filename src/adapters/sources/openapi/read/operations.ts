@@ -1,4 +1,6 @@
+import { fixable } from "../../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../../errors/show-value.ts";
+import { MAX_PATTERN_LENGTH, starred } from "../../../../guard/pattern.ts";
 import { asList, asRecord, isPlainObject } from "../../../../tool/json-schema.ts";
 import type { JsonObject, References } from "./references.ts";
 import type { OperationFilter } from "../settings.ts";
@@ -33,8 +35,8 @@ export function listOperations(
   references: References,
   filters: { readonly include?: OperationFilter | undefined; readonly exclude?: OperationFilter | undefined },
 ): { readonly operations: readonly Operation[]; readonly problems: readonly Problem[] } {
-  const included = filters.include === undefined ? () => true : createFilter(filters.include, "every");
-  const excluded = filters.exclude === undefined ? () => false : createFilter(filters.exclude, "some");
+  const included = filters.include === undefined ? () => true : createFilter(filters.include, "every", "include");
+  const excluded = filters.exclude === undefined ? () => false : createFilter(filters.exclude, "some", "exclude");
   const operations: Operation[] = [];
   const problems: Problem[] = [];
   for (const [path, given] of Object.entries(asRecord(root["paths"]))) {
@@ -75,14 +77,45 @@ const VALUES: Record<keyof OperationFilter, (operation: Operation) => readonly u
   operationIds: ({ definition }) => [definition["operationId"]],
 };
 
+/** The most patterns in one list: each is compared with every operation. */
+const MAX_PATTERNS = 500;
+
+/** Longer tags, paths and ids are not compared: no document needs one, and comparing would take long. */
+const MAX_COMPARED = 10_000;
+
 /** `every`: each list that is there must match. `some`: one is enough. */
-function createFilter(filter: OperationFilter, rule: "every" | "some"): Matches {
+function createFilter(filter: OperationFilter, rule: "every" | "some", field: string): Matches {
   const lists = Object.keys(VALUES) as (keyof OperationFilter)[];
   const matchers = lists.flatMap((list): Matches[] => {
-    const escaped = filter[list]?.map((each) => each.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("\\*", ".*"));
-    if (escaped === undefined) return [];
-    const pattern = new RegExp(`^(?:${escaped.join("|")})$`, "is");
-    return [(operation) => VALUES[list](operation).some((value) => typeof value === "string" && pattern.test(value))];
+    const patterns = filter[list];
+    if (patterns === undefined) return [];
+    checkPatterns(patterns, `${field}.${list}`);
+    const compiled = patterns.map((pattern) => starred(pattern.toLowerCase()));
+    return [
+      (operation) =>
+        VALUES[list](operation).some((value) => {
+          if (typeof value !== "string") return false;
+          if (value.length > MAX_COMPARED) throw new Error(tooLong(list, value));
+          const text = value.toLowerCase();
+          return compiled.some((matches) => matches(text));
+        }),
+    ];
   });
   return (operation) => matchers[rule]((matches) => matches(operation));
+}
+
+function tooLong(list: keyof OperationFilter, { length }: string): string {
+  return `one of its ${list} has ${length} characters, and ${MAX_COMPARED} are compared at most`;
+}
+
+function checkPatterns(patterns: readonly string[], field: string): void {
+  if (patterns.length > MAX_PATTERNS) {
+    const problem = `${field} has ${patterns.length} patterns, and may have ${MAX_PATTERNS}.`;
+    throw fixable("CONFIG_INVALID", problem, "Use * to match several with one pattern.", { field });
+  }
+  for (const [index, { length }] of patterns.entries()) {
+    if (length <= MAX_PATTERN_LENGTH) continue;
+    const problem = `${field}.${index} has ${length} characters, and a pattern may have ${MAX_PATTERN_LENGTH}.`;
+    throw fixable("CONFIG_INVALID", problem, "Write a shorter pattern.", { field: `${field}.${index}` });
+  }
 }

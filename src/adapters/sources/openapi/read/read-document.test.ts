@@ -37,6 +37,31 @@ describe("filters", () => {
   ])("%j leave %j", async (filters, names) => {
     expect(await namesOf(await connected(documentOf(paths), filters))).toEqual(names);
   });
+
+  it("take the characters of a regular expression literally, and end for a pattern that would keep one busy for ever", async () => {
+    const long = `/${"a".repeat(5_000)}`;
+    const document = documentOf({ [long]: { get: { operationId: "long" } }, "/a.b": { get: { operationId: "dot" } } });
+    const hostile = await connected(document, { include: { paths: [`${"*a".repeat(400)}*b`] } });
+    expect(await namesOf(hostile)).toEqual([]);
+    expect(await namesOf(await connected(document, { include: { paths: ["/a.b", "/[a]+"] } }))).toEqual(["dot"]);
+  });
+
+  it("are refused if they are too long or too many, with the limit", async () => {
+    const many = Array.from({ length: 501 }, () => "a");
+    await expect(connected(documentOf(paths), { include: { tags: many } })).rejects.toThrow(
+      "include.tags has 501 patterns, and may have 500.",
+    );
+    await expect(connected(documentOf(paths), { exclude: { paths: ["a".repeat(1_001)] } })).rejects.toThrow(
+      "exclude.paths.0 has 1001 characters, and a pattern may have 1000.",
+    );
+  });
+
+  it("leave out an operation with a tag too long to compare, and say so", async () => {
+    const document = documentOf({ "/a": { get: { operationId: "one", tags: ["t".repeat(10_001)] } } });
+    const source = await connected(document, { exclude: { tags: ["secret"] } });
+    expect(await namesOf(source)).toEqual([]);
+    expect(source.problems[0]?.reason).toBe("one of its tags has 10001 characters, and 10000 are compared at most");
+  });
 });
 
 describe("a broken operation", () => {
