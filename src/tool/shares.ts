@@ -42,10 +42,10 @@ export function crowdedOut<Held extends Holding>(
 
   /** Drops the oldest holding of a caller that is, or is not, in use. False if it has none that may go. */
   function drop(tenant: Tenant<Held>, caller: Caller<Held>, use: "idle" | "used" = "idle"): boolean {
-    const { held: own, next } = caller;
+    const { held: holdings, next } = caller;
     const passed = ({ busy, inUse }: Held): boolean => busy === true || (inUse === true) !== (use === "used");
-    for (let one = own[next[use]]; one !== undefined && passed(one); one = own[next[use]]) next[use]++;
-    const found = own[next[use]++];
+    for (let one = holdings[next[use]]; one !== undefined && passed(one); one = holdings[next[use]]) next[use]++;
+    const found = holdings[next[use]++];
     if (found === undefined) return false;
     gone.push(found);
     for (const total of [all, tenant.total, caller.total]) add(total, sizeOf(found), -1);
