@@ -61,19 +61,27 @@ export class ToolArsenal {
     return this.#wired.open().register(fromFunction(definition, handler));
   }
 
-  /** Adds a tool from its definition. Without a handler it can be found but not run. */
-  async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
-    return this.#wired.open().addTool(draft, handler);
+  /**
+   * Adds a tool from its definition. Without a handler it can be found but not run. For a given principal, throws TOOL_OWNED if an ensemble or
+   * the code of any process that shares the catalog owns the id.
+   */
+  async addTool(draft: ToolDraft, handler?: Handler, by: AskedBy = {}): Promise<Tool> {
+    return this.#wired.open().addTool(draft, handler, by);
   }
 
-  /** Adds many tools. Invalid ones are reported; the rest are still registered. */
-  async addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch> {
-    return this.#wired.open().addTools(batch);
+  /** Adds many tools. Invalid ones, and for a given principal those that others own, are reported; the rest are still registered. */
+  async addTools(batch: readonly BatchRegistration[], by: AskedBy = {}): Promise<RegisteredBatch> {
+    return this.#wired.open().addTools(batch, by);
   }
 
   /** Registers tools written for another API or framework: a list, or an object by name. LangChain and AI SDK tools bring what runs them. */
-  async importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions = {}): Promise<RegisteredBatch> {
-    return this.#wired.open().importTools(format, tools, options);
+  async importTools(
+    format: AnyDialect,
+    tools: GivenTools,
+    options: ImportOptions = {},
+    by: AskedBy = {},
+  ): Promise<RegisteredBatch> {
+    return this.#wired.open().importTools(format, tools, options, by);
   }
 
   /** Writes tools, by id, as an API or framework takes them. Ids that the caller does not know of are in `missing`. */
@@ -219,7 +227,7 @@ export class ToolArsenal {
     return (await this.#wired.ready()).visible.list(options);
   }
 
-  /** Removes a tool. Returns false if there is none, or if the given principal may not see it. */
+  /** Removes a tool. Returns false if there is none, or if the given principal may not see it. Throws TOOL_OWNED if others own it, for a given principal. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     return this.#wired.open().deleteTool(name, namespace, by);
   }

@@ -1,10 +1,12 @@
 import type { AnyDialect, AskedBy } from "./arsenal-options.ts";
+import { type ArsenalError, fixable } from "./errors/arsenal-error.ts";
 import type { Emit } from "./observe/events.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
-import type { Registration, Registry } from "./register/registry.ts";
+import type { RefusedRegistration, Registration, Registry } from "./register/registry.ts";
 import { defineTool } from "./tool/define-tool.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
+import { asOwnedByCode, ownedError } from "./register/owner.ts";
 import type { Tool } from "./tool/tool.ts";
 import type { Dialect, Loss } from "./transcode/dialect.port.ts";
 import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
@@ -28,17 +30,44 @@ export interface ExportedTools {
 /** How tools get into the registry, and out of it. */
 export function createRegistrations(parts: {
   readonly registry: Registry;
+  /** Opens the catalog. */
+  readonly open: () => Promise<void>;
   readonly visible: () => Promise<VisibleTools>;
   readonly emit: Emit;
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** Indexes what was registered; omitted if that waits for the next request. */
   readonly sync: (() => Promise<unknown>) | undefined;
 }) {
-  const { registry, visible, emit, dialects, sync } = parts;
+  const { registry, open, visible, emit, dialects, sync } = parts;
 
   function add(registration: Registration): Promise<unknown> {
     registry.addOne(registration);
     return sync?.() ?? Promise.resolve();
+  }
+
+  /** Why somebody who does not run this program may not register these tools; none of them for the program itself. */
+  async function refusals(
+    entries: readonly Registration[],
+    { principal }: AskedBy,
+  ): Promise<readonly RefusedRegistration[]> {
+    if (principal === undefined) return [];
+    await open();
+    const known = await registry.getAll(entries.map(({ tool }) => tool.id));
+    const owned = new Map(known.map((tool) => [tool.id, ownedError(tool)]));
+    const refused = entries.flatMap(({ tool }) => {
+      const error = owned.get(tool.id) ?? claimError(tool);
+      return error === undefined ? [] : [{ tool, error }];
+    });
+    for (const { tool, error } of refused)
+      emit("tool-rejected", { name: tool.id, code: error.code, message: error.message });
+    return refused;
+  }
+
+  /** Registers what the caller may register. Returns the rest. */
+  async function addAll(entries: readonly Registration[], by: AskedBy): Promise<readonly RefusedRegistration[]> {
+    const refused = await refusals(entries, by);
+    const tools = new Set(refused.map(({ tool }) => tool));
+    return [...refused, ...registry.add(entries.filter(({ tool }) => !tools.has(tool)))];
   }
 
   async function dialectOf(format: AnyDialect, hint?: unknown): Promise<Dialect> {
@@ -49,26 +78,37 @@ export function createRegistrations(parts: {
   return {
     /** Registers one tool. Throws at once if it is refused; what could not be indexed stays pending, and the next sync reports it. */
     register(registration: Registration): Tool {
-      add(registration).catch(() => {});
-      return registration.tool;
-    },
-    async addTool(draft: ToolDraft, handler?: Handler): Promise<Tool> {
-      const tool = defineTool(draft);
-      await add(handler ? { tool, handler } : { tool });
+      const tool = asOwnedByCode(registration.tool);
+      add({ ...registration, tool }).catch(() => {});
       return tool;
     },
-    async addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch> {
+    async addTool(draft: ToolDraft, handler: Handler | undefined, by: AskedBy): Promise<Tool> {
+      const tool = defineTool(draft);
+      const entry = handler ? { tool: asOwnedByCode(tool), handler } : { tool };
+      // The program's own tools are registered at once.
+      const [refused] = by.principal === undefined ? [] : await refusals([entry], by);
+      if (refused) throw refused.error;
+      await add(entry);
+      return entry.tool;
+    },
+    async addTools(batch: readonly BatchRegistration[], by: AskedBy): Promise<RegisteredBatch> {
       const { registerBatch } = await import("./register/register-batch.ts");
-      const outcome = registerBatch(registry, batch, emit);
+      const outcome = await registerBatch({ add: (entries) => addAll(entries, by) }, batch, emit);
       await sync?.();
       return outcome;
     },
-    async importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions): Promise<RegisteredBatch> {
+    async importTools(
+      format: AnyDialect,
+      tools: GivenTools,
+      options: ImportOptions,
+      by: AskedBy,
+    ): Promise<RegisteredBatch> {
       const { importTools } = await import("./transcode/import-tools.ts");
       const dialect = await dialectOf(format, Array.isArray(tools) ? tools[0] : Object.values(tools)[0]);
-      const { imported, rejected } = await importTools(dialect, tools, options);
+      const { imported: read, rejected } = await importTools(dialect, tools, options);
+      const imported = read.map((each) => (each.handler ? { ...each, tool: asOwnedByCode(each.tool) } : each));
       for (const { name, error } of rejected) emit("tool-rejected", { name, code: error.code, message: error.message });
-      const refused = new Map(registry.add(imported).map(({ tool, error }) => [tool, error]));
+      const refused = new Map((await addAll(imported, by)).map(({ tool, error }) => [tool, error]));
       await sync?.();
       const outcomes = imported.map((each) => ({ ...each, name: each.tool.name, error: refused.get(each.tool) }));
       return {
@@ -90,7 +130,16 @@ export function createRegistrations(parts: {
     },
     async deleteTool(name: string, namespace: string, by: AskedBy): Promise<boolean> {
       const tool = await (await visible())[by.principal === undefined ? "find" : "get"](name, namespace, by);
+      const error = tool && by.principal && ownedError(tool);
+      if (error) throw error;
       return tool !== undefined && registry.delete(tool.id);
     },
   };
+}
+
+/** Why a tool that somebody posts may not claim to belong to an ensemble: nobody but its source could delete it then. */
+function claimError({ id, ensemble }: Tool): ArsenalError | undefined {
+  if (ensemble === undefined) return undefined;
+  const problem = `${id} names the ensemble "${ensemble}", which only the source of that ensemble can do.`;
+  return fixable("TOOL_INVALID", problem, "Leave ensemble out.", { field: "ensemble", value: ensemble });
 }

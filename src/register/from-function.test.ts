@@ -58,9 +58,9 @@ describe("the name of a function", () => {
     ]);
   });
 
-  it("serves in a batch too", () => {
+  it("serves in a batch too", async () => {
     const batch = [{ tool: definition, handler: called("sendEmail") }];
-    const { registered } = registerBatch({ add: () => [] }, batch, () => {});
+    const { registered } = await registerBatch({ add: () => [] }, batch, () => {});
     expect(registered.map(({ id }) => id)).toEqual(["default.send_email"]);
   });
 });

@@ -5,10 +5,13 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { asOwnedByCode } from "./owner.ts";
 import { isStandardSchema } from "../tool/schema/parameters.ts";
 import type { Tool } from "../tool/tool.ts";
 import { fromFunction, type FunctionDefinition } from "./from-function.ts";
-import type { Registration, Registry } from "./registry.ts";
+import type { RefusedRegistration, Registration } from "./registry.ts";
+
+type MaybePromise<Value> = Value | Promise<Value>;
 
 /** One tool of a batch and what runs it. Whatever stands here at run time is checked. */
 export interface BatchRegistration {
@@ -31,12 +34,12 @@ export interface RejectedTool {
   readonly error: ArsenalError;
 }
 
-/** Registers many tools. One that breaks a rule is reported and the others are registered all the same. */
-export function registerBatch(
-  registry: Pick<Registry, "add">,
+/** Registers many tools. Those that break a rule are reported; the rest are registered. */
+export async function registerBatch(
+  registry: { readonly add: (entries: readonly Registration[]) => MaybePromise<readonly RefusedRegistration[]> },
   batch: readonly BatchRegistration[],
   emit: Emit,
-): RegisteredBatch {
+): Promise<RegisteredBatch> {
   if (!Array.isArray(batch)) {
     const fix = "Give an array of { tool, handler }.";
     throw fixable("TOOL_INVALID", `The batch is ${showValue(batch)}.`, fix, { value: batch });
@@ -57,7 +60,7 @@ export function registerBatch(
     }
   }
   const refused = new Set<Tool>();
-  for (const { tool, error } of registry.add(registrations)) {
+  for (const { tool, error } of await registry.add(registrations)) {
     refused.add(tool);
     rejected.push({ index: places.get(tool) ?? 0, name: tool.name, error });
   }
@@ -78,10 +81,12 @@ function toRegistration(entry: unknown): Registration {
   }
   const run = handler as Handler | undefined;
   if (run && isPlainObject(tool) && (isStandardSchema(tool["parameters"]) || tool["name"] === undefined))
-    return fromFunction(tool as unknown as FunctionDefinition, run as Handler<unknown>);
+    return inCode(fromFunction(tool as unknown as FunctionDefinition, run as Handler<unknown>));
   const defined = defineTool(tool as ToolDraft);
-  return run ? { tool: defined, handler: run } : { tool: defined };
+  return run ? inCode({ tool: defined, handler: run }) : { tool: defined };
 }
+
+const inCode = ({ tool, ...rest }: Registration): Registration => ({ ...rest, tool: asOwnedByCode(tool) });
 
 /** Asked of an entry that was just refused, perhaps because reading it throws. */
 function nameOf(entry: unknown): string {

@@ -34,9 +34,14 @@ export interface ServedTools extends Pick<ServedArsenal, "execute" | "approvals"
 
 /** What programs ask for over REST, beyond finding and running tools. The rules of the façade apply. */
 interface Programmable extends RunnableArsenal {
-  addTool(draft: ToolDraft): Promise<Tool>;
-  addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch>;
-  importTools(format: AnyDialect, tools: GivenTools, options: ImportOptions): Promise<RegisteredBatch>;
+  addTool(draft: ToolDraft, handler: undefined, by: { readonly principal: Principal }): Promise<Tool>;
+  addTools(batch: readonly BatchRegistration[], by: { readonly principal: Principal }): Promise<RegisteredBatch>;
+  importTools(
+    format: AnyDialect,
+    tools: GivenTools,
+    options: ImportOptions,
+    by: { readonly principal: Principal },
+  ): Promise<RegisteredBatch>;
   deleteTool(name: string, namespace: string, by: { readonly principal: Principal }): Promise<boolean>;
   health(toolId: string): Health;
   healthCheck(): Promise<Record<string, boolean>>;

@@ -13,6 +13,7 @@ import { fromCursor, toCursor } from "./cursor.ts";
 const operation = operationsOf({ tag: "Tools" });
 
 const params = object("", ["id"], { id: { ...ID, examples: ["billing.get_invoice"] } });
+const POSTED = object("", ["id"], { id: { ...ID, examples: ["billing.void_invoice"] } });
 const toolset = text("Looks only at the tools of this toolset.");
 
 const REGISTERED = object("What became of each tool.", ["registered", "rejected"], {
@@ -28,9 +29,9 @@ const REGISTERED = object("What became of each tool.", ["registered", "rejected"
 });
 
 const EXAMPLE = {
-  name: "get_invoice",
+  name: "void_invoice",
   namespace: "billing",
-  description: "Returns an invoice with its lines.",
+  description: "Voids an invoice that was sent by mistake.",
   parameters: { type: "object", properties: { invoiceId: { type: "string" } }, required: ["invoiceId"] },
   tags: ["invoice"],
 };
@@ -90,31 +91,31 @@ export const toolOperations: readonly Operation[] = [
   operation("registerTool", "POST /tools", {
     summary: "Register a tool",
     description:
-      "Adds a definition. It can be found, and it runs if an executor supports its source. A tool of the same id is replaced.",
+      "Adds a definition. It can be found, and it runs if an executor supports its source. A posted tool of the same id is replaced; one that an ensemble or a module owns is not.",
     role: "operator",
     body: TOOL_DRAFT,
     examples: { tool: EXAMPLE },
     answers: {
       201: { description: "The tool as it was registered.", schema: TOOL, headers: { Location: "Where the tool is." } },
     },
-    problems: ["TOOL_INVALID"],
+    problems: ["TOOL_INVALID", "TOOL_OWNED"],
     targets: (asked, body) => [(body as Tool | undefined)?.id ?? asked.body?.name ?? []].flat(),
-    async run({ body }, { arsenal }) {
-      const tool = await arsenal.addTool(body as ToolDraft);
+    async run({ body, principal }, { arsenal }) {
+      const tool = await arsenal.addTool(body as ToolDraft, undefined, { principal });
       return { status: 201, body: tool, headers: { location: `/api/v1/tools/${encodeURIComponent(tool.id)}` } };
     },
   }),
   operation("registerTools", "POST /tools/batch", {
     summary: "Register many tools",
-    description: "Invalid ones are reported; the rest are registered.",
+    description: "Invalid ones, and those that an ensemble or a module owns, are reported; the rest are registered.",
     ...registering,
     body: object("Tools to register.", ["tools"], {
       tools: { ...list({ type: "object" }, "Tool drafts, at most 10,000."), maxItems: 10_000 },
     }),
     examples: { tools: { tools: [EXAMPLE] } },
-    async run({ body: { tools } }, { arsenal }) {
+    async run({ body: { tools }, principal }, { arsenal }) {
       const batch = tools.map((tool) => ({ tool: tool as unknown as ToolDraft }));
-      return { body: told(await arsenal.addTools(batch)) };
+      return { body: told(await arsenal.addTools(batch, { principal })) };
     },
   }),
   operation("importTools", "POST /tools/import", {
@@ -133,16 +134,18 @@ export const toolOperations: readonly Operation[] = [
       },
     },
     problems: ["QUERY_INVALID", "TOOL_INVALID"],
-    async run({ body: { format, tools, namespace } }, { arsenal }) {
-      return { body: told(await arsenal.importTools(format, tools, namespace === undefined ? {} : { namespace })) };
+    async run({ body: { format, tools, namespace }, principal }, { arsenal }) {
+      const options = namespace === undefined ? {} : { namespace };
+      return { body: told(await arsenal.importTools(format, tools, options, { principal })) };
     },
   }),
   operation("deleteTool", "DELETE /tools/{id}", {
     summary: "Delete a tool",
+    description: "A tool of an ensemble or a module is not deleted: remove the ensemble, or change the code.",
     role: "operator",
-    params,
+    params: POSTED,
     answers: { 204: { description: "The tool is gone." } },
-    problems: ["TOOL_NOT_FOUND"],
+    problems: ["TOOL_NOT_FOUND", "TOOL_OWNED"],
     targets: ({ params: { id } }) => [id],
     async run({ params: { id }, principal }, { arsenal }) {
       if (!(await arsenal.deleteTool(...split(id), { principal }))) throw notFound(id);
