@@ -62,14 +62,14 @@ export class ToolArsenal {
   }
 
   /**
-   * Adds a tool from its definition. Without a handler it can be found but not run. What a principal of a tenant adds belongs to that tenant and
-   * replaces no other tool.
+   * Adds a tool from its definition. Without a handler it can be found but not run. If a principal is given, throws TOOL_OWNED if an ensemble or the
+   * code of any process that shares the catalog owns the id; a tool that a principal of a tenant adds belongs to that tenant and replaces no other.
    */
   async addTool(draft: ToolDraft, handler?: Handler, by: AskedBy = {}): Promise<Tool> {
     return this.#wired.open().addTool(draft, handler, by);
   }
 
-  /** Adds many tools. Invalid ones are reported; the rest are still registered. */
+  /** Adds many tools. Invalid ones, and those that the given principal may not replace, are reported; the rest are still registered. */
   async addTools(batch: readonly BatchRegistration[], by: AskedBy = {}): Promise<RegisteredBatch> {
     return this.#wired.open().addTools(batch, by);
   }
@@ -227,7 +227,7 @@ export class ToolArsenal {
     return (await this.#wired.ready()).visible.list(options);
   }
 
-  /** Removes a tool. Returns false if there is none, or if the given principal may not see it. Rejects if it is not the principal's tenant's. */
+  /** Removes a tool. Returns false if there is none, or if the given principal may not see it. Throws if others own it, or it is not the principal's tenant's. */
   async deleteTool(name: string, namespace = "default", by: AskedBy = {}): Promise<boolean> {
     return this.#wired.open().deleteTool(name, namespace, by);
   }

@@ -64,8 +64,9 @@ export function createAdministration(parts: AdministrationParts): Administration
     async overview(principal) {
       const keeps = { audit: audit !== undefined, history: history !== undefined };
       const openBreakers = await seenBy(principal, parts.health.openCircuits());
+      const conflicts = await seenBy(principal, [...parts.registry.conflicts].sort());
       const listed = ensembles.list().map((each) => statusFor(principal, each));
-      return { ...(await parts.statistics(principal.tenant)), openBreakers, ensembles: listed, keeps };
+      return { ...(await parts.statistics(principal.tenant)), openBreakers, conflicts, ensembles: listed, keeps };
     },
   };
 

@@ -3,6 +3,7 @@ import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import { jsonSchemaValidator } from "./adapters/validators/json-schema/json-schema.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import { tokenize } from "./catalog/lexical/tokenize.ts";
+import { withOwnDefinitions } from "./catalog/own-definitions.ts";
 import type { ResolvedConfig } from "./config/load/resolve-config.ts";
 import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import type { LoadedGuard } from "./config/parts/load-guard.ts";
@@ -54,10 +55,26 @@ export function wireCalls(stages: {
   const { routing, execution, reranker } = stages.config;
   const { aegis, audit, idempotency } = guard;
 
+  // catalog
+  const shown = withOwnDefinitions({
+    engine: catalog.engine,
+    own(id) {
+      const { tool, handler } = registry.own(id) ?? {};
+      return handler === undefined ? undefined : tool;
+    },
+    conflicts: registry.conflicts,
+    async createEngine() {
+      const { memoryEngine } = await import("./adapters/engines/memory.ts");
+      const engine = memoryEngine({ clock });
+      await engine.open();
+      return engine;
+    },
+  });
+
   // retrieve
   const learning = createLearning({ clock, termsOf: tokenize, settings: routing.learning, operator });
   const unasked = createRetriever({
-    catalog,
+    catalog: { engine: shown, request: (...asked) => catalog.request(...asked) },
     health,
     sees: (tool, principal, through) => aegis.sees(tool, principal ?? operator, through),
     visible: (principal, through) => aegis.visible(principal ?? operator, through),
@@ -119,7 +136,7 @@ export function wireCalls(stages: {
     engine,
     visible: createVisibleTools({
       get: async (id) => (await registry.get(id)) ?? upstreams.find(id)?.tool,
-      engine: catalog.engine,
+      engine: shown,
       aegis,
       operator,
       toolsets,

@@ -60,11 +60,8 @@ export function createPolicyAdministration(parts: PolicyParts): PolicyAdministra
       if (sees !== undefined) {
         await parts.ready();
         const ids = [...new Set(asked.map(({ request }) => request.tool.id))];
-        const tools = await registry.getAll(ids);
-        const hidden = ids.find((id) => {
-          const tool = tools.get(id);
-          return tool === undefined || !sees(tool);
-        });
+        const seen = new Set((await registry.getAll(ids)).filter(sees).map(({ id }) => id));
+        const hidden = ids.find((id) => !seen.has(id));
         if (hidden !== undefined) throw await missing(hidden, sees);
       }
       const cases = await judgeCases(asked, (clock) =>

@@ -1,4 +1,6 @@
 import type { AnyDialect, AskedBy } from "./arsenal-options.ts";
+import { type ArsenalError, fixable } from "./errors/arsenal-error.ts";
+import type { Principal } from "./guard/principal.ts";
 import type { Emit } from "./observe/events.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
 import type { RefusedRegistration, Registration, Registry } from "./register/registry.ts";
@@ -6,6 +8,7 @@ import { ofTenant, refusalToChange } from "./register/tenant-tools.ts";
 import { defineTool } from "./tool/define-tool.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
+import { asOwnedByCode, ownedError } from "./register/owner.ts";
 import type { Tool } from "./tool/tool.ts";
 import type { Dialect, Loss } from "./transcode/dialect.port.ts";
 import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
@@ -42,23 +45,29 @@ export function createRegistrations(parts: {
     return sync?.() ?? Promise.resolve();
   }
 
-  /** Takes tools in for a caller. Those of a tenant's caller are that tenant's, and replace no others. */
-  async function addFor(
-    tenant: string | undefined,
+  /** Why somebody who does not run this program may not register these tools; none of them for the program itself. */
+  async function refusals(
     entries: readonly Registration[],
+    { principal }: AskedBy,
   ): Promise<readonly RefusedRegistration[]> {
-    if (tenant === undefined) return registry.add(entries);
+    if (principal === undefined) return [];
     // The tools of sources and of other processes are known from here on.
     await visible();
-    const stored = await registry.getAll(entries.map(({ tool }) => tool.id));
+    const known = new Map((await registry.getAll(entries.map(({ tool }) => tool.id))).map((tool) => [tool.id, tool]));
     const refused = entries.flatMap(({ tool }) => {
-      const error = refusalToChange(registry.own(tool.id)?.tool ?? stored.get(tool.id), tenant);
+      const error = refusalTo(known.get(tool.id), principal) ?? claimError(tool);
       return error === undefined ? [] : [{ tool, error }];
     });
     for (const { tool, error } of refused)
       emit("tool-rejected", { name: tool.id, code: error.code, message: error.message });
-    const isRefused = new Set(refused.map(({ tool }) => tool));
-    return [...refused, ...registry.add(entries.filter(({ tool }) => !isRefused.has(tool)))];
+    return refused;
+  }
+
+  /** Registers what the caller may register. Returns the rest. */
+  async function addAll(entries: readonly Registration[], by: AskedBy): Promise<readonly RefusedRegistration[]> {
+    const refused = await refusals(entries, by);
+    const tools = new Set(refused.map(({ tool }) => tool));
+    return [...refused, ...registry.add(entries.filter(({ tool }) => !tools.has(tool)))];
   }
 
   async function dialectOf(format: AnyDialect, hint?: unknown): Promise<Dialect> {
@@ -69,22 +78,23 @@ export function createRegistrations(parts: {
   return {
     /** Registers one tool. Throws at once if it is refused; what could not be indexed stays pending, and the next sync reports it. */
     register(registration: Registration): Tool {
-      add(registration).catch(() => {});
-      return registration.tool;
-    },
-    async addTool(draft: ToolDraft, handler?: Handler, { principal }: AskedBy = {}): Promise<Tool> {
-      const tenant = principal?.tenant;
-      const defined = defineTool(draft);
-      const tool = tenant === undefined ? defined : ofTenant(defined, tenant);
-      const [refused] = await addFor(tenant, [handler ? { tool, handler } : { tool }]);
-      if (refused !== undefined) throw refused.error;
-      await sync?.();
+      const tool = asOwnedByCode(registration.tool);
+      add({ ...registration, tool }).catch(() => {});
       return tool;
     },
-    async addTools(batch: readonly BatchRegistration[], { principal }: AskedBy = {}): Promise<RegisteredBatch> {
+    async addTool(draft: ToolDraft, handler?: Handler, by: AskedBy = {}): Promise<Tool> {
+      const tool = ofCaller(defineTool(draft), by);
+      const entry = handler ? { tool: asOwnedByCode(tool), handler } : { tool };
+      // The program's own tools are registered at once.
+      const [refused] = by.principal === undefined ? [] : await refusals([entry], by);
+      if (refused) throw refused.error;
+      await add(entry);
+      return entry.tool;
+    },
+    async addTools(batch: readonly BatchRegistration[], by: AskedBy = {}): Promise<RegisteredBatch> {
       const { registerBatch } = await import("./register/register-batch.ts");
-      const tenant = principal?.tenant;
-      const outcome = await registerBatch({ add: (entries) => addFor(tenant, entries) }, batch, emit, tenant);
+      const { tenant } = by.principal ?? {};
+      const outcome = await registerBatch({ add: (entries) => addAll(entries, by) }, batch, emit, tenant);
       await sync?.();
       return outcome;
     },
@@ -92,16 +102,17 @@ export function createRegistrations(parts: {
       format: AnyDialect,
       tools: GivenTools,
       options: ImportOptions,
-      { principal }: AskedBy = {},
+      by: AskedBy = {},
     ): Promise<RegisteredBatch> {
       const { importTools } = await import("./transcode/import-tools.ts");
       const dialect = await dialectOf(format, Array.isArray(tools) ? tools[0] : Object.values(tools)[0]);
       const { imported: read, rejected } = await importTools(dialect, tools, options);
+      const imported = read.map((each) => {
+        const tool = ofCaller(each.tool, by);
+        return { ...each, tool: each.handler ? asOwnedByCode(tool) : tool };
+      });
       for (const { name, error } of rejected) emit("tool-rejected", { name, code: error.code, message: error.message });
-      const tenant = principal?.tenant;
-      const imported =
-        tenant === undefined ? read : read.map((each) => ({ ...each, tool: ofTenant(each.tool, tenant) }));
-      const refused = new Map((await addFor(tenant, imported)).map(({ tool, error }) => [tool, error]));
+      const refused = new Map((await addAll(imported, by)).map(({ tool, error }) => [tool, error]));
       await sync?.();
       const outcomes = imported.map((each) => ({ ...each, name: each.tool.name, error: refused.get(each.tool) }));
       return {
@@ -123,9 +134,26 @@ export function createRegistrations(parts: {
     },
     async deleteTool(name: string, namespace: string, by: AskedBy): Promise<boolean> {
       const tool = await (await visible())[by.principal === undefined ? "find" : "get"](name, namespace, by);
-      const refusal = refusalToChange(tool, by.principal?.tenant);
-      if (refusal !== undefined) throw refusal;
+      const error = by.principal && refusalTo(tool, by.principal);
+      if (error) throw error;
       return tool !== undefined && registry.delete(tool.id);
     },
   };
+}
+
+/** The tool as the caller may add it: that of a tenant's caller is the tenant's. */
+function ofCaller(tool: Tool, { principal }: AskedBy): Tool {
+  return principal?.tenant === undefined ? tool : ofTenant(tool, principal.tenant);
+}
+
+/** Why a caller may not replace or delete a tool. Undefined if there is none, or the caller may. */
+function refusalTo(tool: Tool | undefined, { tenant }: Principal): ArsenalError | undefined {
+  return refusalToChange(tool, tenant) ?? (tool && ownedError(tool));
+}
+
+/** Why a tool that somebody posts may not claim to belong to an ensemble: nobody but its source could delete it then. */
+function claimError({ id, ensemble }: Tool): ArsenalError | undefined {
+  if (ensemble === undefined) return undefined;
+  const problem = `${id} names the ensemble "${ensemble}", which only the source of that ensemble can do.`;
+  return fixable("TOOL_INVALID", problem, "Leave ensemble out.", { field: "ensemble", value: ensemble });
 }

@@ -33,6 +33,7 @@ import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
 import { createToolsets } from "./toolset/toolsets.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
+import type { Tool } from "./tool/tool.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 import type { CallStages } from "./wire-calls.ts";
 import type { WiredHistory } from "./wire-history.ts";
@@ -66,7 +67,11 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
   const relist = async (name: string): Promise<void> => ensembles?.relist(name);
   const recordsCalls = parts.audit !== undefined || auditType(config.audit) !== undefined;
   const toolsets = createToolsets({ initial: configuredToolsets(config), clock, emit, recordsCalls });
-  const guard = configuredGuard(config, parts, surroundings, toolsets, relist);
+  const held = async (ids: readonly string[]): Promise<readonly Tool[]> => {
+    await catalog.open();
+    return catalog.shared ? catalog.engine.get(ids) : [];
+  };
+  const guard = configuredGuard(config, parts, surroundings, toolsets, { relist, held });
 
   // catalog, register
   const tiers = configuredTiers(config, parts, surroundings);

@@ -43,6 +43,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   const closing = new AbortController();
   let cancelPrune: (() => void) | undefined;
   let size = 0;
+  let isShared = false;
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
   /** So that a tool's vectors are never those of an earlier change. */
@@ -52,6 +53,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     loaded ??= typeof given === "function" ? await given() : given;
     await engine.open();
     const { revision, alone = false } = await engine.changes(Number.MAX_SAFE_INTEGER);
+    isShared = !alone;
     if (leases) exclusively ??= (await import("./exclusively.ts")).exclusivelyBy(leases);
     const { createTiers } = await import("./dense/tiers.ts");
     const shared = alone ? undefined : exclusively;
@@ -133,6 +135,10 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     },
     get opened() {
       return state === "open";
+    },
+    /** True if other processes may change the tools. False until it was opened. */
+    get shared() {
+      return isShared;
     },
     /** How many tools there were after the last change that this process made or heard of. */
     get size() {

@@ -2,6 +2,7 @@
 export const ERROR_CODES = {
   TOOL_INVALID: "A tool definition breaks a rule: name, version, description, examples, schema.",
   TOOL_NOT_FOUND: "No tool of that name is registered, or the caller may not see it.",
+  TOOL_OWNED: "The tool belongs to a source or to code, and nobody else may replace or delete it.",
   TOOLSET_NOT_FOUND: "The toolset does not exist, or the caller may not use it.",
   ENSEMBLE_NOT_FOUND: "There is no ensemble of that name.",
   HANDLER_MISSING: "The tool is registered but nothing was given that runs it.",

@@ -27,6 +27,7 @@ export function toWire(code: ErrorCode): WireError {
       return { httpStatus: 403, jsonRpcCode: -32003 };
     case "CONFIRMATION_REQUIRED":
     case "IDEMPOTENCY_CONFLICT":
+    case "TOOL_OWNED":
       return { httpStatus: 409, jsonRpcCode: -32004 };
     case "RATE_LIMITED":
       return { httpStatus: 429, jsonRpcCode: -32005 };

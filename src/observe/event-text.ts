@@ -16,6 +16,8 @@ function inWords({ name, data }: ArsenalEvent): string {
       return data.message;
     case "toolset-tools-missing":
       return `The toolset ${data.toolset} is incomplete: ${data.message}`;
+    case "tool-conflicted":
+      return `The catalog holds another definition of ${data.toolId} (${data.fields}), written by another process. It is not used here. If it should not be there, reload ${data.ensemble === undefined ? "the process that registers the tool" : `the ensemble ${data.ensemble}`}, which writes its own again.`;
     case "tool-changed":
       return `${data.id} changed since it was accepted (${data.fields}) and is not called. See: toolarsenal pins list --diff`;
     case "pins-failed":

@@ -66,6 +66,13 @@ export interface EventMap {
   "tool-replaced": { readonly toolId: string; readonly version: string; readonly previousVersion: string };
   "tool-rejected": { readonly name: string; readonly code: ErrorCode; readonly message: string };
   "tool-deleted": { readonly toolId: string };
+  /** The shared catalog holds another definition of a tool that runs here. It is not used here. `contentHash` is that of the catalog's entry. */
+  "tool-conflicted": {
+    readonly toolId: string;
+    readonly ensemble?: string;
+    readonly contentHash: string;
+    readonly fields: string;
+  };
   /** A tool, or a server's instructions, is not what was accepted. `fields` names what changed, never what it says. */
   "tool-changed": { readonly id: string; readonly ensemble: string; readonly fields: string };
   "pin-accepted": {

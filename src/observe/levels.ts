@@ -17,6 +17,7 @@ const EVENTS: {
   // What is merely not accepted yet may be a hundred tools, which "pins-waiting" tells in one line.
   "tool-rejected": ["register", ({ code }) => (code === "PERMISSION_DENIED" ? "info" : "warn")],
   "tool-deleted": ["register", "info"],
+  "tool-conflicted": ["register", "warn"],
   "tool-changed": ["guard", "warn"],
   "pin-accepted": ["guard", "info"],
   "pins-waiting": ["guard", "warn"],

@@ -5,6 +5,7 @@ import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
+import { asOwnedByCode } from "./owner.ts";
 import { isStandardSchema } from "../tool/schema/parameters.ts";
 import type { Tool } from "../tool/tool.ts";
 import { fromFunction, type FunctionDefinition } from "./from-function.ts";
@@ -83,10 +84,12 @@ function toRegistration(entry: unknown): Registration {
   }
   const run = handler as Handler | undefined;
   if (run && isPlainObject(tool) && (isStandardSchema(tool["parameters"]) || tool["name"] === undefined))
-    return fromFunction(tool as unknown as FunctionDefinition, run as Handler<unknown>);
+    return inCode(fromFunction(tool as unknown as FunctionDefinition, run as Handler<unknown>));
   const defined = defineTool(tool as ToolDraft);
-  return run ? { tool: defined, handler: run } : { tool: defined };
+  return run ? inCode({ tool: defined, handler: run }) : { tool: defined };
 }
+
+const inCode = ({ tool, ...rest }: Registration): Registration => ({ ...rest, tool: asOwnedByCode(tool) });
 
 /** Asked of an entry that was just refused, perhaps because reading it throws. */
 function nameOf(entry: unknown): string {

@@ -8,6 +8,7 @@ import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type * as LookUp from "./look-up.ts";
 import type { AliasSpelling, LookUpParts } from "./look-up.ts";
+import { createConflicts } from "./conflicts.ts";
 import { refusalToRegister, refusalToReplace, type RegistrationLimits } from "./registration-limits.ts";
 import { createSharedRun } from "./shared-run.ts";
 
@@ -56,6 +57,9 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
   const cut = new Map<string, string>();
   /** Loaded with the first name that is not an id. */
   let lookUp: typeof LookUp | undefined;
+  const conflicts = createConflicts(emit);
+  /** Ids that another process changed while a change from here was still to be written. */
+  const uncompared = new Set<string>();
   let pending = 0;
   let writing: Promise<unknown> = Promise.resolve();
 
@@ -66,6 +70,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     const before = own(id);
     if (before === undefined) return;
     owned.delete(id);
+    uncompared.delete(id);
+    conflicts.settle(id);
     const sameName = ownedByName.get(before.name);
     sameName?.delete(id);
     if (sameName?.size === 0) ownedByName.delete(before.name);
@@ -80,29 +86,49 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     else ownedByName.set(tool.name, new Map([[tool.id, tool]]));
   };
 
-  /** Does here what other processes did to the catalog. What is still to be written from here has the last word. */
-  async function followOthers({ changed, deleted, incomplete }: EngineChanges): Promise<void> {
-    const isSettled = (id: string): boolean => owned.has(id) && !changes.has(id);
-    const looked = (incomplete === true ? [...owned.keys()] : [...changed, ...deleted]).filter(isSettled);
-    const gone = new Set(deleted.filter((id) => !owned.has(id) && !changes.has(id)));
-    for (let start = 0; start < looked.length; start += COMPARED_AT_ONCE) {
-      const ids = looked.slice(start, start + COMPARED_AT_ONCE);
+  const isSettled = (id: string): boolean => owned.has(id) && !changes.has(id);
+
+  /**
+   * Compares tools registered here with what the catalog holds now. A tool with a handler keeps the definition it was registered with: another
+   * one in the catalog is a conflict, which is reported and not written over, so that processes with different versions of a tool never take
+   * turns replacing each other's. Returns the ids that are gone.
+   */
+  async function compareOwned(compared: readonly string[]): Promise<readonly string[]> {
+    const gone: string[] = [];
+    for (let start = 0; start < compared.length; start += COMPARED_AT_ONCE) {
+      const ids = compared.slice(start, start + COMPARED_AT_ONCE);
       const found = new Map((await engine.get(ids)).map((tool) => [tool.id, tool]));
+      // Comparing a tool takes its hash, so other work gets a turn.
+      if (start > 0) await new Promise((resolve) => setImmediate(resolve));
       for (const id of ids.filter(isSettled)) {
         const [before, tool] = [owned.get(id), found.get(id)];
         if (tool === undefined) {
           disown(id);
-          gone.add(id);
+          gone.push(id);
+        } else if (before?.handler !== undefined) {
+          conflicts.compare(before.tool, tool);
         } else if (before !== undefined && before.tool.contentHash !== tool.contentHash) {
-          take({ ...before, tool });
+          take({ tool });
           emit("tool-replaced", { toolId: id, version: tool.version, previousVersion: before.tool.version });
         }
       }
     }
+    return gone;
+  }
+
+  const forget = (gone: Iterable<string>): void => {
     for (const id of gone) {
       stored.delete(id);
       emit("tool-deleted", { toolId: id });
     }
+  };
+
+  /** Does here what other processes did to the catalog. Tools still to be written from here are compared once they are written. */
+  async function followOthers({ changed, deleted, incomplete }: EngineChanges): Promise<void> {
+    const looked = (incomplete === true ? [...owned.keys()] : [...changed, ...deleted]).filter((id) => owned.has(id));
+    for (const id of looked) if (changes.has(id)) uncompared.add(id);
+    const elsewhere = deleted.filter((id) => !owned.has(id) && !changes.has(id));
+    forget(new Set([...elsewhere, ...(await compareOwned(looked.filter(isSettled)))]));
     emit("catalog-changed", { changed: changed.length, deleted: deleted.length });
   }
 
@@ -174,7 +200,9 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     for (const [id, change] of carriedOut) {
       if (change === null) stored.delete(id);
       else stored.add(id);
-      if (changes.get(id) === change) setChange(id, undefined);
+      if (changes.get(id) !== change) continue;
+      setChange(id, undefined);
+      conflicts.settle(id);
     }
   };
 
@@ -199,6 +227,8 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const tools = registrations.map(([, tool]) => tool);
       const outcome = await catalog.upsert(tools, { signal });
       settle(registrations);
+      const again = registrations.flatMap(([id]) => (uncompared.delete(id) ? [id] : []));
+      if (again.length > 0) forget(await compareOwned(again.filter(isSettled)));
       return outcome;
     });
 
@@ -280,11 +310,16 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
       const [tool] = await engine.get([id]);
       return tool && isOther(tool) ? tool : undefined;
     },
-    /** The tools with these ids, wherever they are registered. */
-    async getAll(ids: readonly string[]): Promise<ReadonlyMap<string, Tool>> {
-      const found = await engine.get(ids.filter((id) => !owned.has(id) && !changes.has(id)));
-      return new Map([...found.filter(isOther), ...ids.flatMap((id) => own(id) ?? [])].map((tool) => [tool.id, tool]));
+    /** The tools with these ids, whichever process registered them. */
+    async getAll(ids: readonly string[]): Promise<readonly Tool[]> {
+      const found = ids.flatMap((id) => own(id) ?? []);
+      const unknown = ids.filter((id) => !owned.has(id) && !changes.has(id));
+      for (let start = 0; start < unknown.length; start += COMPARED_AT_ONCE)
+        found.push(...(await engine.get(unknown.slice(start, start + COMPARED_AT_ONCE))).filter(isOther));
+      return found;
     },
+    /** Ids of tools with a handler here that the catalog holds with another definition. */
+    conflicts: conflicts.ids,
     /** What this process registered under this id. */
     own: (id: string): Registration | undefined => owned.get(id),
     /** The tool a caller means: an id, a qualified name, the name models see, or a bare name that only one tool has. Tools that `sees` refuses do not exist. */

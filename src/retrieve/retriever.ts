@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { EngineAnswer } from "../catalog/catalog-engine.port.ts";
+import type { CatalogEngine, EngineAnswer } from "../catalog/catalog-engine.port.ts";
 import type { RequestVectors } from "../catalog/dense/tiers.ts";
 import { ArsenalError, isArsenalError } from "../errors/arsenal-error.ts";
 import { messageOf } from "../errors/show-value.ts";
@@ -43,7 +43,7 @@ export interface Retriever {
 
 /** What a retriever works with. */
 export interface RetrieverParts {
-  readonly catalog: Pick<Catalog, "engine" | "request">;
+  readonly catalog: Pick<Catalog, "request"> & { readonly engine: Pick<CatalogEngine, "get" | "list" | "search"> };
   readonly health: Pick<HealthBook, "of">;
   /** Whether a principal may know of a tool: the Aegis's answer, which has the last word. */
   readonly sees: (tool: Tool, principal: Principal | undefined, through: PolicyView) => boolean;

@@ -35,6 +35,8 @@ export interface Administration {
 export interface GatewayOverview extends Statistics {
   /** Ids of the tools whose circuit breaker is open, of those that the caller may see. */
   readonly openBreakers: readonly string[];
+  /** Ids of the tools that run here and that the shared catalog holds with another definition, of those that the caller may see. */
+  readonly conflicts: readonly string[];
   readonly ensembles: readonly EnsembleStatus[];
   /** Whether there is an audit log, and a history, that can be read. */
   readonly keeps: { readonly audit: boolean; readonly history: boolean };

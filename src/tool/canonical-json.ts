@@ -44,12 +44,12 @@ function write(value: unknown): string | undefined {
   return `${text}}`;
 }
 
-/** The fields of a tool that its hash covers: all but those made from the others and the time it was made. */
-export type HashedFields = Omit<Tool, "id" | "createdAt" | "contentHash">;
+/** The fields of a tool that its hash covers: all but those made from the others, when it was made, and who owns it. */
+export type HashedFields = Omit<Tool, "id" | "createdAt" | "ownedByCode" | "contentHash">;
 
 /** Sixteen hex digits that change when, and only when, something about the tool does. */
 export function contentHash(tool: HashedFields): string {
-  const { id: _id, createdAt: _createdAt, contentHash: _contentHash, ...content } = tool as Tool;
+  const { id: _id, createdAt: _time, ownedByCode: _owner, contentHash: _hash, ...content } = tool as Tool;
   return shortHash(canonicalJson(content), 16);
 }
 

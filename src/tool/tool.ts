@@ -76,7 +76,10 @@ export interface Tool {
   /** The id of the tool to use instead. */
   readonly supersededBy?: string;
 
-  /** Hash over everything above but `createdAt`: the same hash means nothing changed and nothing is indexed again. */
+  /** True if code registered the tool together with its handler: only that code may replace it. Never set by a draft. */
+  readonly ownedByCode?: true;
+
+  /** Hash over everything above but `createdAt` and `ownedByCode`: the same hash means nothing changed and nothing is indexed again. */
   readonly contentHash: string;
 }
 

@@ -73,17 +73,55 @@ describe("arsenals that share a catalog", () => {
     await end();
   });
 
-  it("take over the definition of a tool that another one changed, and keep what runs it", async () => {
+  it("take over a definition that another one changed, unless they have a handler for it themselves", async () => {
     const { a, b, end } = await twoReplicas();
-    for (const arsenal of [a, b]) await arsenal.addTool(draft("walk", "Walks to a shop."), () => "walked");
+    for (const arsenal of [a, b]) await arsenal.addTool(draft("walk", "Walks to a shop."));
     await a.sync();
     await b.sync();
     const replaced = heard(b, "tool-replaced");
-    await a.addTool(draft("walk", "Walks to a museum."), () => "walked far");
+    await a.addTool(draft("walk", "Walks to a museum."));
     await a.sync();
     await replaced;
     expect((await b.getTool("walk"))?.description).toBe("Walks to a museum.");
-    expect((await b.execute({ toolName: "walk" })).result).toBe("walked");
+    await end();
+  });
+
+  it("each keep their own version of a tool during a rolling deployment, report the other one once, and write nothing", async () => {
+    const { a, b, end } = await twoReplicas();
+    const described = async (arsenal: ToolArsenal) => (await arsenal.listTools()).map(({ description }) => description);
+    const conflicts: ArsenalEvent[] = [];
+    for (const arsenal of [a, b])
+      arsenal.subscribe((event) => void (event.name === "tool-conflicted" && conflicts.push(event)));
+    for (const arsenal of [a, b]) await arsenal.addTool(draft("walk", "Walks to a shop."), () => "walked");
+    await a.sync();
+    await b.sync();
+    const conflicted = heard(a, "tool-conflicted");
+    await b.addTool({ ...draft("walk", "Walks to a museum."), version: "2.0.0" }, () => "walked far");
+    await b.sync();
+    expect((await conflicted).data).toMatchObject({ toolId: "default.walk", fields: "description, version" });
+    expect([await described(a), await described(b)]).toEqual([["Walks to a shop."], ["Walks to a museum."]]);
+    for (const [arsenal, version, result] of [
+      [a, "1.0.0", "walked"],
+      [b, "2.0.0", "walked far"],
+    ] as const) {
+      expect((await arsenal.getTool("walk"))?.version).toBe(version);
+      expect((await arsenal.execute({ toolName: "walk" })).result).toBe(result);
+      const { tools } = await arsenal.retrieve({ context: { query: "walk to a museum or a shop" } });
+      expect(tools.map(({ tool }) => tool.version)).toEqual([version]);
+    }
+
+    // Neither writes its own over the other's: what the catalog holds is what was registered last.
+    const heardNext = heard(a, "catalog-changed");
+    await b.addTool(draft("swim"), () => "swum");
+    await b.sync();
+    await heardNext;
+    expect([await a.sync(), await b.sync()]).toEqual([0, 0]);
+    expect(conflicts).toHaveLength(1);
+
+    // The old one is restarted with the new version.
+    await a.addTool({ ...draft("walk", "Walks to a museum."), version: "2.0.0" }, () => "walked far");
+    expect(await a.sync()).toBe(0);
+    expect(await described(a)).toEqual(["Does swim for somebody.", "Walks to a museum."]);
     await end();
   });
 

@@ -170,7 +170,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       host.register({ ...look, version: "1.0.2" }, broken);
       expect([await status(), await status()]).toEqual(["failure", "circuit_open"]);
       expect((await arsenal.health("default.look_around")).totalCalls).toBeGreaterThan(0);
-      await arsenal.deleteTool("look_around");
+      await host.deleteTool("look_around");
       expect(host.health("default.look_around")).toMatchObject({ totalCalls: 0, circuitOpen: false });
       host.register({ ...look }, () => "back");
       expect(await status()).toBe("success");

@@ -74,7 +74,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
     it("gets, lists and deletes tools by name, namespace and source [000-14-get-tool] [000-14-list-tools] [000-14-delete-tool]", async () => {
       await using opened = await open();
       const { arsenal, host } = opened;
-      await host.addTool(add, () => 1);
+      await host.addTool(add);
       await host.addTool({ ...add, namespace: "other", source: "descriptor" }, () => 1);
       expect((await arsenal.getTool("add_numbers", "maths"))?.id).toBe("maths.add_numbers");
       expect(await arsenal.getTool("add_numbers")).toBeUndefined();

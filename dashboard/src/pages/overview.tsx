@@ -115,13 +115,21 @@ function Attention(props: {
   const { stats, pins, audit } = props;
   const { approvalsPending = 0, droppedEvents = 0 } = stats;
   const failed = stats.ensembles.filter(({ state }) => state === "failed");
-  const waiting = pins.filter(({ state }) => state !== "accepted").length;
+  const waiting = pins.filter(({ state }) => state === "changed" || state === "new").length;
   const items: readonly (readonly [key: string, link: string, text: ComponentChildren])[] = [
     ...failed.map(
       ({ name, problem = "It failed." }) => [`server ${name}`, to("servers"), `${name}: ${problem}`] as const,
     ),
     ...stats.openBreakers.map(
       (id) => [`breaker ${id}`, to("catalog", [id]), `The circuit breaker of ${id} is open.`] as const,
+    ),
+    ...stats.conflicts.map(
+      (id) =>
+        [
+          `conflict ${id}`,
+          to("catalog", [id]),
+          `Another process wrote another definition of ${id} into the catalog. It is not used.`,
+        ] as const,
     ),
     ...(approvalsPending > 0
       ? [

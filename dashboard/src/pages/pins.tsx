@@ -8,7 +8,7 @@ import { Shown } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
-const PIN_EVENTS = new Set(["tool-changed", "pin-accepted", "pins-waiting"]);
+const PIN_EVENTS = new Set(["tool-changed", "pin-accepted", "pins-waiting", "tool-conflicted"]);
 
 /** What servers changed since it was accepted. */
 export function Pins() {
@@ -43,7 +43,11 @@ export function Pins() {
                       </span>
                     ))}
                   </pre>
-                  <Action label="Accept" run={() => gateway().pins.accept(id, { hash })} onDone={asked.again} />
+                  {state === "conflict" ? (
+                    <p>Another process wrote this into the catalog. It is not used; reload {ensemble} to replace it.</p>
+                  ) : (
+                    <Action label="Accept" run={() => gateway().pins.accept(id, { hash })} onDone={asked.again} />
+                  )}
                 </article>
               ))}
               <h2>Accepted</h2>

@@ -18,6 +18,7 @@ const BAD = new Set([
   "permission_denied",
   "open",
   "changed",
+  "conflict",
   "timeout",
   "circuit_open",
   "unhealthy",

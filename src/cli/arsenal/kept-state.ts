@@ -19,6 +19,7 @@ type OpenStates<States> = (config: ResolvedConfig, surroundings: Surroundings) =
 type RunKept<States> = (kept: {
   readonly config: ResolvedConfig;
   readonly states: States;
+  readonly surroundings: Surroundings;
   /** Records events in the audit log, if there is one. A record that cannot be kept is reported to the person. */
   readonly emit: Emit;
 }) => Promise<number>;
@@ -60,7 +61,7 @@ async function withStates<States extends readonly SharedState[]>(
   };
   const audit = log && configuredCallAudit(config, log, { ...surroundings, emit: report });
   try {
-    return await run({ config, states, emit: audit ? withAudit(silent, audit) : silent });
+    return await run({ config, states, surroundings, emit: audit ? withAudit(silent, audit) : silent });
   } finally {
     await audit?.close();
     await log?.close();

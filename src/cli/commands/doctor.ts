@@ -178,11 +178,19 @@ async function checkToolsets(arsenal: ToolArsenal): Promise<readonly Finding[]> 
 
 async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
   const found = (await pins?.list()) ?? [];
-  const waiting = found.filter(({ state }) => state !== "accepted").length;
+  const conflicts = found.filter(({ state }) => state === "conflict").length;
+  const waiting = found.filter(({ state }) => state !== "accepted").length - conflicts;
   if (found.length === 0) return [];
   const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
-  if (waiting === 0) return [ok("pins", `${found.length} accepted`)];
-  return [warning("pins", `${waiting} of ${found.length} wait for you and are not used`, fix)];
+  const other = `the catalog holds ${count(conflicts, "tool")} otherwise than accepted, written by another process`;
+  const reload =
+    "Look at the differences with: toolarsenal pins list --diff, then reload the server, which writes its own again.";
+  return [
+    waiting === 0
+      ? ok("pins", `${found.length - conflicts} accepted`)
+      : warning("pins", `${waiting} of ${found.length} wait for you and are not used`, fix),
+    ...(conflicts === 0 ? [] : [warning("pins", other, reload)]),
+  ];
 }
 
 /** Events that a finding of its own stands for. */

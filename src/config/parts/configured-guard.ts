@@ -4,6 +4,7 @@ import type { Approvals } from "../../guard/aegis.ts";
 import type { Pins } from "../../guard/pins/pins.ts";
 import { reportDocuments } from "../../state/reported-documents.ts";
 import type { SharedState } from "../../state/shared-state.ts";
+import type { Tool } from "../../tool/tool.ts";
 import { withToolsets } from "../../toolset/toolset-policy.ts";
 import type { ToolsetDefinition } from "../../toolset/toolset.ts";
 import { toFilter, type Toolsets } from "../../toolset/toolsets.ts";
@@ -14,6 +15,14 @@ import type { LoadedGuard } from "./load-guard.ts";
 import { sharedPolicy } from "./policy/shared-policy.ts";
 import { configuredState } from "./state/configured-state.ts";
 
+/** What the guard asks of the tools that are registered. */
+export interface RegisteredTools {
+  /** Lists an ensemble again after something of it was accepted. */
+  relist(ensemble: string): Promise<void>;
+  /** The tools with these ids as a catalog that other processes write to holds them now; none if no other process does. */
+  held(ids: readonly string[]): Promise<readonly Tool[]>;
+}
+
 /** What guards and records the calls of one arsenal. */
 export type ConfiguredGuard = ReturnType<typeof configuredGuard>;
 
@@ -23,8 +32,7 @@ export function configuredGuard(
   parts: ToolArsenalParts,
   surroundings: Surroundings,
   toolsets: Pick<Toolsets, "find" | "has" | "mustRecord">,
-  /** Lists an ensemble again after something of it was accepted. */
-  relist: (ensemble: string) => Promise<void>,
+  registered: RegisteredTools,
 ) {
   const { clock, emit } = surroundings;
   const given = parts.state ?? configuredState(config, surroundings);
@@ -49,7 +57,7 @@ export function configuredGuard(
   async function loadParts(): Promise<LoadedGuard> {
     const { loadGuard } = await import("./load-guard.ts");
     shared.follow();
-    return loadGuard(config, { policy, state, approvalsFile, log, webhook, surroundings, toolsets, relist });
+    return loadGuard(config, { policy, state, approvalsFile, log, webhook, surroundings, toolsets, registered });
   }
 
   async function load(): Promise<LoadedGuard> {

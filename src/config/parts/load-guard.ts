@@ -12,7 +12,7 @@ import { withLocalLimits } from "../../state/with-local-limits.ts";
 import type { Toolsets } from "../../toolset/toolsets.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
 import { configuredCallAudit } from "./configured-call-audit.ts";
-import { pinMode } from "./configured-guard.ts";
+import { pinMode, type RegisteredTools } from "./configured-guard.ts";
 import { configuredScan } from "./configured-scan.ts";
 import { createWebhook, type webhookSettings } from "./configured-webhook.ts";
 import { stateInFile } from "./state/configured-state.ts";
@@ -32,11 +32,11 @@ export async function loadGuard(
     readonly webhook: ReturnType<typeof webhookSettings>;
     readonly surroundings: Surroundings;
     readonly toolsets: Pick<Toolsets, "mustRecord">;
-    readonly relist: (ensemble: string) => Promise<void>;
+    readonly registered: RegisteredTools;
   },
 ) {
   const { security, approvals } = config;
-  const { policy, state, approvalsFile, log, surroundings, toolsets, relist } = parts;
+  const { policy, state, approvalsFile, log, surroundings, toolsets, registered } = parts;
   const { clock, emit } = surroundings;
   const { documents, changes } = state;
   const callLimits = withLocalLimits(state.limits, { clock, emit });
@@ -48,7 +48,15 @@ export async function loadGuard(
     mode === "off"
       ? undefined
       : screenedPins(
-          createPins({ state: documents, changes, clock, emit: tell, mode, onAccepted: relist }),
+          createPins({
+            state: documents,
+            changes,
+            clock,
+            emit: tell,
+            mode,
+            onAccepted: registered.relist,
+            held: registered.held,
+          }),
           screening.instructions,
         );
   const find = (id: string) => aegis.approvals.get(id);

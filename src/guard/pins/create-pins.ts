@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { assembleTool, isUnlisted, type Tool, type ToolSource } from "../../tool/tool.ts";
+import { contentHash } from "../../tool/canonical-json.ts";
+import { isUnlisted, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { STATE_LOST } from "../state-loss.ts";
 import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
@@ -9,6 +11,7 @@ import { afterAccepting, createAcceptanceWatch, refuseOthers } from "./accept.ts
 import { hashOfTool } from "./definition.ts";
 import { changedFields } from "./diff.ts";
 import {
+  acceptedTool,
   afterSeeing,
   comparedOf,
   contentOfInstructions,
@@ -20,9 +23,11 @@ import {
   type PinRecord,
   readRecord,
   stateOf,
+  toConflict,
   toPin,
+  withConfirmedHints,
 } from "./pin-record.ts";
-import type { OfferedEnsemble, Pin, PinGuard, ReviewedEnsemble } from "./pins.ts";
+import type { OfferedEnsemble, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 export interface PinsParts {
   readonly state: State;
@@ -33,7 +38,12 @@ export interface PinsParts {
   readonly mode: PinMode;
   /** Has an ensemble listed again, after something of it was accepted. */
   readonly onAccepted?: (ensemble: string) => Promise<void>;
+  /** The tools with these ids as a catalog that other processes write to holds them now. Omitted if there is no such catalog. */
+  readonly held?: ((ids: readonly string[]) => Promise<readonly Tool[]>) | undefined;
 }
+
+/** Tools of the catalog that are read and compared before other work gets a turn. */
+const COMPARED_AT_ONCE = 200;
 
 const PIN = "pin:";
 
@@ -53,16 +63,18 @@ interface Compared {
   readonly id: string;
   readonly record?: PinRecord | undefined;
   /** How it stands; absent if it could not be compared, and `unread` says why. */
-  readonly found?: Pin["state"];
+  readonly found?: ReturnType<typeof stateOf>;
   readonly unread?: unknown;
   /** What kept it from being called before it was compared. */
   readonly before: Block | undefined;
 }
 
 /** The pins over a state. Whatever cannot be compared with what was accepted is refused. */
-export function createPins({ state, changes, clock, emit, mode, onAccepted }: PinsParts): PinGuard {
+export function createPins({ state, changes, clock, emit, mode, onAccepted, held }: PinsParts): PinGuard {
   /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. What is not here is not looked up. */
   const blocks = new Map<string, Block>();
+  /** By id, the hash of the definition that was let through here last: no other one may be called. */
+  const passed = new Map<string, string>();
   /** What was reported already, so that listing again reports nothing twice. */
   const told = new Map<string, string>();
   const toldWaiting = new Map<string, string>();
@@ -129,7 +141,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
   /** Returns a tool as it may be registered now: as it was accepted, which is as it is offered unless something waits. */
   function asAccepted(tool: Tool, record: PinRecord): Tool | undefined {
     if (stateOf(record, mode) !== "accepted") return pinnedTool(tool, record);
-    return record.accepted?.confirmed === true ? confirmed(tool) : tool;
+    return record.accepted?.confirmed === true ? withConfirmedHints(tool) : tool;
   }
 
   /** The tool as it was accepted; undefined if it may not be registered, or was another server's. */
@@ -170,7 +182,10 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     const { id } = tool;
     const compared = await compare({ ensemble, id, hash: content.hash }, () => see(id, content, ensemble));
     const { record } = compared;
-    return { ...compared, tool: record === undefined ? await uncompared(tool) : asAccepted(tool, record) };
+    const may = record === undefined ? await uncompared(tool) : asAccepted(tool, record);
+    if (may === undefined) passed.delete(id);
+    else passed.set(id, hashOfTool(may));
+    return { ...compared, tool: may };
   }
 
   async function review({ ensemble, tools, instructions }: OfferedEnsemble): Promise<ReviewedEnsemble> {
@@ -236,7 +251,20 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     // What is accepted must be what the source says now, and what the caller knows.
     const accepted = record?.accepted?.content.hash;
     if (accepted === hash && (id !== tool.id || accepted === hashOfTool(tool))) return undefined;
-    return `${tool.id} is another tool since a moment ago. Read its definition again, then call it.`;
+    return anotherTool(tool);
+  }
+
+  /** The tools that the catalog holds otherwise than they were accepted. */
+  async function conflicting(accepted: ReadonlyMap<string, Tool>): Promise<ReadonlyMap<string, Tool>> {
+    const others = new Map<string, Tool>();
+    const ids = held === undefined ? [] : [...accepted.keys()];
+    for (let start = 0; start < ids.length; start += COMPARED_AT_ONCE) {
+      if (start > 0) await nextTurn();
+      for (const tool of (await held?.(ids.slice(start, start + COMPARED_AT_ONCE))) ?? [])
+        // An entry may claim any hash.
+        if (contentHash(tool) !== accepted.get(tool.id)?.contentHash) others.set(tool.id, tool);
+    }
+    return others;
   }
 
   async function firstRefusal(found: readonly Block[], tool: Tool): Promise<string | undefined> {
@@ -258,7 +286,9 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
       const found = [blocks.get(tool.id), blocks.get(instructionsId(tool.ensemble ?? ""))].filter(
         (block) => block !== undefined,
       );
-      return found.length === 0 ? undefined : firstRefusal(found, tool);
+      if (found.length > 0) return firstRefusal(found, tool);
+      const hash = passed.get(tool.id);
+      return hash === undefined || hash === hashOfTool(tool) ? undefined : anotherTool(tool);
     },
 
     hides({ source, id, ensemble = "" }) {
@@ -277,13 +307,22 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     },
 
     async list() {
+      const accepted = new Map<string, Tool>();
       const pins = (await state.list(PIN)).flatMap(({ key, value }) => {
         const id = key.slice(PIN.length);
         const record = readRecord(id, value);
+        const tool = acceptedTool(record, mode);
+        if (tool !== undefined) accepted.set(id, tool);
         const isShown = record.waiting !== undefined || currentOf(record).instructions !== "";
         return isShown ? [toPin(id, record, mode)] : [];
       });
-      return pins.sort((one, other) => (one.id < other.id ? -1 : 1));
+      const others = await conflicting(accepted);
+      return pins
+        .map((pin) => {
+          const [tool, other] = [accepted.get(pin.id), others.get(pin.id)];
+          return tool && other ? toConflict(pin, tool, other) : pin;
+        })
+        .sort((one, other) => (one.id < other.id ? -1 : 1));
     },
 
     async accept(id, by, options = {}) {
@@ -309,10 +348,8 @@ function isUnasked({ accepted }: PinRecord): boolean {
   return accepted?.by === undefined && accepted?.content.instructions === "";
 }
 
-function confirmed(tool: Tool): Tool {
-  if (tool.annotations.confirmed) return tool;
-  const { id: _id, contentHash: _hash, createdAt, ...fields } = tool;
-  return assembleTool({ ...fields, annotations: Object.freeze({ ...tool.annotations, confirmed: true }) }, createdAt);
+function anotherTool({ id }: Tool): string {
+  return `${id} is another tool since a moment ago. Read its definition again, then call it.`;
 }
 
 function refused(toolId: string, id: string, record: PinRecord): string {

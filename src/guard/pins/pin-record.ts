@@ -1,6 +1,6 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { Tool } from "../../tool/tool.ts";
+import { assembleTool, type Tool } from "../../tool/tool.ts";
 import { type Definition, definitionOf, hashOf, hashOfTool } from "./definition.ts";
 import { diffLines } from "./diff.ts";
 import type { Pin } from "./pins.ts";
@@ -65,14 +65,46 @@ export function afterSeeing(
   const { by, content: earlier } = record.accepted;
   const wasNothing = by === undefined && earlier.instructions === "";
   if (mode === "all" && alone && wasNothing) return { ensemble, waiting: content, since: at };
-  if (currentOf(record).hash === content.hash) return record;
+  if (currentOf(record).hash === content.hash) return withSettings(record, content);
   const { accepted, waiting } = record;
   const between = content.hash === accepted.content.hash ? waiting : undefined;
   return { ensemble, accepted, waiting: content, ...(between && { between }), since: at };
 }
 
+/** The record with the tool as this process registers it: its source says the same, but the operator's settings, such as capabilities, may differ. */
+function withSettings(record: PinRecord, content: PinContent): PinRecord {
+  const { accepted } = record;
+  const isSame = accepted?.content.tool?.contentHash === content.tool?.contentHash;
+  return accepted === undefined || record.waiting !== undefined || isSame
+    ? record
+    : { ...record, accepted: { ...accepted, content } };
+}
+
+/** An accepted tool as it is registered; undefined if something waits, or the record is not of a tool. */
+export function acceptedTool(record: PinRecord, mode: PinMode): Tool | undefined {
+  const tool = stateOf(record, mode) === "accepted" ? record.accepted?.content.tool : undefined;
+  return tool && record.accepted?.confirmed === true ? withConfirmedHints(tool) : tool;
+}
+
+export function withConfirmedHints(tool: Tool): Tool {
+  if (tool.annotations.confirmed) return tool;
+  const { id: _id, contentHash: _hash, createdAt, ...fields } = tool;
+  return assembleTool({ ...fields, annotations: Object.freeze({ ...tool.annotations, confirmed: true }) }, createdAt);
+}
+
+/** A pin whose tool the shared catalog holds with another definition. */
+export function toConflict(pin: Pin, accepted: Tool, held: Tool): Pin {
+  const diff = diffLines(fieldsOf(accepted), fieldsOf(held));
+  return { ...pin, state: "conflict", diff: ["(in the catalog, written by another process; not used)", ...diff] };
+}
+
+function fieldsOf(tool: Tool): Definition {
+  const { id: _id, createdAt: _time, contentHash: _hash, ownedByCode: _owner, ...fields } = tool;
+  return fields;
+}
+
 /** What an operator would find. In the mode `all`, first sight is no acceptance, whatever came after it. */
-export function stateOf({ accepted, waiting }: PinRecord, mode: PinMode): Pin["state"] {
+export function stateOf({ accepted, waiting }: PinRecord, mode: PinMode): Exclude<Pin["state"], "conflict"> {
   const isLookedAt = mode === "changes" || accepted?.by !== undefined || accepted?.content.instructions === "";
   if (accepted === undefined || !isLookedAt) return "new";
   return waiting === undefined ? "accepted" : "changed";
@@ -92,7 +124,7 @@ export function toPin(id: string, record: PinRecord, mode: PinMode): Pin {
 }
 
 /** Of what is new everything, and of what changed what stands out from what was accepted. */
-function differences(record: PinRecord, state: Pin["state"]): readonly string[] {
+function differences(record: PinRecord, state: ReturnType<typeof stateOf>): readonly string[] {
   if (state === "accepted") return [];
   if (state === "new") return diffLines({}, toDefinition(currentOf(record)));
   const lines = diffLines(...comparedOf(record));

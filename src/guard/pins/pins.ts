@@ -49,12 +49,15 @@ export interface ReviewedEnsemble {
   readonly instructions?: string;
 }
 
+export const PIN_STATES = ["accepted", "changed", "new", "conflict"] as const;
+
 /** One tool, or the instructions of one server (`NAME#instructions`), that was seen. */
 export interface Pin {
   readonly id: string;
   /** The source that it belongs to. */
   readonly ensemble: string;
-  readonly state: "accepted" | "changed" | "new";
+  /** `conflict`: it is accepted, but the shared catalog holds another definition, which no process that runs the tool uses. */
+  readonly state: (typeof PIN_STATES)[number];
   /** SHA-256 in hexadecimal digits of what is there now, whatever the order of its parts. */
   readonly hash: string;
   /** Readable lines, `-` for what was accepted and `+` for what is there now; empty if it is accepted. */

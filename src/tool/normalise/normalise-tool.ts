@@ -244,6 +244,9 @@ function titleOf(annotations: unknown): string | undefined {
   return typeof title === "string" && title.trim() !== "" ? title : undefined;
 }
 
+/** Fields of a tool that no source decides. */
+const MADE_FIELDS: ReadonlySet<string> = new Set(["id", "contentHash", "ownedByCode"] satisfies (keyof Tool)[]);
+
 /** Adds what the source said beyond our fields, then the id and the hash. */
 function finish(
   fields: Omit<HashedFields, "sourceMeta">,
@@ -261,7 +264,7 @@ function finish(
   if (isPlainObject(sourceMeta)) for (const [key, value] of Object.entries(sourceMeta)) add(key, value);
   else if (isPresent(sourceMeta)) add("sourceMeta", sourceMeta);
   for (const [key, value] of Object.entries(given)) {
-    if (!DRAFT_FIELDS.has(key) && key !== "id" && key !== "contentHash") add(key, value);
+    if (!DRAFT_FIELDS.has(key) && !MADE_FIELDS.has(key)) add(key, value);
   }
   const isTime = typeof createdAt === "number" && createdAt >= 0;
   if (!isTime && isPresent(createdAt)) add("createdAt", createdAt);

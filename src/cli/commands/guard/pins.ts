@@ -1,9 +1,13 @@
+import type { Surroundings } from "../../../adapters/surroundings.ts";
+import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
+import { configuredEngine } from "../../../config/parts/arsenal-parts.ts";
 import { pinMode } from "../../../config/parts/configured-guard.ts";
-import { count } from "../../../errors/show-value.ts";
+import { count, messageOf } from "../../../errors/show-value.ts";
 import { createPins } from "../../../guard/pins/create-pins.ts";
 import type { Pin } from "../../../guard/pins/pins.ts";
 import { localOperator } from "../../../guard/principal.ts";
 import { systemClock } from "../../../observe/clock.ts";
+import type { Tool } from "../../../tool/tool.ts";
 import type { Command, Input, Terminal } from "../../command.ts";
 import { withKeptState } from "../../arsenal/kept-state.ts";
 import { wrongInput } from "../../input.ts";
@@ -33,16 +37,18 @@ export const command: Command = {
         '"pins accept" needs either an ID or --all.',
         "Take an id from: toolarsenal pins list",
       );
-    return withKeptState("Pins", input, terminal, async ({ config, states: [state], emit }) => {
+    return withKeptState("Pins", input, terminal, async ({ config, states: [state], surroundings, emit }) => {
       const { documents, changes } = state;
       const mode = pinMode(config) === "all" ? "all" : "changes";
-      const book = createPins({ state: documents, changes, clock: systemClock, emit, mode });
+      await using catalog = await openCatalog(config, surroundings, terminal);
+      const { held } = catalog;
+      const book = createPins({ state: documents, changes, clock: systemClock, emit, mode, held });
       const listed = await book.list();
       if (action === "list") {
         show(listed, input, terminal);
         return 0;
       }
-      const meant = all ? listed.filter(({ state: now }) => now !== "accepted") : [{ id: id ?? "", hash }];
+      const meant = all ? listed.filter(waits) : [{ id: id ?? "", hash }];
       for (const each of meant) {
         const seen = each.hash !== undefined && { hash: each.hash };
         await book.accept(each.id, localOperator(), { ...seen, confirmAnnotations });
@@ -73,7 +79,40 @@ function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
     for (const change of input.flags.has("diff") ? (listed[index]?.diff ?? []) : [])
       terminal.out.write(`    ${change}\n`);
   }
-  const waiting = listed.filter(({ state }) => state !== "accepted").length;
+  const waiting = listed.filter(waits).length;
+  const conflicts = listed.filter(({ state }) => state === "conflict").length;
   const hint = ". They appear once `toolarsenal serve` or `toolarsenal list` has connected to your servers";
   note(terminal, `${count(listed.length, "pin")}, ${waiting} to be accepted${listed.length === 0 ? hint : ""}`);
+  if (conflicts > 0)
+    note(
+      terminal,
+      `${count(conflicts, "tool")} in conflict: the catalog holds another definition. Reload the server to write its own again`,
+    );
+}
+
+/** True for a pin that an operator can accept. */
+function waits({ state }: Pin): boolean {
+  return state === "changed" || state === "new";
+}
+
+interface OpenCatalog extends AsyncDisposable {
+  readonly held?: (ids: readonly string[]) => Promise<readonly Tool[]>;
+}
+
+/** Opens the catalog to read what it holds, if processes share it. Without it pins can still be listed and accepted. */
+async function openCatalog(
+  config: ResolvedConfig,
+  surroundings: Surroundings,
+  terminal: Terminal,
+): Promise<OpenCatalog> {
+  if (config.vectorStore.type === "memory") return { [Symbol.asyncDispose]: async () => {} };
+  const engine = configuredEngine(config, {}, surroundings);
+  const close = { [Symbol.asyncDispose]: () => engine.close() };
+  try {
+    await engine.open();
+    return { ...close, held: (ids) => engine.get(ids) };
+  } catch (error) {
+    note(terminal, `The catalog cannot be read and is not compared: ${messageOf(error)}`);
+    return close;
+  }
 }

@@ -84,7 +84,16 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
 /** The gateway at a glance. */
 function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out, environment }: Terminal): string {
   const { bold, dim, green, red, yellow } = styles(out, environment);
-  const { callMs, retrievalMs, tokens, ensembles, openBreakers, approvalsPending = 0, droppedEvents = 0 } = seen;
+  const {
+    callMs,
+    retrievalMs,
+    tokens,
+    ensembles,
+    openBreakers,
+    conflicts,
+    approvalsPending = 0,
+    droppedEvents = 0,
+  } = seen;
   const money = (amount: number): string => showMoney(amount, seen.currency, "en");
   const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
   const attention = [
@@ -92,6 +101,7 @@ function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out,
       .filter(({ state }) => state === "failed")
       .map(({ name, problem = "failed" }) => `${name}: ${clip(problem, 100)}`),
     ...openBreakers.map((id) => `${id}: circuit breaker open`),
+    ...conflicts.map((id) => `${id}: the catalog holds another definition, which is not used`),
     ...(approvalsPending > 0 ? [`${approvalsPending} calls wait for approval`] : []),
     ...(droppedEvents > 0 ? [`${droppedEvents} events dropped`] : []),
     ...(seen.folded === true ? ["some calls of your tenant are counted with those of others"] : []),

@@ -109,6 +109,9 @@ const STATS = object(
     approvalsPending: integer("Calls that wait for an approval. Omitted for a tenant."),
     droppedEvents: integer("Events that a sink lost. Omitted for a tenant."),
     openBreakers: texts("Tools whose circuit breaker is open, of those you may see."),
+    conflicts: texts(
+      "Tools that the shared catalog holds with another definition than this process runs. It is not used.",
+    ),
     ensembles: list(STATUS, "Where tools come from, and how each source fares."),
     keeps: object("What can be read of the past.", ["audit", "history"], {
       audit: flag("Whether there is an audit log."),

@@ -1,4 +1,5 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
+import { PIN_STATES } from "../../../guard/pins/pins.ts";
 import { type Operation, operationsOf } from "../operation.ts";
 import { answer, choice, flag, list, object, text, texts, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
@@ -11,7 +12,10 @@ const PIN = object(
   {
     id: text("The tool's id, or `NAME#instructions`."),
     ensemble: text("The server or document it belongs to."),
-    state: choice(["accepted", "changed", "new"], "Only what is accepted can be called."),
+    state: choice(
+      PIN_STATES,
+      "What is changed or new cannot be called. `conflict`: accepted, but another process wrote another definition into the shared catalog.",
+    ),
     hash: text("SHA-256 of what is there now."),
     diff: texts("Lines: `-` for what was accepted, `+` for what is there now. Empty if it is accepted."),
     seenAt: time("Since when it is in this state."),
@@ -25,7 +29,7 @@ export const pinOperations: readonly Operation[] = [
     summary: "List what servers offer, and what changed since it was accepted",
     role: "operator or approver",
     tenants: "all",
-    query: object("", [], { state: choice(["accepted", "changed", "new"], "Only those in this state.") }),
+    query: object("", [], { state: choice(PIN_STATES, "Only those in this state.") }),
     answers: { 200: answer("By id.", ["pins"], { pins: list(PIN, "By id.") }) },
     async run({ query: { state } }, context) {
       administrationOf(context);

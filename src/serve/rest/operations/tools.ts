@@ -13,6 +13,7 @@ import { fromCursor, toCursor } from "./cursor.ts";
 const operation = operationsOf({ tag: "Tools" });
 
 const params = object("", ["id"], { id: { ...ID, examples: ["billing.get_invoice"] } });
+const POSTED = object("", ["id"], { id: { ...ID, examples: ["billing.void_invoice"] } });
 const toolset = text("Looks only at the tools of this toolset.");
 
 const REGISTERED = object("What became of each tool.", ["registered", "rejected"], {
@@ -28,9 +29,9 @@ const REGISTERED = object("What became of each tool.", ["registered", "rejected"
 });
 
 const EXAMPLE = {
-  name: "get_invoice",
+  name: "void_invoice",
   namespace: "billing",
-  description: "Returns an invoice with its lines.",
+  description: "Voids an invoice that was sent by mistake.",
   parameters: { type: "object", properties: { invoiceId: { type: "string" } }, required: ["invoiceId"] },
   tags: ["invoice"],
 };
@@ -90,14 +91,14 @@ export const toolOperations: readonly Operation[] = [
   operation("registerTool", "POST /tools", {
     summary: "Register a tool",
     description:
-      "Adds a definition. It can be found, and it runs if an executor supports its source. A tool of the same id is replaced. What an operator of a tenant registers belongs to that tenant, and replaces only that tenant's tools.",
+      "Adds a definition. It can be found, and it runs if an executor supports its source. A posted tool of the same id is replaced; one that an ensemble or a module owns is not. What an operator of a tenant registers belongs to that tenant, and replaces only that tenant's tools.",
     role: "operator",
     body: TOOL_DRAFT,
     examples: { tool: EXAMPLE },
     answers: {
       201: { description: "The tool as it was registered.", schema: TOOL, headers: { Location: "Where the tool is." } },
     },
-    problems: ["TOOL_INVALID"],
+    problems: ["TOOL_INVALID", "TOOL_OWNED"],
     targets: (asked, body) => [(body as Tool | undefined)?.id ?? asked.body?.name ?? []].flat(),
     async run({ body, principal }, { arsenal }) {
       const tool = await arsenal.addTool(body as ToolDraft, undefined, { principal });
@@ -106,7 +107,7 @@ export const toolOperations: readonly Operation[] = [
   }),
   operation("registerTools", "POST /tools/batch", {
     summary: "Register many tools",
-    description: "Invalid ones are reported; the rest are registered.",
+    description: "Invalid ones, and those that an ensemble or a module owns, are reported; the rest are registered.",
     ...registering,
     body: object("Tools to register.", ["tools"], {
       tools: { ...list({ type: "object" }, "Tool drafts, at most 10,000."), maxItems: 10_000 },
@@ -140,10 +141,11 @@ export const toolOperations: readonly Operation[] = [
   }),
   operation("deleteTool", "DELETE /tools/{id}", {
     summary: "Delete a tool",
+    description: "A tool of an ensemble or a module is not deleted: remove the ensemble, or change the code.",
     role: "operator",
-    params,
+    params: POSTED,
     answers: { 204: { description: "The tool is gone." } },
-    problems: ["TOOL_NOT_FOUND"],
+    problems: ["TOOL_NOT_FOUND", "TOOL_OWNED"],
     targets: ({ params: { id } }) => [id],
     async run({ params: { id }, principal }, { arsenal }) {
       if (!(await arsenal.deleteTool(...split(id), { principal }))) throw notFound(id);

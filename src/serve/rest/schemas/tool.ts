@@ -42,7 +42,6 @@ const shared = {
   sourceUri: text("The address of its source."),
   sourceName: text("The name that the source itself uses."),
   sourceMeta: anyObject("Whatever else the source said."),
-  ensemble: text("The ensemble that the tool belongs to."),
   capabilities: list(CAPABILITY, "What it can touch. A caller needs all of them."),
   riskLevel: choice(RISK_LEVELS, "How much harm a wrong call can do."),
   requiredScopes: texts("Scopes that a caller needs."),
@@ -69,7 +68,9 @@ export const TOOL = object(
     id: ID,
     name: { type: "string", pattern: NAME_PATTERN.source, description: "What stands after the dot in the id." },
     ...shared,
+    ensemble: text("The ensemble that the tool belongs to."),
     annotations: object("What it does to the world, as its source says.", ["confirmed"], annotations),
+    ownedByCode: flag("A program registered it with its handler, and only that program replaces it."),
     contentHash: text("A hash of the definition. It is also the answer's ETag."),
   },
 );

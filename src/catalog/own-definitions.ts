@@ -1,0 +1,95 @@
+import { EVERY_TOOL, toPredicate } from "../tool/tool-filter.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { CatalogEngine, EngineAnswer, EngineCandidate } from "./catalog-engine.port.ts";
+
+/** The part of an engine that tools are shown from. */
+export type ShownTools = Pick<CatalogEngine, "get" | "list" | "search">;
+
+export interface OwnDefinitionsParts {
+  readonly engine: ShownTools;
+  /** The definition that this process runs under an id; undefined if it runs none. */
+  readonly own: (id: string) => Tool | undefined;
+  /** Ids of tools that run here and that the engine holds with another definition. */
+  readonly conflicts: ReadonlySet<string>;
+  /** Makes an empty engine in memory, which finds the tools in conflict by their words. Called with the first conflict. */
+  readonly createEngine: () => Promise<CatalogEngine>;
+}
+
+/** Shows each tool that this process runs as it runs it, whatever a shared engine holds under its id: the model reads the definition that the guard enforces. */
+export function withOwnDefinitions({ engine, own, conflicts, createEngine }: OwnDefinitionsParts): ShownTools {
+  const aside = createAside(createEngine);
+  const shown = (tool: Tool): Tool => own(tool.id) ?? tool;
+  const isUndisputed = ({ id }: Tool): boolean => !conflicts.has(id);
+  const inConflict = (): readonly Tool[] => [...conflicts].flatMap((id) => own(id) ?? []);
+  const shownCandidate = (candidate: EngineCandidate): EngineCandidate => {
+    const tool = shown(candidate.tool);
+    return tool === candidate.tool ? candidate : { ...candidate, tool };
+  };
+
+  return {
+    get: async (ids, options) => (await engine.get(ids, options)).map(shown),
+
+    async list(query = {}) {
+      const page = await engine.list(query);
+      if (conflicts.size === 0) return { ...page, tools: page.tools.map(shown) };
+      const { filter = EVERY_TOOL, cursor = "", limit = Infinity } = query;
+      const { next } = page;
+      const accepts = toPredicate(filter);
+      const isOnPage = ({ id }: Tool): boolean => id > cursor && (next === undefined || id <= next);
+      const tools = [
+        ...page.tools.filter(isUndisputed).map(shown),
+        ...inConflict().filter((tool) => isOnPage(tool) && accepts(tool)),
+      ].sort((one, other) => (one.id < other.id ? -1 : 1));
+      const last = tools[limit - 1];
+      if (tools.length > limit && last !== undefined) return { tools: tools.slice(0, limit), next: last.id };
+      return { ...page, tools };
+    },
+
+    async search(query) {
+      const answer = await engine.search(query);
+      const { candidates } = answer;
+      if (conflicts.size > 0) {
+        const local = await aside.holding(inConflict());
+        const found = await local.search(query);
+        const undisputed = candidates.filter(({ tool }) => isUndisputed(tool)).map(shownCandidate);
+        return merged({ ...answer, candidates: undisputed }, found, conflicts);
+      }
+      const isShown = candidates.every(({ tool }) => shown(tool) === tool);
+      return isShown ? answer : { ...answer, candidates: candidates.map(shownCandidate) };
+    },
+  };
+}
+
+/** Adds what was found aside. Counts stay those of the engine, which has an entry under each of these ids, too. */
+function merged(answer: EngineAnswer, aside: EngineAnswer, conflicts: ReadonlySet<string>): EngineAnswer {
+  return {
+    ...answer,
+    candidates: [...answer.candidates, ...aside.candidates.filter(({ tool }) => conflicts.has(tool.id))],
+    matchedTerms(text) {
+      const [terms, asideTerms] = [answer.matchedTerms(text), aside.matchedTerms(text)];
+      return (id) => (conflicts.has(id) ? asideTerms(id) : terms(id));
+    },
+    similarity(a, b) {
+      if (conflicts.has(a) !== conflicts.has(b)) return 0;
+      return (conflicts.has(a) ? aside : answer).similarity(a, b);
+    },
+  };
+}
+
+/** An engine in memory that holds a few tools at a time. */
+function createAside(createEngine: () => Promise<CatalogEngine>) {
+  let creating: Promise<CatalogEngine> | undefined;
+  let held: ReadonlySet<string> = new Set();
+  return {
+    /** The engine with exactly these tools in it. */
+    async holding(tools: readonly Tool[]): Promise<CatalogEngine> {
+      const engine = await (creating ??= createEngine());
+      const wanted = new Set(tools.map(({ id }) => id));
+      const gone = [...held].filter((id) => !wanted.has(id));
+      held = wanted;
+      await engine.delete(gone);
+      await engine.put(tools);
+      return engine;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { Emit } from "../observe/events.ts";
+import { canonicalJson, contentHash } from "../tool/canonical-json.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/** Reports that are remembered, so that no conflict is reported twice. */
+const REMEMBERED = 10_000;
+
+const NOT_COMPARED: ReadonlySet<string> = new Set(["id", "createdAt", "ownedByCode", "contentHash"]);
+
+/** Follows which tools of this process the shared catalog holds with another definition. Such an entry is reported, and never used here. */
+export function createConflicts(emit: Emit) {
+  const inConflict = new Set<string>();
+  const reported = new Set<string>();
+
+  return {
+    /** Ids of tools that this process runs and that the catalog holds with another definition. */
+    ids: inConflict as ReadonlySet<string>,
+    /** Compares a tool of this process with the catalog's entry. Reports each differing entry once. */
+    compare(own: Tool, entry: Tool): void {
+      // The entry may claim any hash.
+      const hash = contentHash(entry);
+      if (hash === own.contentHash) return void inConflict.delete(own.id);
+      inConflict.add(own.id);
+      const report = `${own.id} ${hash}`;
+      if (reported.has(report)) return;
+      const [oldest] = reported.size < REMEMBERED ? [] : reported;
+      if (oldest !== undefined) reported.delete(oldest);
+      reported.add(report);
+      const { id: toolId, ensemble } = own;
+      const fields = differingFields(own, entry);
+      emit("tool-conflicted", { toolId, ...(ensemble !== undefined && { ensemble }), contentHash: hash, fields });
+    },
+    /** Forgets a conflict: the tool was written again, or is no longer this process's. */
+    settle: (id: string): void => void inConflict.delete(id),
+  };
+}
+
+/** Names the fields in which two tools differ: `capabilities, riskLevel`. */
+function differingFields(own: Tool, entry: Tool): string {
+  const [before, after] = [own, entry] as unknown as readonly Readonly<Record<string, unknown>>[];
+  const names = new Set([...Object.keys(own), ...Object.keys(entry)]);
+  return (
+    [...names]
+      .filter((name) => !NOT_COMPARED.has(name) && canonicalJson(before?.[name]) !== canonicalJson(after?.[name]))
+      // An entry may have members that no tool has, under any name.
+      .filter((name) => /^[a-zA-Z]{1,30}$/.test(name))
+      .sort()
+      .slice(0, 30)
+      .join(", ")
+  );
+}

@@ -1,0 +1,31 @@
+import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
+import { showValue } from "../errors/show-value.ts";
+import type { Tool, ToolSource } from "../tool/tool.ts";
+
+const OWNERS: Readonly<Record<ToolSource, string>> = {
+  mcp: "the MCP server",
+  openapi: "the OpenAPI document",
+  a2a: "the A2A agent",
+  descriptor: "the descriptor",
+  builtin: "the built-in tools",
+  function: "the ensemble",
+};
+
+/** Marks a tool that code registers together with its handler, so that every process that shares the catalog knows whose it is. */
+export function asOwnedByCode(tool: Tool): Tool {
+  return tool.ensemble === undefined ? Object.freeze({ ...tool, ownedByCode: true as const }) : tool;
+}
+
+/** Why nobody but its owner may replace or delete a tool; undefined if it is only a definition that somebody posted. */
+export function ownedError({ id, source, ensemble, ownedByCode }: Tool): ArsenalError | undefined {
+  if (ensemble === undefined && ownedByCode !== true) return undefined;
+  const [owner, change] =
+    ensemble === undefined
+      ? ["a module or program that registers it with its handler", "change it in that code"]
+      : [
+          `${OWNERS[source]} ${showValue(ensemble)}`,
+          `change it at its source and reload that ensemble: POST /api/v1/ensembles/${encodeURIComponent(ensemble)}/reload`,
+        ];
+  const problem = `${id} belongs to ${owner}, and cannot be replaced or deleted by anybody else.`;
+  return fixable("TOOL_OWNED", problem, `Use another name or namespace, or ${change}.`, { field: "id", value: id });
+}
