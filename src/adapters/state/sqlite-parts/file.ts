@@ -21,7 +21,7 @@ const CHANGES_A_TURN = 256;
 /** How often a file that another process has locked is tried again. */
 const RETRY_MS = 5;
 
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 /** "TAST": says whose file it is. */
 const APPLICATION_ID = 0x54_41_53_54;
 
@@ -43,6 +43,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS waiter (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, request TEXT NOT NULL, until REAL NOT NULL, answer TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS change (n INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, data TEXT NOT NULL, at REAL NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS process (id TEXT PRIMARY KEY, description TEXT NOT NULL, until REAL NOT NULL) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};`;
 
