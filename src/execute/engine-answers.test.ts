@@ -30,7 +30,8 @@ interface Options {
 /** An engine over one tool of an MCP server. */
 function engineOf(handler: Handler, { obligations = {}, source = "mcp", auditFails = false }: Options = {}): Engine {
   const clock = systemClock;
-  const state = memoryState({ clock }).documents;
+  const shared = memoryState({ clock });
+  const state = shared.documents;
   const emit = (): void => {};
   const log = memoryAudit({ clock });
   const append: typeof log.append = (record) =>
@@ -49,7 +50,7 @@ function engineOf(handler: Handler, { obligations = {}, source = "mcp", auditFai
     executors: [directExecutor()],
     limits: createLocalLimits({ clock }),
     audit: createCallAudit({ log: { ...log, append }, emit, clock, strict: true }),
-    idempotency: createIdempotency(state, clock),
+    idempotency: createIdempotency(shared, clock),
     health: createHealth({ clock, emit }),
     ensembleSettings: () => ({}),
     emit,

@@ -35,7 +35,8 @@ interface Bench {
 /** An engine whose tools all have this handler. The time is 10,000 ms. */
 function setUp(handler: Handler, { policy = ALLOW, draft, settings }: Options = {}): Bench {
   const clock = createManualClock(10_000);
-  const state = memoryState({ clock }).documents;
+  const shared = memoryState({ clock });
+  const state = shared.documents;
   const aegis = createAegis({
     policy,
     state,
@@ -52,7 +53,7 @@ function setUp(handler: Handler, { policy = ALLOW, draft, settings }: Options = 
     validator: jsonSchemaValidator(),
     executors: [directExecutor()],
     limits: createLocalLimits({ clock }),
-    idempotency: createIdempotency(state, clock),
+    idempotency: createIdempotency(shared, clock),
     health: createHealth({ clock, emit: () => {} }),
     ensembleSettings: () => ({}),
     emit: () => {},

@@ -49,7 +49,8 @@ interface Options extends Partial<Pick<EngineParts, "ensembleSettings">> {
 function setUp(handler: Handler, obligations: Obligations = {}, options: Options = {}): Bench {
   const clock = createManualClock(1_000);
   const log = memoryAudit({ clock });
-  const state = memoryState({ clock }).documents;
+  const shared = memoryState({ clock });
+  const state = shared.documents;
   const { decide = () => ({ effect: "allow", rule: "shown", obligations }), inspection } = options;
   const aegis = createAegis({
     policy: { sees: () => true, decide },
@@ -71,7 +72,7 @@ function setUp(handler: Handler, obligations: Obligations = {}, options: Options
     executors: [directExecutor()],
     limits: createLocalLimits({ clock }),
     audit: createCallAudit({ log, emit: () => {}, clock, strict: true }),
-    idempotency: createIdempotency(state, clock),
+    idempotency: createIdempotency(shared, clock),
     health,
     ensembleSettings: options.ensembleSettings ?? (() => ({})),
     emit: () => {},

@@ -9,9 +9,14 @@ import type { State } from "../state/state.port.ts";
 const pay = defineTool({ name: "pay", description: "Pays an amount to somebody.", parameters: {}, createdAt: 0 });
 const call: KeyedCall = { tool: pay, arguments: { amount: 5 }, principal: localOperator(), idempotencyKey: "key-1" };
 
-interface Setup {
-  readonly clock: ManualClock;
+interface Shared {
   readonly state: State;
+  /** The processes that run. */
+  readonly processes: Set<string>;
+}
+
+interface Setup extends Shared {
+  readonly clock: ManualClock;
   readonly idempotency: Idempotency;
   runs: number;
   /** Makes a call whose value tells which run it was. */
@@ -21,11 +26,22 @@ interface Setup {
   ): Promise<Once<number>>;
 }
 
-function setUp(clock = createManualClock(1_000), state: State = memoryState({ clock }).documents): Setup {
-  const idempotency = createIdempotency(state, clock);
+/** A value that is kept as it is. */
+const ran = <Value>(value: Value, final = true) => ({ value, final, kept: value, brief: "success" });
+
+/** The keys' book of one process. Give it another one's state, and it is another process that shares it. */
+function setUp(clock = createManualClock(1_000), shared?: Shared, documents?: State): Setup {
+  const memory = memoryState({ clock });
+  const state = documents ?? shared?.state ?? memory.documents;
+  const processes = shared?.processes ?? new Set<string>();
+  const id = `process ${processes.size + 1}`;
+  processes.add(id);
+  const presence = { enter: () => id, isPresent: async (other: string) => processes.has(other) };
+  const idempotency = createIdempotency({ documents: state, presence }, clock);
   const setup: Setup = {
     clock,
     state,
+    processes,
     idempotency,
     runs: 0,
     once: (made = {}, { final = true, signal } = {}) =>
@@ -33,9 +49,8 @@ function setUp(clock = createManualClock(1_000), state: State = memoryState({ cl
         { ...call, ...made },
         {
           waitMs: 1_000,
-          leaseMs: 5_000,
           signal,
-          run: async () => ({ value: ++setup.runs, final }),
+          run: async () => ran(++setup.runs, final),
         },
       ),
   };
@@ -99,17 +114,14 @@ describe("a key", () => {
     expect(await setup.once()).toMatchObject({ kind: "ran", value: 2 });
   });
 
-  it("keeps what JSON can say of a value, and undefined", async () => {
+  it("keeps what JSON can say of a value", async () => {
     const { idempotency } = setUp();
-    const options = { waitMs: 0, leaseMs: 1_000 };
-    const run = (value: unknown) => async () => ({ value, final: true });
+    const options = { waitMs: 0 };
+    const run = (value: unknown) => async () => ran(value);
     const strange = { date: new Date(0), list: [1, undefined], call: () => 1 };
     await idempotency.once(call, { ...options, run: run(strange) });
     const again = await idempotency.once<unknown>(call, { ...options, run: run("not run") });
     expect(again).toEqual({ kind: "replayed", value: { date: "1970-01-01T00:00:00.000Z", list: [1, null] } });
-    const other = { ...call, idempotencyKey: "void" };
-    await idempotency.once(other, { ...options, run: run(undefined) });
-    expect(await idempotency.once<unknown>(other, { ...options, run: run("not run") })).toEqual({ kind: "replayed" });
   });
 });
 
@@ -120,8 +132,7 @@ describe("a call whose key is used by another that still runs", () => {
     const until = new Promise<void>((resolve) => (end = resolve));
     const ended = idempotency.once<string>(call, {
       waitMs: 0,
-      leaseMs: 5_000,
-      run: async () => (await until, { value: "done", final: true }),
+      run: async () => (await until, ran("done")),
     });
     return { end, ended };
   }
@@ -152,7 +163,7 @@ describe("a call whose key is used by another that still runs", () => {
 
   it("gets its value from another process", async () => {
     const there = setUp();
-    const here = setUp(there.clock, there.state);
+    const here = setUp(there.clock, there);
     const { end, ended } = running(there);
     await there.clock.advance(0);
     const waiting = here.once();
@@ -163,20 +174,40 @@ describe("a call whose key is used by another that still runs", () => {
     expect(await waiting).toEqual({ kind: "replayed", value: "done" });
   });
 
-  it("is told that the outcome is unknown where the process that ran it died", async () => {
+  it("is told that the outcome is unknown as soon as the process that ran it is gone", async () => {
     const there = setUp();
-    const here = setUp(there.clock, there.state);
+    const here = setUp(there.clock, there);
     void running(there);
-    await there.clock.advance(4_999);
-    const tooEarly = here.once();
-    await there.clock.advance(1);
-    await there.clock.advance(1_000);
-    expect(await tooEarly).toEqual({ kind: "unknown" });
+    await there.clock.advance(0);
+    const waiting = here.once();
+    await there.clock.advance(500);
+    there.processes.delete("process 1");
+    await there.clock.advance(500);
+    expect(await waiting).toEqual({ kind: "unknown" });
     expect(await here.once()).toEqual({ kind: "unknown" });
+    expect(await here.once({ arguments: {} })).toEqual({ kind: "conflict" });
     expect(here.runs).toBe(0);
   });
 
-  it("is told the same where the result could not be kept", async () => {
+  it("gets the value of a process that ended right after it recorded it", async () => {
+    const there = setUp();
+    const { end, ended } = running(there);
+    await there.clock.advance(0);
+    // It records its end between the look at the key and the look at the process.
+    const isPresent = async (): Promise<boolean> => {
+      end();
+      await ended;
+      return false;
+    };
+    const here = createIdempotency(
+      { documents: there.state, presence: { enter: () => "process 2", isPresent } },
+      there.clock,
+    );
+    const again = await here.once<string>(call, { waitMs: 0, run: async () => ran("ran twice") });
+    expect(again).toEqual({ kind: "replayed", value: "done" });
+  });
+
+  it("is told the same at once where the result could not be kept", async () => {
     const clock = createManualClock();
     const state = memoryState({ clock }).documents;
     let fails = false;
@@ -184,15 +215,71 @@ describe("a call whose key is used by another that still runs", () => {
       ...state,
       set: (...given) => (fails ? Promise.reject(new Error("full")) : state.set(...given)),
     };
-    const setup = setUp(clock, failing);
-    const first = setup.idempotency.once(call, {
-      waitMs: 0,
-      leaseMs: 5_000,
-      run: async () => ((fails = true), { value: 1, final: true }),
-    });
+    const setup = setUp(clock, undefined, failing);
+    const first = setup.idempotency.once(call, { waitMs: 0, run: async () => ((fails = true), ran(1)) });
     expect(await first).toEqual({ kind: "ran", value: 1 });
-    await clock.advance(5_000);
     expect(await setup.once()).toEqual({ kind: "unknown" });
+  });
+});
+
+describe("results", () => {
+  const MIB = 1024 * 1024;
+
+  /** Makes a call with a key, whose result has a size. */
+  function keyed({ idempotency }: Setup, caller: string, key: number, bytes: number): Promise<Once<string>> {
+    const made = { ...call, principal: localOperator({ id: caller }), idempotencyKey: `${key}` };
+    return idempotency.once(made, { waitMs: 0, run: async () => ran("x".repeat(bytes)) });
+  }
+
+  it("of more than a mebibyte are not kept, but the call is not repeated", async () => {
+    const setup = setUp();
+    expect((await keyed(setup, "ada", 1, MIB)).kind).toBe("ran");
+    expect(await keyed(setup, "ada", 1, 1)).toEqual({ kind: "dropped", brief: "success" });
+  });
+
+  it("of one caller take 8 MiB at most: the oldest give way, and their calls are not repeated", async () => {
+    const setup = setUp();
+    const size = MIB / 2;
+    await keyed(setup, "bob", 0, size);
+    for (let key = 0; key < 200; key++) await keyed(setup, "ada", key, size);
+    const kinds = await Promise.all(
+      Array.from({ length: 200 }, async (_, key) => (await keyed(setup, "ada", key, 1)).kind),
+    );
+    expect(kinds.filter((kind) => kind === "ran")).toEqual([]);
+    const replayed = kinds.filter((kind) => kind === "replayed").length;
+    expect(replayed).toBeGreaterThan(0);
+    expect(replayed).toBeLessThanOrEqual(16);
+    expect(kinds.at(-1)).toBe("replayed");
+    expect((await keyed(setup, "bob", 0, 1)).kind).toBe("replayed");
+  });
+
+  it("of all callers are bounded, and a caller with few keeps its own", async () => {
+    const setup = setUp();
+    await keyed(setup, "few", 0, 1_000);
+    for (let caller = 0; caller < 8; caller++)
+      for (let key = 0; key < 16; key++) await keyed(setup, `caller ${caller}`, key, MIB / 2);
+    const kept = (await setup.state.list("idempotency:")).map(({ value }) => JSON.stringify(value).length);
+    expect(kept.length).toBe(129);
+    expect(kept.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(33 * MIB);
+    expect((await keyed(setup, "few", 0, 1)).kind).toBe("replayed");
+  });
+
+  it("do not keep keys without end: a caller's oldest are forgotten, and no other caller's", async () => {
+    const setup = setUp();
+    await keyed(setup, "bob", 0, 1);
+    for (let key = 0; key < 60_000; key++) await keyed(setup, "ada", key, 1);
+    expect((await setup.state.keys("idempotency:")).length).toBeLessThan(53_000);
+    expect((await keyed(setup, "ada", 59_999, 1)).kind).toBe("replayed");
+    expect((await keyed(setup, "ada", 20_000, 1)).kind).toBe("replayed");
+    expect((await keyed(setup, "bob", 0, 1)).kind).toBe("replayed");
+  }, 60_000);
+
+  it("make room again when they have expired", async () => {
+    const setup = setUp();
+    for (let key = 0; key < 15; key++) await keyed(setup, "ada", key, MIB / 2);
+    await setup.clock.advance(25 * 60 * 60 * 1_000);
+    for (let key = 0; key < 15; key++) await keyed(setup, "ada", key, MIB / 2);
+    for (let key = 0; key < 15; key++) expect((await keyed(setup, "ada", key, 1)).kind).toBe("replayed");
   });
 });
 

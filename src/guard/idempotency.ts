@@ -1,10 +1,12 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "../observe/clock.ts";
+import type { SharedState } from "../state/shared-state.ts";
 import { canonicalJson } from "../tool/canonical-json.ts";
 import { sha256 } from "../tool/crypto.ts";
 import { pause } from "../tool/until-aborted.ts";
 import { toPlainData } from "../tool/schema/plain-data.ts";
+import { createKeptResults, type EndedCall, KEEP_MS, MOST_RESULT_BYTES } from "./kept-results.ts";
 import type { PolicyRequest } from "./policy.port.ts";
-import type { State } from "../state/state.port.ts";
 
 /** Lets a call run once for its key, however often it is made: a caller who repeats it gets what the first call got. */
 export interface Idempotency {
@@ -26,10 +28,19 @@ export interface WaitOptions {
 }
 
 export interface OnceOptions<Value> extends WaitOptions {
-  /** Runs the call. What is not `final` did nothing, so that the key is free for the next one. */
-  run(): Promise<{ readonly value: Value; readonly final: boolean }>;
-  /** The longest the run can take, in milliseconds: a process that has not told its end by then has died. */
-  readonly leaseMs: number;
+  /** Runs the call. */
+  run(): Promise<Ran<Value>>;
+}
+
+/** How a call with a key ended. */
+export interface Ran<Value> {
+  readonly value: Value;
+  /** False if the call did nothing, so that the key is free for the next one. */
+  readonly final: boolean;
+  /** What is kept of the value for repetitions. */
+  readonly kept: Value;
+  /** A word or two that are kept even if the value is too large to keep. */
+  readonly brief: string;
 }
 
 /** What became of a call with a key. */
@@ -38,44 +49,63 @@ export type Once<Value> =
   | { readonly kind: "ran"; readonly value: Value }
   /** It ran before. The value is JSON: what JSON cannot say is not in it. */
   | { readonly kind: "replayed"; readonly value: Value }
+  /** It ran before, and its value was too large to keep, or had to make room. */
+  | { readonly kind: "dropped"; readonly brief: string }
   /** The key belongs to a call with other arguments. */
   | { readonly kind: "conflict" }
-  /** It began before, and how it ended is not known: the process that ran it has died. */
+  /** It began before, and how it ended is not known: the process that ran it is gone, or could not record it. */
   | { readonly kind: "unknown" }
-  /** It runs elsewhere, and the wait was over or given up. */
+  /** It has begun and not ended, and the wait was over or given up. */
   | { readonly kind: "running" };
 
-type Kept = { readonly arguments: string } & (
-  | { readonly runningUntil: number }
-  | { readonly done: true; readonly value?: unknown }
-);
+/** A call that began. */
+interface Claim {
+  readonly arguments: string;
+  /** The process that runs it. */
+  readonly process: string;
+  /** The book of that process which knows whether it still runs. */
+  readonly book: string;
+}
 
 const PREFIX = "idempotency:";
 
-const KEEP_MS = 24 * 60 * 60 * 1_000;
-
-/** How often to look whether another process has ended. */
+/** How often to look whether a call of another process has ended. */
 const POLL_MS = 100;
 
+/** How often to look whether that process is still there. */
+const PRESENCE_POLL_MS = 1_000;
+
 /** Creates the keys' book, over a state that other processes may share. */
-export function createIdempotency(state: State, clock: Clock): Idempotency {
-  /** Runs under way in this process, by the name of their key. */
-  const running = new Map<string, Promise<unknown>>();
+export function createIdempotency(
+  { documents, presence }: Pick<SharedState, "documents" | "presence">,
+  clock: Clock,
+): Idempotency {
+  const book = randomUUID();
+  const results = createKeptResults(documents, clock);
+  /** Calls of this process that run or are about to, by the name of their key. */
+  const running = new Map<string, Promise<void>>();
 
   /** Follows the call that has the key to its end; undefined if the key is free. */
   async function follow<Value>(
     name: string,
     fingerprint: string,
-    { waitMs, signal }: WaitOptions,
+    { until, signal }: { readonly until: number; readonly signal?: AbortSignal | undefined },
   ): Promise<Exclude<Once<Value>, { kind: "ran" }> | undefined> {
-    const until = clock.now() + waitMs;
+    let lookAt = 0;
     for (;;) {
-      const kept = (await state.get(name))?.value as Kept | undefined;
-      if (kept === undefined) return undefined;
-      if (kept.arguments !== fingerprint) return { kind: "conflict" };
-      if ("done" in kept) return { kind: "replayed", value: kept.value as Value };
+      const entry = await documents.get(name);
       const here = running.get(name);
-      if (here === undefined && kept.runningUntil <= clock.now()) return { kind: "unknown" };
+      const known = entry?.value as Claim | EndedCall | undefined;
+      if (known !== undefined && known.arguments !== fingerprint) return { kind: "conflict" };
+      if (known !== undefined && "done" in known) return toReplay(known);
+      if (here === undefined && known === undefined) return undefined;
+      if (here === undefined && known !== undefined && clock.now() >= lookAt) {
+        const isGone = known.book === book || !(await presence.isPresent(known.process));
+        // It may have ended, and recorded that, since it was read.
+        if (isGone && (await documents.get(name))?.version === entry?.version) return { kind: "unknown" };
+        if (isGone) continue;
+        lookAt = clock.now() + PRESENCE_POLL_MS;
+      }
       const left = until - clock.now();
       if (left <= 0 || signal?.aborted) return { kind: "running" };
       await waitFor(here, here === undefined ? Math.min(POLL_MS, left) : left, signal);
@@ -94,34 +124,62 @@ export function createIdempotency(state: State, clock: Clock): Idempotency {
     await pause(ms, clock, { signal: AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]) }).catch(() => {});
   }
 
-  async function runAndKeep<Value>(name: string, fingerprint: string, run: OnceOptions<Value>["run"]): Promise<Value> {
-    const { value, final } = await run();
-    const expiresAt = clock.now() + KEEP_MS;
+  async function runAndKeep<Value>(
+    name: string,
+    fingerprint: string,
+    { principal }: KeyedCall,
+    run: OnceOptions<Value>["run"],
+  ): Promise<Value> {
+    const { value, final, kept, brief } = await run();
+    const ended = { arguments: fingerprint, done: true, brief, text: textOf(kept) } as const;
     // The call has its result whatever happens here. If it cannot be kept, later calls end with an unknown outcome.
-    const kept = final
-      ? state.set(name, { arguments: fingerprint, done: true, value: toPlainData(value) }, { expiresAt })
-      : state.delete(name);
-    await kept.catch(() => {});
+    const keeping = final ? results.keep(name, ended, principal) : documents.delete(name);
+    await keeping.catch(() => {});
     return value;
   }
 
   return {
-    async once(call, options) {
+    async once(call, { waitMs, signal, run }) {
       const name = nameOf(call);
       const fingerprint = fingerprintOf(call);
+      const until = clock.now() + waitMs;
       for (;;) {
-        const earlier = await follow<never>(name, fingerprint, options);
+        const earlier = await follow<never>(name, fingerprint, { until, signal });
         if (earlier !== undefined) return earlier;
-        const now = clock.now();
-        const claim: Kept = { arguments: fingerprint, runningUntil: now + options.leaseMs };
-        if (!(await state.set(name, claim, { ifVersion: "absent", expiresAt: now + KEEP_MS }))) continue;
-        const run = runAndKeep(name, fingerprint, options.run).finally(() => running.delete(name));
-        running.set(name, run);
-        return { kind: "ran", value: await run };
+        if (running.has(name)) continue;
+        // Before the claim: a repetition that finds the claim must find the call too.
+        const { promise, resolve } = Promise.withResolvers<void>();
+        running.set(name, promise);
+        try {
+          const claim: Claim = { arguments: fingerprint, process: await presence.enter(), book };
+          const options = { ifVersion: "absent", expiresAt: clock.now() + KEEP_MS } as const;
+          if (await documents.set(name, claim, options))
+            return { kind: "ran", value: await runAndKeep(name, fingerprint, call, run) };
+        } finally {
+          running.delete(name);
+          resolve();
+        }
       }
     },
-    recall: (call, options) => follow(nameOf(call), fingerprintOf(call), options),
+    recall: (call, { waitMs, signal }) =>
+      follow(nameOf(call), fingerprintOf(call), { until: clock.now() + waitMs, signal }),
   };
+}
+
+function toReplay<Value>(ended: EndedCall): Exclude<Once<Value>, { kind: "ran" }> {
+  if (ended.text !== undefined) return { kind: "replayed", value: JSON.parse(ended.text) as Value };
+  // An earlier release kept the value itself.
+  if ("value" in ended) return { kind: "replayed", value: ended.value as Value };
+  return { kind: "dropped", brief: ended.brief };
+}
+
+/** A value as JSON; undefined if it is too large to keep. */
+function textOf(value: unknown): string | undefined {
+  let isCut = false;
+  const limits = { values: MOST_RESULT_BYTES / 4, characters: MOST_RESULT_BYTES };
+  const onLoss = (_path: string, what: string): void => void (isCut ||= what.startsWith("part of more than"));
+  const plain = toPlainData(value, onLoss, limits);
+  return isCut ? undefined : JSON.stringify(plain ?? null);
 }
 
 function nameOf({ tool, principal, idempotencyKey }: KeyedCall): string {

@@ -25,3 +25,17 @@ export interface Lease {
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
+
+/**
+ * Which of the processes that share a state are running. Everything a process holds is bound to it: places, calls that wait for one, probes and
+ * leases are free once it is gone. A process that starts frees at once what was held by processes that were killed on the same machine.
+ */
+export interface Presence {
+  /**
+   * Makes this process known to the others until it ends. Returns the id by which they know it, which is new with each start. Answers without a
+   * promise once the process is known. Rejects while the store is away.
+   */
+  enter(): string | Promise<string>;
+  /** False if the process has ended, or was not heard of for ten seconds. Rejects while the store is away. */
+  isPresent(id: string): Promise<boolean>;
+}

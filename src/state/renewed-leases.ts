@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../observe/clock.ts";
 import type { Lease, Leases } from "./changes.port.ts";
+import { PRESENCE_MS, type RenewedPresence } from "./renewed-presence.ts";
 
 /** Where leases are kept. Each is one step that the store makes as a whole. */
 export interface LeaseStore {
@@ -13,9 +14,18 @@ export interface LeaseStore {
 
 export type RenewedLeases = ReturnType<typeof createRenewedLeases>;
 
-/** Leases that this process renews three times in their time to live. */
-export function createRenewedLeases(store: LeaseStore, clock: Clock) {
+/**
+ * Leases that this process renews three times in their time to live. The id of each holder begins with that of its process. None outlives the
+ * process for longer than its presence does.
+ */
+export function createRenewedLeases(store: LeaseStore, clock: Clock, presence: RenewedPresence) {
   const held = new Set<{ renew(): Promise<void>; release(): Promise<void> }>();
+  presence.onLost(renewAll);
+
+  /** Renews every lease now, because the store may have lost it. */
+  function renewAll(): void {
+    for (const lease of held) void lease.renew();
+  }
 
   /** `end` is by this process's clock, from before it asked: the store lets nobody else have the lease until then. */
   function hold(name: string, holder: string, ttlMs: number, end: number): Lease {
@@ -61,14 +71,13 @@ export function createRenewedLeases(store: LeaseStore, clock: Clock) {
 
   return {
     async acquire(...[name, { ttlMs, signal }]: Parameters<Leases["acquire"]>): Promise<Lease | undefined> {
-      const holder = randomUUID();
+      signal?.throwIfAborted();
+      const holder = `${await presence.enter()}:${randomUUID()}`;
       const from = clock.now();
-      return (await store.acquire(name, holder, ttlMs, signal)) ? hold(name, holder, ttlMs, from + ttlMs) : undefined;
+      const ms = Math.min(ttlMs, PRESENCE_MS);
+      return (await store.acquire(name, holder, ms, signal)) ? hold(name, holder, ms, from + ms) : undefined;
     },
-    /** Renews every lease now, for a store that may have lost its data. */
-    renewAll() {
-      for (const lease of held) void lease.renew();
-    },
+    renewAll,
     /** Gives back what this process holds. */
     async close() {
       await Promise.allSettled([...held].map(({ release }) => release()));

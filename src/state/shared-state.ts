@@ -1,4 +1,4 @@
-import type { Changes, Leases } from "./changes.port.ts";
+import type { Changes, Leases, Presence } from "./changes.port.ts";
 import type { Limits } from "./limits.port.ts";
 import type { State } from "./state.port.ts";
 
@@ -9,6 +9,7 @@ export interface SharedState {
   readonly limits: Limits;
   readonly changes: Changes;
   readonly leases: Leases;
+  readonly presence: Presence;
   /** True if the backend can be read and written now. Never rejects. */
   healthCheck(): Promise<boolean>;
   /** Gives back the places and leases that this process holds, and releases everything. Safe to call twice. */

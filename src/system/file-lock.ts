@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ArsenalError } from "../errors/arsenal-error.ts";
+import { describeProcess, hasEnded } from "./process-table.ts";
 
 /** A lock older than this belongs to nobody: everything done under one ends sooner. */
 const ABANDONED_MS = 120_000;
@@ -11,7 +11,7 @@ const PAUSE_MS = 20;
 
 /** Runs `work` while no other process holds the lock file, and waits for its turn if one does. */
 export async function withFileLock<T>(lockPath: string, work: () => Promise<T>): Promise<T> {
-  const owner = `${process.pid} ${hostname()} ${randomUUID()}`;
+  const owner = `${describeProcess()}\n${randomUUID()}`;
   await mkdir(dirname(lockPath), { recursive: true, mode: 0o700 });
   const giveUpAt = Date.now() + 2 * ABANDONED_MS;
   while (!(await take(lockPath, owner))) {
@@ -61,9 +61,9 @@ async function isAbandoned(lockPath: string, owner: string): Promise<boolean> {
   } catch {
     return false;
   }
-  // An empty lock is one that its owner is about to sign, and another machine's processes cannot be seen from here.
-  const [processId, host] = owner.split(" ");
-  return host === hostname() && !isRunning(Number(processId));
+  // An empty lock is one that its owner is about to sign.
+  const [description = ""] = owner.split("\n");
+  return hasEnded(description);
 }
 
 async function ownerOf(lockPath: string): Promise<string | undefined> {
@@ -71,15 +71,5 @@ async function ownerOf(lockPath: string): Promise<string | undefined> {
     return await readFile(lockPath, "utf8");
   } catch {
     return undefined;
-  }
-}
-
-/** True if there is a process with this id. */
-export function isRunning(processId: number): boolean {
-  try {
-    process.kill(processId, 0);
-    return true;
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === "EPERM";
   }
 }

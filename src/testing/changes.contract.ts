@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import type { ContractCase } from "./contract.ts";
 import { type Claims, type StateBackend, stateCases, type TwoHandles } from "./state/backend.ts";
+import { presenceClaims } from "./state/presence-claims.ts";
 
-/** What a change feed and leases must do that several processes share. */
+/** What a change feed, leases and presence must do that several processes share. */
 export function changesContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
-  return stateCases(make, { ...changeClaims, ...leaseClaims });
+  return stateCases(make, { ...changeClaims, ...leaseClaims, ...presenceClaims });
 }
 
 const changeClaims: Claims = {

@@ -79,7 +79,8 @@ export function auditedEngine(options: AuditedEngineOptions = {}): AuditedEngine
     decide: (request) =>
       refused.has(request.tool.name) ? { effect: "deny", rule: "revoked", reason: "No more." } : policy.decide(request),
   };
-  const state = memoryState({ clock }).documents;
+  const shared = memoryState({ clock });
+  const state = shared.documents;
   const aegis = createAegis({
     policy: changing,
     state,
@@ -109,7 +110,7 @@ export function auditedEngine(options: AuditedEngineOptions = {}): AuditedEngine
     executors: [directExecutor()],
     limits: createLocalLimits({ clock }),
     audit,
-    ...(keepsKeys && { idempotency: createIdempotency(state, clock) }),
+    ...(keepsKeys && { idempotency: createIdempotency(shared, clock) }),
     health: createHealth({ clock, emit }),
     ensembleSettings: () => ({}),
     emit,

@@ -14,7 +14,7 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
-import { isRunning } from "../../system/file-lock.ts";
+import { isRunning } from "../../system/process-table.ts";
 
 export type SnapshotFile = ReturnType<typeof snapshotFile>;
 

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { dirname } from "node:path";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
@@ -59,8 +59,9 @@ export interface SqliteFile {
 export function openSqlite(file: string, kind: SqliteFile): DatabaseSync {
   if (file !== ":memory:") {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // Created before SQLite creates it with a wider mode. Its side files then get the same mode.
-    closeSync(openSync(file, "a", 0o600));
+    // Created before SQLite creates it with a wider mode. Its side files then get the same mode. Never opened if it is there: closing it
+    // would end the locks of whoever in this process has it open, and the next process would take the log for one that nobody uses.
+    if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
   }
   const { DatabaseSync: Database } = loadSqlite();
   const { busyTimeoutMs = BUSY_TIMEOUT_MS } = kind;

@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import type { Changes, Leases } from "../../state/changes.port.ts";
+import type { Changes, Leases, Presence } from "../../state/changes.port.ts";
 import { createLocalLimits } from "../../state/local-limits.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { State } from "../../state/state.port.ts";
@@ -31,6 +32,7 @@ export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): S
     limits,
     changes: createChanges(refuseIfClosed),
     leases: createLeases(refuseIfClosed),
+    presence: createPresence(refuseIfClosed),
     healthCheck: async () => !closed,
     async close() {
       closed = true;
@@ -111,6 +113,21 @@ function createChanges(refuseIfClosed: RefuseIfClosed): Changes {
       topics.tell([topic, JSON.stringify(data)]);
     },
     subscribe: topics.subscribe,
+  };
+}
+
+/** No other process knows this one. */
+function createPresence(refuseIfClosed: RefuseIfClosed): Presence {
+  const id = randomUUID();
+  return {
+    enter() {
+      refuseIfClosed();
+      return id;
+    },
+    async isPresent(other) {
+      refuseIfClosed();
+      return other === id;
+    },
   };
 }
 

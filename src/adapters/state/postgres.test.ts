@@ -53,7 +53,7 @@ describe.skipIf(server === undefined)("postgresState on a server", () => {
     const pool = await newPool(await real.database());
     const counted = countedPostgres(pool);
     const state = postgresState({ url: "unused", client: counted.client });
-    await state.documents.get("tables are there");
+    await state.presence.enter();
     const request = {
       windows: [{ key: "w", calls: 100, windowMs: 60_000 }],
       places: [{ key: "p", limit: 100 }],

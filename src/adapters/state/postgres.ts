@@ -11,6 +11,7 @@ import { openPostgres } from "../postgres/postgres.ts";
 import { createPostgresChanges, createPostgresLeases } from "./postgres-parts/changes.ts";
 import { createStateDatabase, type StateDatabase } from "./postgres-parts/database.ts";
 import { createPostgresLimits } from "./postgres-parts/limits.ts";
+import { createPostgresPresence } from "./postgres-parts/presence.ts";
 
 export interface PostgresStateOptions {
   /** `postgres://user:password@host:5432/database`, or what looks it up whenever it is needed. */
@@ -35,14 +36,16 @@ export function postgresState(options: PostgresStateOptions): SharedState {
   const { url, schema = SCHEMA, client, clock = systemClock, ownTime = false } = options;
   const postgres = openPostgres({ url, client, what: "The state", field: "state.url" });
   const database = createStateDatabase(postgres, schema, { clock, ownTime });
-  const limits = createPostgresLimits(database, clock);
-  const leases = createPostgresLeases(database, clock);
+  const presence = createPostgresPresence(database, clock);
+  const limits = createPostgresLimits(database, clock, presence);
+  const leases = createPostgresLeases(database, clock, presence);
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
     database.close();
     const late = new Promise<void>((resolve) => void setTimeout(resolve, CLOSE_MS).unref());
-    await Promise.race([Promise.allSettled([limits.close(), leases.close()]), late]);
+    const givenBack = Promise.allSettled([limits.close(), leases.close()]).then(() => presence.close());
+    await Promise.race([givenBack.catch(() => {}), late]);
     // Ends at once, except for connections that are being made.
     await Promise.race([postgres.close(), late]);
   }
@@ -53,6 +56,7 @@ export function postgresState(options: PostgresStateOptions): SharedState {
     limits,
     changes: createPostgresChanges(database, clock),
     leases,
+    presence,
     async healthCheck() {
       try {
         const sql = "SELECT current_setting('transaction_read_only') = 'off' AS writable";

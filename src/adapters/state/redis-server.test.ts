@@ -124,6 +124,7 @@ describe.skipIf(missing !== undefined)("redisState", () => {
     const request = { places: [{ key: "p", limit: 1 }], waitMs: 60_000, holdMs: 60_000 };
     const first = await one.limits.admit(request);
     if (!first.admitted) throw new Error("refused");
+    await other.presence.enter();
     const waiting = Array.from({ length: 50 }, () => other.limits.admit(request));
     await other.healthCheck();
     const before = commandsOf(server)["evalsha"] ?? 0;

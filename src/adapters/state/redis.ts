@@ -11,6 +11,7 @@ import { createConnection, type RedisClient } from "./redis-parts/connection.ts"
 import { createRedisDocuments, DOCUMENTS } from "./redis-parts/documents.ts";
 import { createRedisLimits } from "./redis-parts/limits.ts";
 import { LIMITS } from "./redis-parts/limits-script.ts";
+import { createRedisPresence, PROCESSES } from "./redis-parts/presence.ts";
 
 export type { RedisClient, RedisEvalOptions } from "./redis-parts/connection.ts";
 
@@ -42,16 +43,17 @@ export function redisState(options: RedisStateOptions): SharedState {
   // Braces keep every key in one slot of a cluster.
   const connection = createConnection({
     open,
-    scripts: [LIMITS, DOCUMENTS, CHANGES],
+    scripts: [LIMITS, DOCUMENTS, CHANGES, PROCESSES],
     root: `{${keyPrefix}}`,
     address: () => address,
     clock,
     now,
   });
   const documents = createRedisDocuments(connection, clock);
-  const limits = createRedisLimits(connection, clock);
+  const presence = createRedisPresence(connection, clock);
+  const limits = createRedisLimits(connection, clock, presence);
   const changes = createRedisChanges(connection, clock);
-  const leases = createRedisLeases(connection, clock);
+  const leases = createRedisLeases(connection, clock, presence);
   let closing: Promise<void> | undefined;
 
   /** Which data this process has been using. */
@@ -73,6 +75,7 @@ export function redisState(options: RedisStateOptions): SharedState {
   async function close(): Promise<void> {
     changes.close();
     await Promise.all([limits.close(), leases.close()]);
+    await presence.close().catch(() => {});
     await connection.close();
   }
 
@@ -82,6 +85,7 @@ export function redisState(options: RedisStateOptions): SharedState {
     limits,
     changes,
     leases,
+    presence,
     async healthCheck() {
       try {
         await connection.run(LIMITS, "health", []);

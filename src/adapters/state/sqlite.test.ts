@@ -196,6 +196,45 @@ describe("sqliteState", () => {
       await other.close();
     });
 
+    // Two processes go on writing to a log that a third one cannot see, unless they notice.
+    it.each(["-wal", "-shm"])(
+      "when %s was deleted under several processes, which then share the file again",
+      async (side) => {
+        const file = newFile();
+        const lost: string[] = [];
+        const state = sqliteState({ file, onLost: ({ message }) => void lost.push(message) });
+        await state.documents.set("a", 1);
+        const increment = `
+        let lost = "";
+        process.stdout.write("ready");
+        for await (const _ of process.stdin) {
+          const add = async () => {
+            const { value = 0 } = (await state.documents.get("count")) ?? {};
+            await state.documents.set("count", value + 1);
+            return String(value + 1);
+          };
+          process.stdout.write(await add().catch(({ message }) => message));
+        }`;
+        const child = spawn(process.execPath, program(file, increment));
+        const said = async (): Promise<string> => String((await once(child.stdout, "data"))[0]);
+        const ask = (): Promise<string> => (child.stdin.write("go"), said());
+        expect(await said()).toBe("ready");
+        expect(await ask()).toBe("1");
+        rmSync(file + side);
+        const message = `The state file ${file} lost its write-ahead log (${file}-wal or ${file}-shm was deleted or replaced while it was in use), and with it the latest changes; it is used as it was before them.`;
+        await expect(state.documents.set("a", 2)).rejects.toThrow(message);
+        expect(lost).toEqual([expect.stringContaining(message)]);
+        expect(await ask()).toContain(message);
+        await state.documents.set("count", 10);
+        expect(await ask()).toBe("11");
+        expect(await state.documents.get("count")).toMatchObject({ value: 11 });
+        expect(await state.documents.get(STATE_LOST)).toMatchObject({ value: { why: lost[0] } });
+        child.kill();
+        await once(child, "exit");
+        await state.close();
+      },
+    );
+
     it("when a damaged file was moved aside and no new one was begun", async () => {
       const file = newFile();
       mkdirSync(join(file, ".."));

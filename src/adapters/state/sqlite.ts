@@ -9,6 +9,7 @@ import { createStateFile, type Database, type StateFile } from "./sqlite-parts/f
 import { nextVersion } from "./sqlite-parts/limit-tables.ts";
 import { createSqliteLimits } from "./sqlite-parts/limits.ts";
 import { createPoller } from "./sqlite-parts/poller.ts";
+import { createSqlitePresence } from "./sqlite-parts/presence.ts";
 import { neededSetting } from "../needed-setting.ts";
 import type { Surroundings } from "../surroundings.ts";
 
@@ -36,8 +37,9 @@ interface Row {
 export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteStateOptions): SharedState {
   const file = createStateFile(path, { clock, onLost });
   const poller = createPoller(file, clock);
-  const limits = createSqliteLimits(file, poller, clock);
-  const leases = createSqliteLeases(file, clock);
+  const presence = createSqlitePresence(file, clock);
+  const limits = createSqliteLimits(file, poller, clock, presence);
+  const leases = createSqliteLeases(file, clock, presence);
   let closed = false;
   return {
     name: "sqlite",
@@ -45,6 +47,7 @@ export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteS
     limits,
     changes: createSqliteChanges(file, poller, clock),
     leases,
+    presence,
     async healthCheck() {
       try {
         await file.change((database) => database.run("UPDATE last_version SET value = value"), { durable: false });
@@ -58,6 +61,7 @@ export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteS
       closed = true;
       limits.close();
       void leases.close();
+      presence.close().catch(() => {});
       poller.close();
       file.close();
     },

@@ -43,6 +43,7 @@ export function configuredGuard(
     limits: given.limits,
     changes: given.changes,
     leases: given.leases,
+    presence: given.presence,
     healthCheck: () => given.healthCheck(),
     close: () => given.close(),
   };

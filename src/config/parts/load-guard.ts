@@ -75,7 +75,7 @@ export async function loadGuard(
   return {
     aegis,
     audit,
-    idempotency: createIdempotency(documents, clock),
+    idempotency: createIdempotency(state, clock),
     /** Rates, places, breakers and retry budgets, which processes share for as long as the state works. */
     callLimits,
     /** Looks through a definition before it is registered. */

@@ -1,7 +1,7 @@
 import type { KeyedCall, Once } from "../../guard/idempotency.ts";
-import { longestRunMs, timeLeftMs } from "./deadline.ts";
+import { isPastDeadline, timeLeftMs } from "./deadline.ts";
 import type { EngineParts } from "../engine.ts";
-import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
+import { cancelled, failed, type Outcome } from "../outcome.ts";
 import { mayRetry } from "./retry.ts";
 import type { CheckedCall } from "../running-call.ts";
 
@@ -11,7 +11,7 @@ export async function runOnce(
   { idempotency }: Pick<EngineParts, "idempotency">,
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { tool, limits, maxAttempts } = checked;
+  const { tool, limits } = checked;
   if (idempotency === undefined) {
     const message = "This engine keeps no idempotency keys. Make the call without idempotencyKey.";
     return failed({ code: "CALL_INVALID", message, field: "idempotencyKey" });
@@ -19,14 +19,14 @@ export async function runOnce(
   const once = await idempotency.once<Outcome>(toKeyed(checked), {
     waitMs: timeLeftMs(limits),
     signal: limits.signal,
-    // The wait for its turn, then the run.
-    leaseMs: limits.timeoutMs + longestRunMs(limits.timeoutMs, maxAttempts),
     async run() {
       const outcome = await run();
       const { error, status, attempts = 0 } = outcome;
       // A call that waits for an approval elsewhere has not run there: the same call runs once it is approved.
       const isOpen = status === "pending_confirmation" || (error !== undefined && mayRetry(tool, error));
-      return { value: outcome, final: attempts > 0 && !isOpen };
+      // The times and attempts are this call's alone, and so is the answer, which the rules of later calls were not applied to.
+      const { startedAt: _startedAt, attempts: _attempts, answer: _answer, ...kept } = outcome;
+      return { value: outcome, final: attempts > 0 && !isOpen, kept, brief: status };
     },
   });
   return toOutcome(once, checked);
@@ -53,10 +53,12 @@ function toOutcome(once: Once<Outcome>, { tool, call: { idempotencyKey }, limits
   switch (once.kind) {
     case "ran":
       return once.value;
-    case "replayed": {
-      // The times and attempts are the earlier call's, and so is the answer, which this call's rules were not applied to.
-      const { startedAt: _startedAt, attempts: _attempts, answer: _answer, ...outcome } = once.value;
-      return { ...outcome, replayed: true };
+    case "replayed":
+      return { ...once.value, replayed: true };
+    case "dropped": {
+      const fix = "Use its effect, or call it with a new key if it may run again.";
+      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" ran before (${once.brief}) and was not repeated. Its result was too large to keep, or had to make room for later ones. ${fix}`;
+      return failed({ code: "RESULT_TOO_LARGE", message, fix });
     }
     case "conflict": {
       const fix = "Give each call a key of its own; repeat a key only with exactly the same arguments.";
@@ -65,12 +67,15 @@ function toOutcome(once: Once<Outcome>, { tool, call: { idempotencyKey }, limits
     }
     case "unknown": {
       const fix = "Check whether it took effect, then call it with a new key.";
-      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" started, but its outcome was never recorded. ${fix}`;
+      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" started and may have run: its outcome was never recorded, because its process ended. ${fix}`;
       return failed({ code: "OUTCOME_UNKNOWN", message, fix });
     }
-    case "running":
-      return limits.signal?.aborted
-        ? cancelled(tool.id, limits.signal)
-        : neverStarted(tool, limits, "the call with the same idempotency key");
+    case "running": {
+      if (limits.signal?.aborted) return cancelled(tool.id, limits.signal, true);
+      const fix = "Repeat it with the same key to get its result.";
+      const waited = isPastDeadline(limits) ? "when this call's deadline came" : `after ${limits.timeoutMs} ms`;
+      const message = `The call of ${tool.id} with the idempotency key "${idempotencyKey}" was still running ${waited}. ${fix}`;
+      return failed({ code: "TIMEOUT", message, fix });
+    }
   }
 }

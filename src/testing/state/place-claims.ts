@@ -94,6 +94,7 @@ export const placeClaims: Claims = {
     // One process alone cannot disappear.
     if (single) return;
     const request = { places: [{ key: "p", limit: 1 }], waitMs: FAR };
+    await one.presence.enter();
     const held = await admitted(other, request);
     const suspended = admitted(one, request);
     await clock.advance(50);

@@ -147,7 +147,7 @@ it("the documents' suite notices a version that is checked before the write, not
   ).rejects.toThrow();
 });
 
-it("the suite of changes and leases notices that processes do not hear each other, nor know each other's leases", async () => {
+it("the suite of changes, leases and presence notices that processes do not know of each other", async () => {
   const failed: string[] = [];
   for (const { name, run } of changesContract(() => ({ open: (clock) => memoryState({ clock }) })))
     await run().catch(() => failed.push(name));
@@ -160,5 +160,15 @@ it("the suite of changes and leases notices that processes do not hear each othe
     "gives a lease to exactly one of many, and to the next once it is released",
     "keeps a lease for as long as its process lives",
     "takes a lease from a process that stopped, after its time and not before, and tells it so",
+    "knows each process by an id of its own, and nobody else",
+    "knows a process for as long as it lives, whether or not it holds something",
+    "knows that a process is gone ten seconds after it stopped and not before, and knows it again",
+    "knows within a second that a process has closed",
+    "takes nobody for gone that could not renew because the store was away",
+    "frees the places of a process that stopped, however long it may hold them",
+    "keeps the places of a process that lives, for as long as it may hold them",
+    "frees the probe of a process that stopped, however long it may hold it",
+    "frees the leases of a process that stopped, however long they last, and tells it so",
+    "gives nothing to the waiting calls of a process that stopped, and their turn to those of one that comes back",
   ]);
 });

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../observe/clock.ts";
 import type { Changes } from "../../../state/changes.port.ts";
 import { createRenewedLeases, type RenewedLeases } from "../../../state/renewed-leases.ts";
+import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { createTopics } from "../../../state/topics.ts";
 import type { StateDatabase } from "./database.ts";
 
@@ -44,7 +45,7 @@ export function createPostgresChanges(database: StateDatabase, clock: Clock): Ch
 }
 
 /** Leases in a table. */
-export function createPostgresLeases(database: StateDatabase, clock: Clock): RenewedLeases {
+export function createPostgresLeases(database: StateDatabase, clock: Clock, presence: RenewedPresence): RenewedLeases {
   const { schema } = database;
   const now = `${schema}.state_now($3)`;
   return createRenewedLeases(
@@ -65,5 +66,6 @@ export function createPostgresLeases(database: StateDatabase, clock: Clock): Ren
       },
     },
     clock,
+    presence,
   );
 }

@@ -5,6 +5,7 @@ import { createLookout } from "../../../state/lookout.ts";
 import { migrate } from "../../postgres/migrate.ts";
 import { type Postgres, quoted } from "../../postgres/postgres.ts";
 import { limitTables } from "./limit-functions.ts";
+import { processTables } from "./presence.ts";
 import { channelOf, stateTables } from "./tables.ts";
 
 /** How long the database may take to answer, in milliseconds. */
@@ -26,7 +27,11 @@ export function createStateDatabase(
   let stopListening: (() => void) | undefined;
 
   function prepared(): Promise<void> {
-    ready ??= migrate(postgres, { name: "state", schema, steps: [stateTables(schema) + limitTables(schema)] });
+    ready ??= migrate(postgres, {
+      name: "state",
+      schema,
+      steps: [stateTables(schema) + limitTables(schema), processTables(schema)],
+    });
     ready.catch(() => (ready = undefined));
     return ready;
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../observe/clock.ts";
 import { createBreakerWatch } from "../../../state/breaker-watch.ts";
 import type {
@@ -10,6 +9,7 @@ import type {
   Refused,
   Released,
 } from "../../../state/limits.port.ts";
+import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { StateDatabase } from "./database.ts";
 
@@ -48,11 +48,12 @@ interface Answers {
 export function createPostgresLimits(
   database: StateDatabase,
   clock: Clock,
+  presence: RenewedPresence,
 ): Limits & {
   /** Gives back what this process holds. */
   close(): Promise<void>;
 } {
-  const handle = randomUUID();
+  const handle = presence.id;
   let lastId = 0;
   let batches = 0;
   const queue: { readonly step: Step; answer(value: unknown): void; reject(error: unknown): void }[] = [];
@@ -61,6 +62,9 @@ export function createPostgresLimits(
   const calls = createWaitingCalls(clock, look, (id) => void ask({ leave: id }).catch(() => {}));
   const { waiting, held } = calls;
   const breakers = createBreakerWatch(() => database.watch("breaker", tellBreakers));
+  presence.onLost(() => {
+    for (const { id, request } of waiting.values()) void askAgain(id, request).catch(() => {});
+  });
 
   /** Calls one function of the database. */
   async function call<Value>(name: string, ...values: readonly unknown[]): Promise<Value> {
@@ -99,6 +103,12 @@ export function createPostgresLimits(
     asking = undefined;
   }
 
+  /** Puts a call that waits back into the queue, which the others took it out of. */
+  async function askAgain(id: string, request: AdmitRequest): Promise<void> {
+    const answer = await ask<Answer | null>({ admit: id, request });
+    if (answer !== null) settle(id, toAdmission(id, request, answer));
+  }
+
   function settle(id: string, admission: Admission): void {
     const waiter = waiting.get(id);
     if (waiter !== undefined) waiter.answer(admission);
@@ -116,6 +126,10 @@ export function createPostgresLimits(
   return {
     async admit(request, { signal } = {}) {
       if (signal?.aborted) return ABORTED;
+      if (request.holdMs > 0) {
+        const entering = presence.enter();
+        if (typeof entering !== "string") await entering;
+      }
       const id = `${handle}:${++lastId}`;
       const wait = (request.waitMs ?? 0) > 0 ? calls.enqueue(id, request) : undefined;
       try {

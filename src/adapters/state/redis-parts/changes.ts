@@ -1,6 +1,7 @@
 import type { Clock } from "../../../observe/clock.ts";
 import type { Changes } from "../../../state/changes.port.ts";
 import { createRenewedLeases, type RenewedLeases } from "../../../state/renewed-leases.ts";
+import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { createTopics } from "../../../state/topics.ts";
 import type { Connection } from "./connection.ts";
 import { createScript } from "./script.ts";
@@ -16,6 +17,9 @@ const PAGE = 500;
 
 export const CHANGES = createScript(String.raw`
 local changes = root .. "changes"
+
+-- The leases of the process whose id the holder's begins with.
+local function leasesOf(holder) return root .. "leases:" .. string.match(holder, "^[^:]*") end
 
 local function isBefore(one, other)
   local ms, sequence = string.match(one, "(%d+)-(%d+)")
@@ -53,9 +57,11 @@ local isMine = isHeld and holder == ARGV[5]
 if action == "acquire" and not isHeld or action == "renew" and isMine then
   local ttlMs = tonumber(ARGV[6])
   redis.call("SET", lease, exact(now + ttlMs) .. " " .. ARGV[5], "PX", math.ceil(ttlMs))
+  if action == "acquire" then redis.call("SADD", leasesOf(ARGV[5]), ARGV[4]) end
   return 1
 elseif action == "release" and isMine then
   redis.call("DEL", lease)
+  redis.call("SREM", leasesOf(ARGV[5]), ARGV[4])
 end
 return 0
 `);
@@ -93,7 +99,7 @@ export function createRedisChanges(connection: Connection, clock: Clock): Change
 }
 
 /** Leases that the server ends. */
-export function createRedisLeases(connection: Connection, clock: Clock): RenewedLeases {
+export function createRedisLeases(connection: Connection, clock: Clock, presence: RenewedPresence): RenewedLeases {
   const ask = async (action: string, values: readonly string[], signal?: AbortSignal): Promise<boolean> =>
     (await connection.run(CHANGES, action, values, signal)) === 1;
   const leases = createRenewedLeases(
@@ -103,6 +109,7 @@ export function createRedisLeases(connection: Connection, clock: Clock): Renewed
       release: async (name, holder) => void (await ask("release", [name, holder])),
     },
     clock,
+    presence,
   );
   // The data may be lost, and with it the lease.
   connection.watch((change) => {

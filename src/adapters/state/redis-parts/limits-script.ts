@@ -8,9 +8,11 @@ import { createScript } from "./script.ts";
  * - budget:KEY: calls and retries by the second.
  * - groups: each list of places that calls wait for. queue:GROUP: those calls, scored by arrival. waiter:ID: one of them.
  * - given:HANDLE: calls of another process that were answered. claim:HANDLE: since when that process has not looked.
+ * - places:HANDLE: the places that a process may hold or wait for. It names each of them once.
  */
 
-const RULES = String.raw`
+/** The rules of places and breakers. */
+export const RULES: string = String.raw`
 -- How long a call of another process is held a place for, until that process takes it.
 local CLAIM_MS = 2000
 local DAY_MS = 86400000
@@ -287,6 +289,7 @@ end
 const ACTIONS = String.raw`
 if action == "admit" then
   local mine, id, request, group = ARGV[4], ARGV[5], cjson.decode(ARGV[6]), ARGV[7]
+  if ARGV[8] then redis.call("SADD", root .. "places:" .. mine, unpack(ARGV, 8)) end
   serve(mine)
   local text = tryAdmit(request, id, request.holdMs)
   if string.match(text, "^places") and (request.waitMs or 0) > 0 then

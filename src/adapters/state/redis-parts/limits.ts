@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { createBreakerWatch } from "../../../state/breaker-watch.ts";
 import { RETRIES_ALWAYS_ALLOWED } from "../../../state/limit-rules.ts";
 import type { Admission, AdmitRequest, Limits } from "../../../state/limits.port.ts";
+import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { Connection } from "./connection.ts";
 import { LIMITS } from "./limits-script.ts";
@@ -18,21 +18,30 @@ const LOOK_FOR_BREAKERS_MS = 500;
 export function createRedisLimits(
   connection: Connection,
   clock: Clock,
+  presence: RenewedPresence,
 ): Limits & {
   /** Gives back what this process holds. */
   close(): Promise<void>;
 } {
-  const handle = randomUUID();
+  const handle = presence.id;
   let lastId = 0;
   const look = (): (() => void) => connection.follow(`given:${handle}`, () => ask("look"), LOOK_FOR_PLACES_MS);
   const calls = createWaitingCalls(clock, look, leaveOne);
   const { waiting, held } = calls;
   /** Calls that may have been admitted although nobody heard so. They give everything back when the connection is there again. */
   const abandoned = new Map<string, AdmitRequest>();
+  /** The places that the server knows this process by. */
+  const named = new Set<string>();
   const breakers = createBreakerWatch(() => connection.follow("breakers", tellBreakers, LOOK_FOR_BREAKERS_MS));
+  presence.onLost(() => {
+    named.clear();
+    for (const { id, request } of waiting.values()) void askAgain(id, request).catch(() => {});
+  });
 
   connection.watch((change) => {
     if (!(change instanceof Error)) {
+      // The data may be lost.
+      named.clear();
       if (abandoned.size > 0) leave(abandoned).catch(() => {});
       return;
     }
@@ -48,6 +57,21 @@ export function createRedisLimits(
     const [result, answers] = reply as [unknown, readonly string[]];
     for (let index = 0; index < answers.length; index += 2) settle(answers[index] ?? "", answers[index + 1] ?? "");
     return result;
+  }
+
+  async function admitOrQueue(id: string, request: AdmitRequest): Promise<string> {
+    const { places = [] } = request;
+    const added: string[] = [];
+    for (const { key } of places) if (!named.has(key)) added.push(key);
+    const text = await ask("admit", id, toJson(request), toJson(places), ...added);
+    for (const key of added) named.add(key);
+    return text as string;
+  }
+
+  /** Puts a call that waits back into the queue, which the others took it out of. */
+  async function askAgain(id: string, request: AdmitRequest): Promise<void> {
+    const text = await admitOrQueue(id, request);
+    if (!text.startsWith("queued")) settle(id, text);
   }
 
   function settle(id: string, text: string): void {
@@ -77,11 +101,15 @@ export function createRedisLimits(
   return {
     async admit(request, { signal } = {}) {
       if (signal?.aborted) return ABORTED;
+      if (request.holdMs > 0) {
+        const entering = presence.enter();
+        if (typeof entering !== "string") await entering;
+      }
       const id = `${handle}:${++lastId}`;
       const wait = (request.waitMs ?? 0) > 0 ? calls.enqueue(id, request) : undefined;
       let text: string;
       try {
-        text = (await ask("admit", id, toJson(request), toJson(request.places ?? []))) as string;
+        text = await admitOrQueue(id, request);
       } catch (error) {
         calls.drop(id);
         if (!isArsenalError(error) || error.details.beforeSend !== true) abandoned.set(id, request);

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../observe/clock.ts";
 import type { Changes } from "../../../state/changes.port.ts";
 import { createRenewedLeases, type RenewedLeases } from "../../../state/renewed-leases.ts";
+import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { createTopics } from "../../../state/topics.ts";
 import type { Database, StateFile } from "./file.ts";
 import type { Poller } from "./poller.ts";
@@ -56,7 +57,7 @@ export function createSqliteChanges(file: StateFile, poller: Poller, clock: Cloc
 }
 
 /** Leases in a table. */
-export function createSqliteLeases(file: StateFile, clock: Clock): RenewedLeases {
+export function createSqliteLeases(file: StateFile, clock: Clock, presence: RenewedPresence): RenewedLeases {
   const changes = async (
     sql: string,
     values: { readonly name: string; readonly holder: string },
@@ -86,5 +87,6 @@ export function createSqliteLeases(file: StateFile, clock: Clock): RenewedLeases
       },
     },
     clock,
+    presence,
   );
 }

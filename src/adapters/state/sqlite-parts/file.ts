@@ -13,7 +13,7 @@ import {
   sqliteFailure,
   type SqliteFile,
 } from "../load-sqlite.ts";
-import { disappeared, isDamage, moveAside, wasMovedAside } from "../move-aside.ts";
+import { disappeared, isDamage, logDisappeared, moveAside, wasMovedAside } from "../move-aside.ts";
 
 /** Changes that are written before everybody else in this process gets a turn. */
 const CHANGES_A_TURN = 256;
@@ -21,7 +21,7 @@ const CHANGES_A_TURN = 256;
 /** How often a file that another process has locked is tried again. */
 const RETRY_MS = 5;
 
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 /** "TAST": says whose file it is. */
 const APPLICATION_ID = 0x54_41_53_54;
 
@@ -43,6 +43,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS waiter (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, request TEXT NOT NULL, until REAL NOT NULL, answer TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS change (n INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, data TEXT NOT NULL, at REAL NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS lease (name TEXT PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS process (id TEXT PRIMARY KEY, description TEXT NOT NULL, until REAL NOT NULL) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};`;
 
@@ -60,6 +61,8 @@ interface Opened extends Database {
   readonly connection: DatabaseSync;
   /** Which file was opened: another one may stand at its path later. */
   readonly identity: string | undefined;
+  /** Which log and index SQLite keeps next to it. If they are deleted, whoever opens the file next gets others. */
+  readonly sides: string;
   durable: boolean;
 }
 
@@ -106,6 +109,11 @@ export function createStateFile(
   /** False if the file that was opened is no longer the one at its path. */
   function isInPlace(): boolean {
     return opened === undefined || identityOf(file) === opened.identity;
+  }
+
+  /** Fails if SQLite's side files were deleted or replaced: what this process writes would be seen by some processes and not by others. */
+  function checkSides({ sides }: Opened): void {
+    if (sidesOf(file) !== sides) throw beginAnew(logDisappeared(file));
   }
 
   function openNow(): Opened {
@@ -156,6 +164,7 @@ export function createStateFile(
       const durable = changes.some((change) => change.durable);
       const settle = using(undefined, (parts) => {
         const { connection } = parts;
+        checkSides(parts);
         if (parts.durable !== durable) {
           connection.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
           parts.durable = durable;
@@ -199,10 +208,10 @@ export function createStateFile(
       }),
     /** Differs from before if another process changed the file, or another file took its place. */
     version: (): string =>
-      using(
-        undefined,
-        (parts) => `${openings}:${parts.get<{ data_version: number }>("PRAGMA data_version")?.data_version}`,
-      ),
+      using(undefined, (parts) => {
+        checkSides(parts);
+        return `${openings}:${parts.get<{ data_version: number }>("PRAGMA data_version")?.data_version}`;
+      }),
     /** False if nobody has made the file yet. */
     exists: () => opened !== undefined || existsSync(file),
     close() {
@@ -220,6 +229,12 @@ export function createStateFile(
 function identityOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined || stat.size === 0 ? undefined : `${stat.dev}:${stat.ino}`;
+}
+
+/** Identifies the log and the index that belong to a file. They are there for as long as a process has the file open. */
+function sidesOf(file: string): string {
+  const numbers = ["-wal", "-shm"].map((side) => statSync(file + side, { throwIfNoEntry: false })?.ino);
+  return numbers.join(" ");
 }
 
 function open(file: string, clock: Clock, lost?: string): Opened {
@@ -242,6 +257,7 @@ function open(file: string, clock: Clock, lost?: string): Opened {
   return {
     connection,
     identity: identityOf(file),
+    sides: sidesOf(file),
     durable: true,
     get: <Row>(sql: string, values: Values = {}) => prepared(sql).get(values) as Row | undefined,
     all: <Row>(sql: string, values: Values = {}) => prepared(sql).all(values) as Row[],

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "../../../observe/clock.ts";
 import { createBreakerWatch } from "../../../state/breaker-watch.ts";
 import { releasePass, serveWaiting, takeRetry, tryAdmit } from "../../../state/limit-rules.ts";
 import type { Admission, AdmitRequest, Limits, Pass } from "../../../state/limits.port.ts";
 import { createLookout } from "../../../state/lookout.ts";
+import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { Database, StateFile } from "./file.ts";
 import { limitTables } from "./limit-tables.ts";
@@ -36,11 +36,11 @@ export function createSqliteLimits(
   file: StateFile,
   poller: Poller,
   clock: Clock,
+  presence: RenewedPresence,
 ): Limits & {
   /** Gives back what this process holds. */
   close(): void;
 } {
-  const handle = randomUUID();
   let lastId = 0;
   let changes = 0;
   const calls = createWaitingCalls(clock, lookForPlaces, (id) => {
@@ -48,6 +48,9 @@ export function createSqliteLimits(
   });
   const { waiting, held } = calls;
   const breakers = createBreakerWatch(() => poller.add(tellBreakers, LOOK_FOR_BREAKERS_MS));
+  presence.onLost(() => {
+    for (const { id, request } of waiting.values()) void askAgain(id, request).catch(() => {});
+  });
 
   /** Runs a rule in a transaction. Limits need not survive a power failure, so nobody waits for the disk. */
   function changing<Value>(step: (database: Database, now: number) => Value): Promise<Value> {
@@ -112,6 +115,22 @@ export function createSqliteLimits(
     };
   }
 
+  /** Admits a call, or puts it in the queue if it may wait. */
+  function admitOrQueue(database: Database, id: string, request: AdmitRequest, now: number): Admission | undefined {
+    const admission = tryAdmit(limitTables(database), request, id, now);
+    const { waitMs = 0 } = request;
+    if (admission.admitted || admission.because !== "places" || waitMs <= 0) return admission;
+    const sql = "INSERT INTO waiter (id, request, until) VALUES (:id, :request, :until)";
+    database.run(sql, { id, request: JSON.stringify(request), until: now + waitMs });
+    return undefined;
+  }
+
+  /** Puts a call that waits back into the queue, which the others took it out of. */
+  async function askAgain(id: string, request: AdmitRequest): Promise<void> {
+    const admission = await changing((database, now) => admitOrQueue(database, id, request, now));
+    if (admission !== undefined) settle(id, admission);
+  }
+
   /** Leaves the queue. Another process may have answered already: what it gave goes back. */
   function leave(database: Database, id: string, now: number): () => void {
     const row = database.get<WaiterRow>("DELETE FROM waiter WHERE id = :id RETURNING answer", { id });
@@ -131,21 +150,21 @@ export function createSqliteLimits(
   return {
     async admit(request, { signal } = {}) {
       if (signal?.aborted) return ABORTED;
-      const id = `${handle}:${++lastId}`;
+      if (request.holdMs > 0) {
+        const entering = presence.enter();
+        if (typeof entering !== "string") await entering;
+      }
+      const id = `${presence.id}:${++lastId}`;
       let wait: ReturnType<typeof calls.enqueue> | undefined;
       try {
         const { admission, told } = await changing((database, now) => {
           const others = serve(database, now);
-          const first = tryAdmit(limitTables(database), request, id, now);
-          if (!first.admitted && first.because === "places" && (request.waitMs ?? 0) > 0) {
-            const sql = "INSERT INTO waiter (id, request, until) VALUES (:id, :request, :until)";
-            database.run(sql, { id, request: JSON.stringify(request), until: now + (request.waitMs ?? 0) });
-            wait = calls.enqueue(id, request);
-          }
+          const first = admitOrQueue(database, id, request, now);
+          if (first === undefined) wait = calls.enqueue(id, request);
           return { admission: first, told: others };
         });
         told();
-        if (wait !== undefined) return await wait(signal);
+        if (admission === undefined) return (await wait?.(signal)) ?? ABORTED;
         if (admission.admitted) held.set(id, admission.pass);
         return admission;
       } catch (error) {
@@ -175,7 +194,7 @@ export function createSqliteLimits(
       const passes = [...held.values()];
       held.clear();
       const all = changing((database, now) => {
-        database.run("DELETE FROM waiter WHERE id LIKE :mine", { mine: `${handle}:%` });
+        database.run("DELETE FROM waiter WHERE id LIKE :mine", { mine: `${presence.id}:%` });
         for (const pass of passes) releasePass(limitTables(database), pass, "neutral", now);
         return serve(database, now);
       });

@@ -93,6 +93,10 @@ export function lazyState(name: string, load: () => Promise<SharedState>): Share
       subscribe: (...given) => subscribe(({ changes }) => changes.subscribe(...given)),
     },
     leases: { acquire: (...given) => ask(({ leases }) => leases.acquire(...given)) },
+    presence: {
+      enter: () => ask(({ presence }) => presence.enter()),
+      isPresent: (id) => ask(({ presence }) => presence.isPresent(id)),
+    },
     healthCheck: () => ask((state) => state.healthCheck()).catch(() => false),
     close: () => (closing ??= close()),
   };

@@ -115,13 +115,13 @@ describe("a lock", () => {
 
   it("is taken from a process that is gone", async () => {
     const lock = join(folder, "lock");
-    await writeFile(lock, `${await endedProcess()} ${hostname()} x`);
+    await writeFile(lock, `${await endedProcess()}\nx`);
     expect(await withFileLock(lock, () => Promise.resolve("in"))).toBe("in");
   });
 
   it("is taken from another machine after two minutes, and not before", async () => {
     const lock = join(folder, "lock");
-    await writeFile(lock, `${await endedProcess()} another-machine x`);
+    await writeFile(lock, `${(await endedProcess()).replace(hostname(), "another-machine")}\nx`);
     let entered = false;
     const waiting = withFileLock(lock, () => Promise.resolve((entered = true)));
     await createTokenFile({ path, warn }).update(A, () => held("https://i"));
@@ -133,11 +133,12 @@ describe("a lock", () => {
   });
 });
 
-/** The id of a process that ran and is gone. */
-async function endedProcess(): Promise<number> {
-  const child = execFile(process.execPath, ["--eval", ""]);
-  await new Promise((ended) => void child.once("close", ended));
-  return child.pid ?? 0;
+/** The description of a process that ran and is gone. */
+async function endedProcess(): Promise<string> {
+  const module = new URL("../../../../system/process-table.ts", import.meta.url).href;
+  const program = `import { describeProcess } from "${module}"; process.stdout.write(describeProcess());`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+  return stdout;
 }
 
 describe("the default place", () => {
