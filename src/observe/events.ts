@@ -212,6 +212,8 @@ export interface EventMap {
     /** `returned` where a call used it, did not run after all, and left it good again. */
     readonly outcome: "approved" | "denied" | "expired" | "used" | "returned";
     readonly by?: string;
+    /** Why it ended before its time. */
+    readonly reason?: string;
   };
   /** A scan found something; the text itself is never part of this. */
   "scan-flagged": {
