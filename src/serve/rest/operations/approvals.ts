@@ -77,7 +77,7 @@ export const approvalOperations: readonly Operation[] = [
       const asked = { approver: principal, ...(limit !== undefined && { limit }), ...(place && { cursor: place }) };
       const approvals = await arsenal.approvals.list(asked);
       const { next } = approvals;
-      return { body: { approvals, ...(next !== undefined && { next: toCursor("approvals", next) }) }, showsHidden: true };
+      return { body: { approvals, ...(next !== undefined && { next: toCursor("approvals", next) }) } };
     },
   }),
   operation("getApproval", "GET /approvals/{id}", {
@@ -88,7 +88,7 @@ export const approvalOperations: readonly Operation[] = [
     statuses: [404],
     async run({ params: { id }, principal }, { arsenal }) {
       const found = await arsenal.approvals.get(id, { approver: principal });
-      if (found !== undefined) return { body: found, showsHidden: true };
+      if (found !== undefined) return { body: found };
       const problem = "No call that you may approve waits with this id.";
       const details = { field: "id", value: id };
       return { refused: fixable("APPROVAL_INVALID", problem, "List the approvals that wait.", details), status: 404 };

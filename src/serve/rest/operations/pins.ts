@@ -30,7 +30,7 @@ export const pinOperations: readonly Operation[] = [
     async run({ query: { state } }, context) {
       administrationOf(context);
       const pins = (await context.arsenal.pins?.list()) ?? [];
-      return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) }, showsHidden: true };
+      return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) } };
     },
   }),
   operation("acceptPin", "POST /pins/{id}/accept", {
