@@ -7,6 +7,7 @@ import type { AegisSettings, Approvals, PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";
 import type { Principal } from "../principal.ts";
 import {
+  type ApprovalRecord,
   argumentsToShow,
   bindingOf,
   difference,
@@ -59,6 +60,9 @@ const ASKED_A_LOOK = 32;
 const MOST_LISTED = 1_000;
 const LISTED = 100;
 const LISTED_BYTES = 1024 * 1024;
+
+/** The most characters that are recorded of an id that nobody gave out. */
+const MAX_ID = 100;
 
 type Resolution = EventMap["confirmation-resolved"];
 
@@ -176,12 +180,34 @@ export function createApprovals(options: {
     return approved;
   }
 
+  function announceRefusal(
+    id: string,
+    given: "approve" | "deny",
+    by: Principal,
+    because: EventMap["confirmation-refused"]["because"],
+    record: ApprovalRecord | undefined,
+  ): void {
+    // Whoever cannot see an approval is not told its tool, and neither are the operators of their tenant.
+    const isKnown = record?.open === true && because !== "unknown" && because !== "lacks-role";
+    emit("confirmation-refused", {
+      id: id.slice(0, MAX_ID),
+      ...(isKnown && { toolId: record.shown.toolId }),
+      answer: given === "approve" ? "approve" : "deny",
+      because,
+      by: by.id,
+      ...(by.tenant !== undefined && { tenant: by.tenant }),
+    });
+  }
+
   const takeAnswer: Approvals["answer"] = async (id, given, by) => {
     for (;;) {
       const found = await read(id);
       const record = isOpen(found) ? found.approval : found;
       const refused = refusedAnswer({ id, answer: given, by, record });
-      if (refused !== undefined) return refused;
+      if (refused !== undefined) {
+        announceRefusal(id, given, by, refused.because, record);
+        return refused;
+      }
       // Whatever is not open was refused.
       const open = found as Read;
       // Whatever is not a yes is a no.
@@ -320,7 +346,7 @@ function isOpen(found: Read | SettledApproval | undefined): found is Read {
 
 function toHolding(read: Read) {
   const { shown, tenant, bytes } = read.approval;
-  return { read, holder: { id: shown.requestedBy, tenant }, bytes };
+  return { read, holder: { id: shown.requestedBy, tenant }, bytes, inUse: shown.state === "approved" };
 }
 
 function byAge(one: Read, other: Read): number {

@@ -5,7 +5,7 @@ import { assembleTool, isUnlisted, type Tool, type ToolSource } from "../../tool
 import { STATE_LOST } from "../state-loss.ts";
 import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
-import { afterAccepting, createAcceptanceWatch, refuseOthers } from "./accept.ts";
+import { afterAccepting, createAcceptanceWatch, refusalBehind, refuseOthers } from "./accept.ts";
 import { hashOfTool } from "./definition.ts";
 import { changedFields } from "./diff.ts";
 import {
@@ -34,6 +34,9 @@ export interface PinsParts {
   /** Has an ensemble listed again, after something of it was accepted. */
   readonly onAccepted?: (ensemble: string) => Promise<void>;
 }
+
+/** The most characters that are recorded of an id that nobody offered. */
+const MAX_ID = 100;
 
 const PIN = "pin:";
 
@@ -287,11 +290,16 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted }: Pi
     },
 
     async accept(id, by, options = {}) {
-      refuseOthers(id, by);
       let previous: PinRecord | undefined;
       const record = await change(id, (before) => {
         previous = before;
+        refuseOthers(id, by);
         return afterAccepting(id, before, { ...options, mode, by, at: Math.round(clock.now()) });
+      }).catch((error: unknown) => {
+        const because = refusalBehind(error);
+        const tenant = by.tenant !== undefined && { tenant: by.tenant };
+        if (because !== undefined) emit("pin-refused", { id: id.slice(0, MAX_ID), because, by: by.id, ...tenant });
+        throw error;
       });
       await watch.announce();
       const { hash } = currentOf(record);

@@ -55,7 +55,10 @@ async function answer(
   books: readonly Approvals[],
 ): Promise<"approved" | "denied"> {
   const by = localOperator();
-  for (const book of books) {
+  const waiting = await Promise.all(books.map((book) => book.get(id)));
+  const holder = books[waiting.findIndex((each) => each !== undefined)];
+  // Only the store that has the call is asked, because every refusal is recorded.
+  for (const book of holder === undefined ? books : [holder]) {
     const answered = await book.answer(id, given, by);
     if (answered.outcome !== "refused") return answered.outcome;
     if (answered.because !== "unknown") throw answered.error;

@@ -53,13 +53,15 @@ export const pinOperations: readonly Operation[] = [
       administrationOf(context);
       const { pins } = context.arsenal;
       const known = pins === undefined ? [] : await pins.list();
-      if (pins === undefined || !known.some((pin) => pin.id === id)) {
-        const problem = "Nothing with this id was offered by a server.";
-        const details = { field: "id", value: id };
-        return { refused: fixable("INPUT_INVALID", problem, "List them with GET /api/v1/pins.", details), status: 404 };
+      try {
+        await pins?.accept(id, principal, body);
+        if (pins !== undefined) return { status: 204 };
+      } catch (error) {
+        if (known.some((pin) => pin.id === id)) throw error;
       }
-      await pins.accept(id, principal, body);
-      return { status: 204 };
+      const problem = "Nothing with this id was offered by a server.";
+      const details = { field: "id", value: id };
+      return { refused: fixable("INPUT_INVALID", problem, "List them with GET /api/v1/pins.", details), status: 404 };
     },
   }),
 ];
