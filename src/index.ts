@@ -60,7 +60,7 @@ export type {
   ScoredTool,
 } from "./retrieve/result.ts";
 
-export type { ApprovalAnswer, Approvals, PendingApproval } from "./guard/aegis.ts";
+export type { ApprovalAnswer, ApprovalPage, Approvals, ListApprovalsOptions, PendingApproval } from "./guard/aegis.ts";
 export type { AcceptOptions, Pin, Pins } from "./guard/pins/pins.ts";
 export { localOperator, type Principal } from "./guard/principal.ts";
 

@@ -33,7 +33,7 @@ export function wireMetrics(stages: {
     openCircuits: health.openCircuits,
     load: () => engine()?.load() ?? { running: 0, waiting: 0 },
     upstreams: upstreams.all,
-    approvalsPending: async () => (await approvals.list()).filter(({ state }) => state === "pending").length,
+    approvalsPending: () => approvals.count(),
     catalog: {
       get size() {
         return catalog.size;

@@ -25,9 +25,8 @@ const WRONG_USAGE: ReadonlySet<string> = new Set(["INPUT_INVALID", "CONFIG_INVAL
 
 /** Runs one command line. Returns the exit code: 0 success, 1 the thing asked for failed, 2 wrong usage. */
 export async function runCli(argv: readonly string[], given: Terminal): Promise<number> {
-  // Much of what is shown was written by others. A pipe gets data as it is.
-  const out = given.out.isTTY === true ? safeStream(given.out) : given.out;
-  const terminal: Terminal = { ...given, out, err: safeStream(given.err) };
+  // Much of what is shown was written by others, and what is piped ends up on a screen too.
+  const terminal: Terminal = { ...given, out: safeStream(given.out), err: safeStream(given.err) };
   const [name, ...rest] = argv;
   const json = argv.includes("--json");
   try {

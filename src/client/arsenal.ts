@@ -5,7 +5,7 @@ import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
 import type { BatchCall, ToolCall } from "../execute/call.ts";
 import type { BatchResult, ToolResult } from "../execute/result.ts";
-import type { Approvals, PendingApproval } from "../guard/aegis.ts";
+import type { ApprovalPage, Approvals, ListApprovalsOptions, PendingApproval } from "../guard/aegis.ts";
 import type { AcceptOptions, Pin } from "../guard/pins/pins.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
@@ -108,7 +108,7 @@ export interface Arsenal {
   /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
   readonly scoreThreshold: number | Promise<number>;
   /** Calls that wait for a person's approval. */
-  readonly approvals: Pick<Approvals, "get"> & { list(): Promise<readonly PendingApproval[]> };
+  readonly approvals: Pick<Approvals, "get"> & Pick<RemoteApprovals, "list">;
   /** The accepted definition of each tool of a source. */
   readonly pins: { list(): Promise<readonly Pin[]> } | undefined;
   /** Reads the policy file again. */
@@ -137,7 +137,8 @@ export interface ArsenalClient extends Arsenal, RemoteOperations {
 }
 
 export interface RemoteApprovals {
-  list(): Promise<readonly PendingApproval[]>;
+  /** One page of the calls that the client may approve, oldest first. */
+  list(options?: Pick<ListApprovalsOptions, "limit" | "cursor">): Promise<ApprovalPage>;
   get(id: string): Promise<PendingApproval | undefined>;
   /** Rejects with `APPROVAL_INVALID` if the id is unknown, expired or settled, or the call is the caller's own. */
   approve(id: string): Promise<void>;

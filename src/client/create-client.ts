@@ -1,5 +1,6 @@
 import type { DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
 import { fixable, isArsenalError } from "../errors/arsenal-error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
 import type { ResultError } from "../execute/result.ts";
 import type { PendingApproval } from "../guard/aegis.ts";
 import type { Pin } from "../guard/pins/pins.ts";
@@ -46,8 +47,13 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     http.json<Value>({ method: "POST", path, body, ...asked });
   const info = <Key extends "toolCount" | "scoreThreshold">(key: Key): Promise<number> =>
     get<Readonly<Record<Key, number>>>("/info").then((told) => told[key]);
-  const listApprovals = async (): Promise<readonly PendingApproval[]> =>
-    (await get<{ readonly approvals: readonly PendingApproval[] }>("/approvals")).approvals;
+  const listApprovals: ArsenalClient["approvals"]["list"] = async (page = {}) => {
+    const { approvals, next } = await get<{ readonly approvals: PendingApproval[]; readonly next?: string }>(
+      "/approvals",
+      { ...page },
+    );
+    return Object.assign(approvals, next !== undefined && { next });
+  };
   const settle = (id: string, answer: "approve" | "deny"): Promise<unknown> =>
     post(`/approvals/${encodeURIComponent(id)}/${answer}`, {});
   const addEnsemble = async (kind: string, settings: object, { signal }: AddOptions = {}): Promise<number> => {
@@ -138,7 +144,7 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
 
     approvals: {
       list: listApprovals,
-      get: async (id) => (await listApprovals()).find((each) => each.id === id),
+      get: (id) => ifFound(get<PendingApproval>(`/approvals/${encodeURIComponent(id)}`), "APPROVAL_INVALID"),
       approve: async (id) => void (await settle(id, "approve")),
       deny: async (id) => void (await settle(id, "deny")),
       answer: async (id, answer) => {
@@ -200,11 +206,11 @@ function toolPath(namespace: string, name: string): string {
   return `/tools/${encodeURIComponent(`${namespace}.${name}`)}`;
 }
 
-async function ifFound<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+async function ifFound<Value>(asked: Promise<Value>, missing?: ErrorCode): Promise<Value | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (isArsenalError(error) && error.code.endsWith("_NOT_FOUND")) return undefined;
+    if (isArsenalError(error) && (error.code === missing || error.code.endsWith("_NOT_FOUND"))) return undefined;
     throw error;
   }
 }

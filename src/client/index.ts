@@ -30,7 +30,7 @@ export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from
 export type { ErrorCode } from "../errors/codes.ts";
 export type { ExportedTools } from "../wire-registrations.ts";
 export type { BatchResult, ExecutionStatus, ResultError, ToolResult } from "../execute/result.ts";
-export type { PendingApproval } from "../guard/aegis.ts";
+export type { ApprovalPage, ListApprovalsOptions, PendingApproval } from "../guard/aegis.ts";
 export type { Pin } from "../guard/pins/pins.ts";
 export type { ArsenalEvent, EventLevel, EventMap, EventName } from "../observe/events.ts";
 export type { LogLine } from "../register/source.port.ts";

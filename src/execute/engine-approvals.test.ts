@@ -192,13 +192,24 @@ describe("an approval", () => {
     expect(runs()).toBe(0);
   });
 
-  it("that is wrong, or not given yet, takes nothing from the rate limit", async () => {
-    const { engine, approvedCall } = setUp({ perMinute: 1 });
+  it("that is wrong takes nothing from the rate limit", async () => {
+    const { engine, approvedCall } = setUp({ perMinute: 2 });
     const approved = await approvedCall();
     for (const confirmationId of ["made-up", "", `${approved.confirmationId}x`]) {
       expect(await codeOf(engine, { ...approved, confirmationId })).toBe("APPROVAL_INVALID");
     }
-    expect(await codeOf(engine, { toolName: "pay", arguments: { amount: 6 } })).toBe("CONFIRMATION_REQUIRED");
     expect(await codeOf(engine, approved)).toBe("success");
+  });
+
+  it("that is waited for takes from the rate limit, each time, and is not asked for beyond it", async () => {
+    const { engine, aegis } = setUp({ perMinute: 3 });
+    const call = { toolName: "pay", arguments: { amount: 6 } };
+    const { confirmationId = "" } = await engine.execute(call);
+    expect(await codeOf(engine, call)).toBe("CONFIRMATION_REQUIRED");
+    expect(await codeOf(engine, { ...call, confirmationId })).toBe("CONFIRMATION_REQUIRED");
+    expect(await codeOf(engine, call)).toBe("RATE_LIMITED");
+    expect(await codeOf(engine, { ...call, confirmationId })).toBe("RATE_LIMITED");
+    expect(await codeOf(engine, { toolName: "pay", arguments: { amount: 7 } })).toBe("RATE_LIMITED");
+    expect(await aegis.approvals.count()).toBe(1);
   });
 });

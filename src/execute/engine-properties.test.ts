@@ -63,6 +63,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     inspect: (_tool, value) => ({ value }),
     approvals: {
       list: async () => [],
+      count: async () => 0,
       get: async () => undefined,
       answer: async () => ({ outcome: "denied" }),
       approve: async () => {},

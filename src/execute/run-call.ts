@@ -106,11 +106,11 @@ async function check(running: RunningCall, found: Found, engine: RunningEngine):
 
 /** Asks the guard, and runs the call if it may run: once for its idempotency key, if it names one. */
 async function runAllowed(checked: CheckedCall, engine: RunningEngine): Promise<Outcome> {
-  const { request, limits } = checked;
+  const { request } = checked;
   const isKeyed = checked.call.idempotencyKey !== undefined;
   for (;;) {
     const askedAt = engine.clock.now();
-    const permission = await askAegis(request, limits, engine.aegis);
+    const permission = await askAegis(checked, engine);
     checked.steps.policy = { startedAt: askedAt, durationMs: engine.clock.now() - askedAt };
     if (permission.effect === "stop")
       return isKeyed ? recallResult(permission.outcome, checked, engine) : permission.outcome;

@@ -1,4 +1,4 @@
-import { type ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
+import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
@@ -21,8 +21,11 @@ export interface Aegis {
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
   /** The same as a filter, if the policy can state it. */
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
-  /** Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval if one is needed. Uses nothing up. */
-  decide(request: AegisRequest): Promise<AegisDecision>;
+  /**
+   * Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval if one is needed. Uses up no approval. `admit` is asked before
+   * the call waits for a person: if its rates have no room, nobody is asked.
+   */
+  decide(request: AegisRequest, admit?: AdmitWaiting): Promise<AegisDecision>;
   /** What `decide` would say of a call that is not made. Asks nobody for an approval and emits nothing. */
   preview(request: AegisRequest): Promise<AegisPreview>;
   /** Every rate that the call must fit into. What a source claims of its tools can lower their limit, not raise it. */
@@ -37,6 +40,9 @@ export interface Aegis {
   inspect(tool: Tool, value: unknown): InspectedResult;
   readonly approvals: Approvals;
 }
+
+/** Takes a call that is about to wait for a person from its rates. False if they have no room. */
+export type AdmitWaiting = (obligations: Obligations | undefined) => Promise<boolean>;
 
 export interface AegisRequest extends PolicyRequest {
   /** True if the caller asks for a confirmation of its own accord. */
@@ -60,7 +66,7 @@ export type AegisDecision =
   | {
       readonly effect: "deny";
       readonly reason: string;
-      readonly code: "PERMISSION_DENIED" | "APPROVAL_INVALID";
+      readonly code: "PERMISSION_DENIED" | "APPROVAL_INVALID" | "RATE_LIMITED";
       /** The rule of the policy that says so. */
       readonly rule?: string;
     }
@@ -84,8 +90,10 @@ export interface AegisPreview {
 
 /** Calls that wait for a person. Each can be approved once, by id, and then runs once, for exactly the arguments it was asked with. */
 export interface Approvals {
-  /** Oldest first: all that are open, or those that wait and that this person may approve. */
-  list(options?: { readonly approver?: Principal }): Promise<readonly PendingApproval[]>;
+  /** One page, oldest first, of all that are open, or of those that wait and that this person may approve. */
+  list(options?: ListApprovalsOptions): Promise<ApprovalPage>;
+  /** How many calls wait for an answer. */
+  count(): Promise<number>;
   /** One of those that `list` gives, by its id. */
   get(id: string, options?: { readonly approver?: Principal }): Promise<PendingApproval | undefined>;
   /** What `approve` and `deny` do, with a refusal as an answer. */
@@ -93,6 +101,20 @@ export interface Approvals {
   /** Rejects with `APPROVAL_INVALID` where the id is unknown, expired or settled, or the approver is the requester or lacks the `approver` role. */
   approve(id: string, by: Principal): Promise<void>;
   deny(id: string, by: Principal): Promise<void>;
+}
+
+export interface ListApprovalsOptions {
+  /** Only those that wait and that this person may approve. */
+  readonly approver?: Principal;
+  /** The most approvals on the page. Defaults to 100, and is at most 1,000. A page may be shorter: it ends after 1 MiB of arguments. */
+  readonly limit?: number;
+  /** `next` of the page before. Defaults to the first page. */
+  readonly cursor?: string;
+}
+
+/** Some of the approvals. `next` is the cursor of the page after this one, and is omitted on the last. */
+export interface ApprovalPage extends ReadonlyArray<PendingApproval> {
+  readonly next?: string;
 }
 
 /** What became of a person's answer. */
@@ -142,7 +164,7 @@ export function createAegis(options: {
   const { policy, state, clock, emit, settings, pins, inspection } = options;
   checkSettings(settings);
   const approvals = createApprovals({ state, clock, emit, settings });
-  const { list, get, answer, approve, deny } = approvals;
+  const { list, count, get, answer, approve, deny } = approvals;
   const limitsOf = createCallLimits(settings);
 
   function sees(tool: Tool, principal: Principal, through?: PolicyView): boolean {
@@ -157,14 +179,19 @@ export function createAegis(options: {
   const weigh = createWeigh({ policy, sees, pins, inspection });
 
   /** Asks a person, unless one has approved this very call already. */
-  async function confirm(request: AegisRequest, reason: string, decision: Permission): Promise<AegisDecision> {
+  async function confirm(
+    request: AegisRequest,
+    reason: string,
+    decision: Permission,
+    admit: AdmitWaiting | undefined,
+  ): Promise<AegisDecision> {
     try {
-      const asked = await approvals.request(request, reason);
+      const asked = await approvals.request(request, reason, () => take(request, decision, admit));
       if (asked.state === "approved") return { ...allowed(decision), confirmationId: asked.id };
       const { rule } = decision;
       return { ...waiting(asked.id, asked.reason, request), ...(rule !== undefined && { rule }) };
     } catch (error) {
-      return denied(cannotBeApproved(request, error));
+      return notAsked(request, error);
     }
   }
 
@@ -186,6 +213,7 @@ export function createAegis(options: {
     request: AegisRequest,
     confirmationId: string,
     decision: Permission = NOTHING_MORE,
+    admit?: AdmitWaiting,
   ): Promise<AegisDecision> {
     try {
       const found = await approvals[step](confirmationId, request);
@@ -193,12 +221,13 @@ export function createAegis(options: {
         case "approved":
           return allowed(decision);
         case "pending":
+          await take(request, decision, admit);
           return waiting(confirmationId, found.reason, request);
         case "invalid":
           return { effect: "deny", code: "APPROVAL_INVALID", reason: found.reason };
       }
     } catch (error) {
-      return denied(cannotBeApproved(request, error));
+      return notAsked(request, error);
     }
   }
 
@@ -218,16 +247,16 @@ export function createAegis(options: {
         return undefined;
       }
     },
-    approvals: { list, get, answer, approve, deny },
+    approvals: { list, count, get, answer, approve, deny },
 
-    async decide(request) {
+    async decide(request, admit) {
       const { tool, confirmationId } = request;
       const decision = await weigh(request);
       if (decision.effect === "deny") return decision;
-      if (confirmationId !== undefined) return approved("check", request, confirmationId, decision);
-      if (decision.effect === "confirm") return confirm(request, withRule(decision), decision);
+      if (confirmationId !== undefined) return approved("check", request, confirmationId, decision, admit);
+      if (decision.effect === "confirm") return confirm(request, withRule(decision), decision, admit);
       if (request.requireConfirmation)
-        return confirm(request, `The caller asked that a person approve ${tool.id}.`, decision);
+        return confirm(request, `The caller asked that a person approve ${tool.id}.`, decision, admit);
       return allowed(decision);
     },
 
@@ -275,11 +304,29 @@ function allowed({ rule, obligations }: Permission): Extract<AegisDecision, { re
   };
 }
 
+async function take(
+  { tool }: AegisRequest,
+  { obligations }: Permission,
+  admit: AdmitWaiting | undefined,
+): Promise<void> {
+  if (admit === undefined || (await admit(obligations))) return;
+  throw new ArsenalError(
+    "RATE_LIMITED",
+    `${tool.id} needs an approval, and was called more often than its limits allow.`,
+  );
+}
+
+function notAsked(request: AegisRequest, error: unknown): AegisDecision {
+  if (isArsenalError(error) && error.code === "RATE_LIMITED")
+    return { effect: "deny", code: error.code, reason: error.message };
+  return denied(cannotBeApproved(request, error));
+}
+
 function cannotBeApproved({ tool }: AegisRequest, error: unknown): string {
   const why = messageOf(error);
   if (isArsenalError(error) && error.code !== "ARGUMENTS_INVALID")
     return `${tool.id} needs an approval, and approvals cannot be kept: ${why}`;
-  return `${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. Call it with plain JSON arguments.`;
+  return `${tool.id} needs an approval, and its arguments cannot be shown to a person: ${why}. Call it with fewer, plain JSON arguments.`;
 }
 
 function checkSettings({ maxRequestsPerMinute, rates, confirmationTimeoutS, selfApproval }: AegisSettings): void {

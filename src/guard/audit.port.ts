@@ -74,6 +74,7 @@ export type AuditRecord =
   | CallRecord
   | ApprovalRecord
   | PinAcceptedRecord
+  | PinRefusedRecord
   | ScanFailedRecord
   | OperatorActionRecord
   /** Records that could not be kept while the log failed. */
@@ -126,10 +127,25 @@ export type AuditedArguments =
 export interface ApprovalRecord {
   readonly kind: "approval";
   readonly id: string;
+  /** `(unknown)` if an answer was refused because no such approval waits. */
   readonly toolId: string;
-  readonly outcome: "requested" | "approved" | "denied" | "expired" | "used" | "returned";
-  /** Who asked, answered or used it; absent if it expired. */
+  readonly outcome: "requested" | "approved" | "denied" | "expired" | "used" | "returned" | "refused";
+  /** Who asked, answered or used it, or tried to answer; absent if it expired. */
   readonly by?: string;
+  /** The tenant of somebody whose answer was refused. */
+  readonly tenant?: string;
+  /** Why an answer was refused. */
+  readonly because?: "lacks-role" | "own-call" | "unknown" | "settled";
+}
+
+/** Somebody tried to accept a tool, or the instructions of a server, and could not. */
+export interface PinRefusedRecord {
+  readonly kind: "pin-refused";
+  /** The id that was given, shortened. */
+  readonly toolId: string;
+  readonly because: "lacks-role" | "nothing-waits" | "changed";
+  readonly by: string;
+  readonly tenant?: string;
 }
 
 /** A tool, or the instructions of a server, was accepted as it is. */

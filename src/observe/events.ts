@@ -81,6 +81,14 @@ export interface EventMap {
     readonly previousHash?: string;
     readonly by: string;
   };
+  /** Somebody tried to accept a tool, or a server's instructions, and could not. */
+  "pin-refused": {
+    /** As it was given, shortened. */
+    readonly id: string;
+    readonly because: "lacks-role" | "nothing-waits" | "changed";
+    readonly by: string;
+    readonly tenant?: string;
+  };
   /** So many things of a source are new, and nobody sees them before they are accepted. */
   "pins-waiting": { readonly ensemble: string; readonly waiting: number; readonly message: string };
   /** Something of a source of which nothing was accepted is accepted: its resources and prompts can be seen from now on. */
@@ -219,6 +227,19 @@ export interface EventMap {
     /** `returned` where a call used it, did not run after all, and left it good again. */
     readonly outcome: "approved" | "denied" | "expired" | "used" | "returned";
     readonly by?: string;
+    /** Why it ended before its time. */
+    readonly reason?: string;
+  };
+  /** Somebody's answer to an approval did not count. */
+  "confirmation-refused": {
+    /** As it was given, shortened. */
+    readonly id: string;
+    /** Omitted if the approval is unknown, or settled. */
+    readonly toolId?: string;
+    readonly answer: "approve" | "deny";
+    readonly because: "lacks-role" | "own-call" | "unknown" | "settled";
+    readonly by: string;
+    readonly tenant?: string;
   };
   /** A scan found something; the text itself is never part of this. */
   "scan-flagged": {

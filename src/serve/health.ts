@@ -1,5 +1,6 @@
 import { createProbe, type Dependency } from "./dependencies.ts";
-import { answerJson, refuseMethod } from "./http/answer.ts";
+import { visibleText } from "../errors/visible-text.ts";
+import { answerJson, answerText, refuseMethod } from "./http/answer.ts";
 import type { HttpExchange, Surface, SurfaceContext } from "./surface.ts";
 
 /** What the gateway cannot do without each dependency. */
@@ -32,12 +33,13 @@ export function healthSurface(
       ? { upstreams: Object.fromEntries(upstreams.map(({ name, state }) => [name, state.kind])) }
       : { upstreams: upstreams.length, connected };
     const isReady = startup.connecting().length === 0 && problems.length === 0 && !work.stopping;
-    answerJson(response, isReady ? 200 : 503, {
+    const body = {
       ...(work.stopping && { draining: true }),
       ...said,
       ...(isLocal && problems.length > 0 && { problems: Object.fromEntries(problems) }),
       ...(isLocal && broken.includes("state") && { degraded: { state: WITHOUT.state } }),
-    });
+    };
+    answerText(response, isReady ? 200 : 503, visibleText(JSON.stringify(body)));
   }
 
   return {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { count } from "../errors/show-value.ts";
 import type { Principal } from "../guard/principal.ts";
-import { visibleText } from "../guard/visible-text.ts";
+import { visibleText } from "../errors/visible-text.ts";
 import { ownIdentity } from "../mcp/client-identity.ts";
 import { refuseMethod } from "./http/answer.ts";
 import { escapeHtml } from "./http/escape-html.ts";

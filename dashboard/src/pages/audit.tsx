@@ -18,7 +18,16 @@ const FILTERS = [
 ] as const;
 
 /** What can be looked for by kind. */
-const KINDS = ["call", "approval", "pin-accepted", "operator-action", "scan-failed", "gap", "checkpoint"] as const;
+const KINDS = [
+  "call",
+  "approval",
+  "pin-accepted",
+  "pin-refused",
+  "operator-action",
+  "scan-failed",
+  "gap",
+  "checkpoint",
+] as const;
 
 /** What a record is about: a tool, or what an operator did to what. */
 function subjectOf({ toolId, action, targets }: KeptRecord): string {

@@ -6,6 +6,7 @@ import { eventText, onOneLine } from "../../observe/event-text.ts";
 import { EVENT_LEVELS, isLoudEnough, type LogLevels, type LogStage, stageOf } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import type { OutputStream } from "../../tool/streams.ts";
+import { visibleText } from "../../errors/visible-text.ts";
 
 export interface ConsoleSinkOptions {
   /** The lowest level to print. Defaults to `warn`. */
@@ -69,7 +70,7 @@ const GONE: readonly unknown[] = ["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED",
 
 function jsonLine({ at, level, name, data }: ArsenalEvent): string {
   const line = { at: new Date(at).toISOString(), level, stage: stageOf(name), event: name, ...data };
-  return `${JSON.stringify(line).replace(UNSAFE_IN_A_TERMINAL, toEscape)}\n`;
+  return `${visibleText(JSON.stringify(line))}\n`;
 }
 
 const COLOURS: Readonly<Record<EventLevel, number>> = { debug: 2, info: 2, warn: 33, error: 31 };
@@ -87,13 +88,6 @@ function prettyLine(coloured: boolean): (event: ArsenalEvent) => string {
     const line = `${head} ${eventText(event)}${trace}`;
     return `${coloured ? `\u001B[${COLOURS[level]}m${line}\u001B[${level === "warn" || level === "error" ? 39 : 22}m` : line}\n`;
   };
-}
-
-/** What JSON leaves as it is and a terminal may obey: control characters, line separators, marks and changes of direction. */
-const UNSAFE_IN_A_TERMINAL = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
-
-function toEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function ignore(): void {

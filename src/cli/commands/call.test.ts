@@ -136,14 +136,14 @@ describe("call", () => {
     expect((await again()).code).toBe(1);
   });
 
-  it("shows what a tool returns as it is to a pipe, and without escape codes to a terminal", async () => {
+  it("shows escape codes that a tool returns to a pipe, and leaves them out on a terminal", async () => {
     await writeFile(
       join(folder, "evil.mjs"),
       `export default (arsenal) => arsenal.register(
         { name: "evil", description: "Returns escape codes.", parameters: { type: "object" } }, () => "a\\u001B[2Jb");`,
     );
     await writeFile(join(folder, "evil.yaml"), "modules: [evil.mjs]\n");
-    expect((await run(["evil", "--config", "evil.yaml"])).out).toContain("a\u001B[2Jb");
+    expect((await run(["evil", "--config", "evil.yaml"])).out).toContain(String.raw`Output: a\u001b[2Jb`);
     expect((await run(["evil", "--config", "evil.yaml"], { isTTY: true })).out).toContain("Output: ab");
   });
 });

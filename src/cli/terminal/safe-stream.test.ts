@@ -20,6 +20,8 @@ it.each([
   ["letters in the colour of their ground", "\u001B[8mx", String.raw`\u001b[8mx`],
   ["a carriage return that would overwrite the line", "ok\rno\r\u001B[Kno", String.raw`ok\u000dno\u000d\u001b[Kno`],
   ["a backspace", "a\bb\u0000\u007F", String.raw`a\u0008b\u0000\u007f`],
+  ["characters without width", "a\u200Bb\u2060\uFEFF\u00AD", String.raw`a\u200bb\u2060\ufeff\u00ad`],
+  ["tag characters", "a\u{E0041}", String.raw`a\udb40\udc41`],
 ])("shows %s instead of obeying", (_what, text, shown) => {
   expect(written(text)).toBe(shown);
 });
@@ -38,6 +40,12 @@ it("writes its own colours as they are", () => {
     .map((each) => each("x"))
     .join("");
   expect(written(text)).toBe(text);
+});
+
+it("shows in a pipe what it would show on a terminal, colours too", () => {
+  let all = "";
+  safeStream({ write: (text) => void (all += text) }).write("\u001B[31mred\u001B[39m \u202Eevil\r\nnext\ttab\n");
+  expect(all).toBe(String.raw`\u001b[31mred\u001b[39m \u202eevil` + "\r\nnext\ttab\n");
 });
 
 it("leaves JSON the JSON it was", () => {

@@ -69,6 +69,7 @@ export function configuredGuard(
 
   const approvals: Approvals = {
     list: async (...asked) => (await load()).aegis.approvals.list(...asked),
+    count: async () => (await load()).aegis.approvals.count(),
     get: async (...asked) => (await load()).aegis.approvals.get(...asked),
     answer: async (...asked) => (await load()).aegis.approvals.answer(...asked),
     approve: async (...asked) => (await load()).aegis.approvals.approve(...asked),

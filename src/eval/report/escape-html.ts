@@ -1,4 +1,5 @@
 import { harmless } from "../../errors/show-value.ts";
+import { shownText } from "../../errors/visible-text.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -15,7 +16,7 @@ export interface Markup {
 
 type Part = Markup | string | number | undefined | readonly Markup[];
 
-/** Markup from a template: whatever stands in `${…}` and is not markup itself is escaped, and unsettling control characters go. */
+/** Markup from a template: whatever stands in `${…}` and is not markup itself is escaped, and control and hidden characters are removed or named. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { markup: strings.reduce((text, next, index) => text + toMarkup(parts[index - 1]) + next) };
 }
@@ -28,5 +29,5 @@ function toMarkup(part: Part): string {
 
 /** Text as a page shows it, in an element or in a quoted attribute. */
 export function escapeHtml(text: string): string {
-  return harmless(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  return shownText(harmless(text)).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

@@ -1,20 +1,27 @@
-import type { Aegis, AegisDecision, AegisRequest } from "../../guard/aegis.ts";
+import type { AdmitWaiting, Aegis, AegisDecision, AegisRequest } from "../../guard/aegis.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { isPastDeadline, untilEnd, type WaitLimits } from "./deadline.ts";
+import type { RunningEngine } from "../engine.ts";
 import { cancelled, failed, neverStarted, type Outcome } from "../outcome.ts";
 import { toResultError } from "../results/to-result-error.ts";
+import type { CheckedCall } from "../running-call.ts";
 
 /** The guard's leave to run, with the rule that gives it and what the rule demands. */
 export type Permission = Extract<AegisDecision, { readonly effect: "allow" }>;
 
-/** Asks the guard about a call: the permission, or how the call ends without one. */
+/** Asks the guard about a call: the permission, or how the call ends without one. A call that waits for a person counts like one that runs. */
 export async function askAegis(
-  request: AegisRequest,
-  limits: WaitLimits,
-  aegis: Aegis,
+  checked: CheckedCall,
+  { aegis, admissions }: Pick<RunningEngine, "aegis" | "admissions">,
 ): Promise<Permission | { readonly effect: "stop"; readonly outcome: Outcome }> {
-  const { tool } = request;
-  const decided = await untilEnd(aegis.decide(request), limits);
+  const { tool, request, limits } = checked;
+  let limited: Outcome | undefined;
+  const admit: AdmitWaiting = async (obligations) => {
+    limited = await admissions.takeRates(checked, aegis.limitsOf(request, obligations));
+    return limited === undefined;
+  };
+  const decided = await untilEnd(aegis.decide(request, admit), limits);
+  if (limited !== undefined) return stop(limited);
   if (decided.kind === "cancelled") return stop(cancelled(tool.id, limits.signal));
   if (decided.kind === "timeout") return stop(neverStarted(tool, limits, "the policy's decision"));
   if (decided.kind === "thrown") {

@@ -2,6 +2,7 @@ import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { canonicalJson } from "../../tool/canonical-json.ts";
 import { sha256 } from "../../tool/crypto.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { measureJson } from "../../tool/schema/measure-json.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { ApprovalAnswer, PendingApproval } from "../aegis.ts";
 import type { PolicyRequest } from "../policy.port.ts";
@@ -9,11 +10,13 @@ import type { Principal } from "../principal.ts";
 
 export type Settled = "denied" | "expired" | "used";
 
-/** An approval as it is kept: open, with all an approver reads, or settled, with no more than a late caller may learn. */
+/** An approval as it is listed: open, or settled, with no more than a late caller may learn. The arguments are kept apart, so that a list stays small. */
 export type ApprovalRecord =
   | {
       readonly open: true;
-      readonly shown: PendingApproval;
+      readonly shown: Omit<PendingApproval, "arguments">;
+      /** The size of the arguments as JSON. */
+      readonly bytes: number;
       readonly binding: string;
       readonly contentHash: string;
       /** Whether the person at this machine asked. */
@@ -27,22 +30,33 @@ export type ApprovalRecord =
 export type OpenApproval = Extract<ApprovalRecord, { readonly open: true }>;
 export type SettledApproval = Extract<ApprovalRecord, { readonly open: false }>;
 
-/** What of a call an approval is for, as one hash: the tool, its definition, the caller and the arguments. */
+/** The most bytes of arguments, as JSON, that a person is asked to read. */
+export const MAX_ARGUMENT_BYTES: number = 64 * 1024;
+
+/** Returns one hash of what an approval is for: the tool, its definition, the caller and the arguments. */
 export function bindingOf({ tool, principal }: PolicyRequest, args: Readonly<Record<string, unknown>>): string {
   const { id, tenant = null, local } = principal;
   const parts = [tool.id, tool.version, tool.contentHash, id, tenant, local, args];
   return sha256(canonicalJson(parts), "base64url");
 }
 
-/** The arguments as a person reads them. What JSON cannot hold would be hidden from the approver, and left out of the hash. */
+/** The arguments as a person reads them. Throws if JSON cannot hold them, because the rest would be hidden from the approver, or if they are too long to read. */
 export function argumentsToShow(call: PolicyRequest): Readonly<Record<string, unknown>> {
+  const size = measureJson(call.arguments, MAX_ARGUMENT_BYTES);
+  if (!size.fits && size.bytes !== undefined) {
+    const bytes = `${size.atLeast === true ? "at least " : ""}${size.bytes}`;
+    throw new ArsenalError(
+      "ARGUMENTS_INVALID",
+      `they are ${bytes} bytes as JSON, and a person is asked to read at most ${MAX_ARGUMENT_BYTES}`,
+    );
+  }
   const losses: string[] = [];
   const shown = toPlainData(call.arguments, (path, what) => losses.push(`${path} is ${what}`));
   if (losses.length > 0 || !isPlainObject(shown)) throw new ArsenalError("ARGUMENTS_INVALID", losses.join("; "));
   return shown;
 }
 
-/** In what a call differs from the one its approval was asked for, for its caller. */
+/** Tells a caller how its call differs from the one that the approval was asked for. */
 export function difference(approval: OpenApproval, { tool, principal }: PolicyRequest): string {
   const { requestedBy, toolId } = approval.shown;
   const { id, tenant, local } = principal;
@@ -104,25 +118,4 @@ export function refusedAnswer(given: {
     return refused("own-call", `"${by.id}" asked for ${record.shown.toolId} and cannot approve its own call.`, fix);
   }
   return undefined;
-}
-
-/** Which open approvals (oldest first) to drop: the oldest of the caller with the most, in the tenant with the most. A flood displaces its own calls. */
-export function crowding<Open extends { readonly approval: OpenApproval }>(
-  open: readonly Open[],
-  excess: number,
-): readonly Open[] {
-  const left = new Set(open);
-  for (let count = 0; count < excess; count++) {
-    const ofTenant = largestGroup([...left], ({ approval }) => approval.tenant);
-    const [oldest] = largestGroup(ofTenant, ({ approval }) => approval.shown.requestedBy);
-    if (oldest !== undefined) left.delete(oldest);
-  }
-  return open.filter((each) => !left.has(each));
-}
-
-/** Of several that are equally large, the one with the oldest. */
-function largestGroup<Value>(values: readonly Value[], by: (value: Value) => unknown): readonly Value[] {
-  let largest: readonly Value[] = [];
-  for (const group of Map.groupBy(values, by).values()) if (group.length > largest.length) largest = group;
-  return largest;
 }

@@ -8,7 +8,7 @@ import type { PendingApproval } from "../aegis.ts";
 import type { AuditedArguments } from "../audit.port.ts";
 import { outsideCalls } from "../egress/domain-bound.ts";
 import type { Egress } from "../egress/egress.ts";
-import { visibleText } from "../visible-text.ts";
+import { visibleText } from "../../errors/visible-text.ts";
 
 /** Tells a webhook of each call that waits for a person. */
 export type ApprovalWebhook = ReturnType<typeof createApprovalWebhook>;

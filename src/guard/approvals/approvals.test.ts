@@ -7,7 +7,7 @@ import { defineTool } from "../../tool/define-tool.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { createAegis, type Aegis, type AegisDecision, type AegisSettings } from "../aegis.ts";
-import { MAX_APPROVALS } from "./approvals.ts";
+import { MOST_PER_CALLER } from "./approvals.ts";
 import type { Policy } from "../policy.port.ts";
 import { localOperator, type Principal } from "../principal.ts";
 
@@ -260,14 +260,28 @@ describe("a call that waits", () => {
     expect((await aegis.approvals.list()).map(({ id }) => id)).toEqual([approved]);
   });
 
-  it("gives way to newer ones beyond a thousand, with an event", async () => {
+  it("gives way to newer ones of its caller beyond two hundred, with an event", async () => {
     const { aegis, ask, resolved } = setUp();
     const oldest = await ask({ arguments: { amount: 0 } });
-    for (let amount = 1; amount < MAX_APPROVALS; amount++) await ask({ arguments: { amount } });
+    for (let amount = 1; amount < MOST_PER_CALLER.count; amount++) await ask({ arguments: { amount } });
     expect(resolved).toEqual([]);
     await ask({ arguments: { amount: -1 } });
-    expect(await aegis.approvals.list()).toHaveLength(1_000);
-    expect(resolved).toEqual([{ id: oldest, toolId: "billing.refund_user", outcome: "expired" }]);
+    expect(await aegis.approvals.count()).toBe(200);
+    expect(resolved).toEqual([
+      { id: oldest, toolId: "billing.refund_user", outcome: "expired", reason: "It gave way to a newer call." },
+    ]);
+  });
+
+  it("is refused if nobody could sensibly read its arguments", async () => {
+    const { aegis, call, ask } = setUp();
+    expect(await call({ arguments: { text: "x".repeat(65_536) } })).toEqual({
+      effect: "deny",
+      code: "PERMISSION_DENIED",
+      reason:
+        "billing.refund_user needs an approval, and its arguments cannot be shown to a person: they are at least 65540 bytes as JSON, and a person is asked to read at most 65536. Call it with fewer, plain JSON arguments.",
+    });
+    await ask({ arguments: { text: "x".repeat(65_536 - '{"text":""}'.length) } });
+    expect(await aegis.approvals.count()).toBe(1);
   });
 });
 

@@ -1,30 +1,39 @@
+import { fixable } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit, EventMap } from "../../observe/events.ts";
-import { nodeCrypto } from "../../tool/crypto.ts";
+import type { State } from "../../state/state.port.ts";
+import { crowdedOut, type ShareBounds } from "../../tool/shares.ts";
 import type { AegisSettings, Approvals, PendingApproval } from "../aegis.ts";
+import type { PolicyRequest } from "../policy.port.ts";
+import type { Principal } from "../principal.ts";
 import {
   type ApprovalRecord,
   argumentsToShow,
   bindingOf,
-  crowding,
   difference,
   gone,
+  MAX_ARGUMENT_BYTES,
   type OpenApproval,
   refusedAnswer,
   type Settled,
   type SettledApproval,
 } from "./approval-record.ts";
-import type { PolicyRequest } from "../policy.port.ts";
-import type { Principal } from "../principal.ts";
-import type { ListedState, State } from "../../state/state.port.ts";
+import { createApprovalStore, type KeptApproval, newId, sizeOf } from "./approval-store.ts";
 
 /** The approvals as the guard uses them: it also asks for them and redeems them. */
 export interface ApprovalBook extends Approvals {
-  /** The approval this very call waits for, or was given: the one it already has, or a new one. */
-  request(call: PolicyRequest, reason: string): Promise<Pick<PendingApproval, "id" | "reason" | "state">>;
+  /**
+   * The approval this very call waits for, or was given: the one it already has, or a new one. `admit` runs before the call begins to wait, or waits on; if
+   * it throws, nothing is kept.
+   */
+  request(
+    call: PolicyRequest,
+    reason: string,
+    admit?: () => Promise<void>,
+  ): Promise<Pick<PendingApproval, "id" | "reason" | "state">>;
   /** Whether an approval was given and fits: only the call it was asked for, with the same tool, definition, arguments and caller. */
   check(id: string, call: PolicyRequest): Promise<ApprovalState>;
-  /** Uses an approval up where `check` finds it good. */
+  /** Uses an approval up if `check` finds it good. */
   redeem(id: string, call: PolicyRequest): Promise<ApprovalState>;
   /** Makes the approval good again that this call redeemed and then did not run with. */
   giveBack(call: PolicyRequest): Promise<void>;
@@ -35,14 +44,27 @@ export type ApprovalState =
   | { readonly state: "pending"; readonly reason: string }
   | { readonly state: "invalid"; readonly reason: string };
 
-/** Open approvals held at once, and settled ones remembered, so that a caller that asks without end cannot fill the state. */
+/** Open approvals held at once, and settled ones remembered. */
 export const MAX_APPROVALS = 1_000;
 
-const APPROVAL = "approval:";
-/** Leads from what an approval is for to its id, so that the same call, made again, does not ask again. */
-const ASKED = "approval-asked:";
+/** The most that one caller may have open. The caller's own oldest approval goes if there is one more. */
+export const MOST_PER_CALLER = { count: 200, bytes: 2 * 1024 * 1024 } as const;
 
-type Resolution = EventMap["confirmation-resolved"]["outcome"];
+const BOUNDS: ShareBounds = { count: MAX_APPROVALS, bytes: 16 * 1024 * 1024, perCaller: MOST_PER_CALLER };
+const OWN_BOUNDS: ShareBounds = { count: Number.POSITIVE_INFINITY, perCaller: MOST_PER_CALLER };
+
+/** New approvals of one process between two looks at those of all callers, as long as there is room for twice as many. */
+const ASKED_A_LOOK = 32;
+
+/** The most, and the default number of, approvals on one page, and the bytes of arguments after which a page ends. */
+const MOST_LISTED = 1_000;
+const LISTED = 100;
+const LISTED_BYTES = 1024 * 1024;
+
+/** The most characters that are recorded of an id that nobody gave out. */
+const MAX_ID = 100;
+
+type Resolution = EventMap["confirmation-resolved"];
 
 interface Read {
   readonly approval: OpenApproval;
@@ -60,31 +82,30 @@ export function createApprovals(options: {
   const { state, clock, emit, settings } = options;
   const timeoutMs = settings.confirmationTimeoutS * 1_000;
   const redeemed = new WeakMap<PolicyRequest, OpenApproval>();
+  const store = createApprovalStore(state, timeoutMs, (approval) => {
+    announce(approval, "expired", { reason: `Its arguments are larger than ${MAX_ARGUMENT_BYTES} bytes.` });
+  });
+  /** New approvals until all of them are looked at again. */
+  let untilLook = 0;
 
-  /** Writes from the version that was read; what is kept outlasts its expiry, so that a late caller learns what became of it. */
-  function keep(id: string, record: ApprovalRecord, ifVersion: number | "absent"): Promise<boolean> {
-    const until = record.open ? record.shown.expiresAt : clock.now();
-    return state.set(APPROVAL + id, record, { ifVersion, expiresAt: until + timeoutMs });
-  }
-
-  function announce({ shown: { id, toolId } }: OpenApproval, outcome: Resolution, by?: Principal): void {
-    emit("confirmation-resolved", { id, toolId, outcome, ...(by && { by: by.id }) });
+  function announce(
+    { shown: { id, toolId } }: OpenApproval,
+    outcome: Resolution["outcome"],
+    more: Pick<Resolution, "by" | "reason"> = {},
+  ): void {
+    emit("confirmation-resolved", { id, toolId, outcome, ...more });
   }
 
   async function settle({ approval, version }: Read, outcome: Settled, by?: Principal): Promise<boolean> {
-    const { tenant } = approval;
+    const { tenant, shown } = approval;
     const record: SettledApproval = { open: false, outcome, ...(tenant !== undefined && { tenant }) };
-    const settled = await keep(approval.shown.id, record, version);
-    if (settled) announce(approval, outcome, by);
+    const settled = await store.write(shown.id, record, version, clock.now());
+    if (!settled) return false;
+    announce(approval, outcome, by && { by: by.id });
+    await store.removeArguments(shown.id);
     // A caller may ask and deny, again and again. What was used can be given back, and what expires does so once.
-    if (settled && outcome === "denied") await forgetAsked(approval);
-    return settled;
-  }
-
-  /** Removes what leads from a call to an approval that has ended. */
-  async function forgetAsked({ binding, shown }: OpenApproval): Promise<void> {
-    const asked = await state.get(ASKED + binding);
-    if (asked?.value === shown.id) await state.delete(ASKED + binding, { ifVersion: asked.version });
+    if (outcome === "denied") await store.forgetAsked(approval);
+    return true;
   }
 
   const isDue = ({ shown }: OpenApproval): boolean => shown.expiresAt <= clock.now();
@@ -92,39 +113,58 @@ export function createApprovals(options: {
   /** The approval if it is open, or what became of it. One that is due expires now. */
   async function read(id: string): Promise<Read | SettledApproval | undefined> {
     for (;;) {
-      const entry = await state.get(APPROVAL + id);
-      if (entry === undefined) return undefined;
-      const record = entry.value as ApprovalRecord;
+      const kept = await store.read(id, clock.now());
+      if (kept === undefined) return undefined;
+      const { record, version } = kept;
       if (!record.open) return record;
-      const found: Read = { approval: record, version: entry.version };
+      const found: Read = { approval: record, version };
       if (!isDue(record)) return found;
       await settle(found, "expired");
     }
   }
 
-  /** Every open approval, oldest first, and the settled ones as they were settled. Those that are due expire now. */
-  async function readAll(): Promise<{ readonly open: readonly Read[]; readonly settled: readonly ListedState[] }> {
+  /** Every open approval, or those of one caller, oldest first, and the settled ones as they were settled. Those that are due expire now. */
+  async function readAll(
+    owner?: Principal,
+  ): Promise<{ readonly open: readonly Read[]; readonly settled: readonly KeptApproval[] }> {
     const open: Read[] = [];
-    const settled: ListedState[] = [];
-    for (const entry of await state.list(APPROVAL)) {
-      const approval = entry.value as ApprovalRecord;
-      if (!approval.open) settled.push(entry);
-      else if (isDue(approval)) await settle({ approval, version: entry.version }, "expired");
-      else open.push({ approval, version: entry.version });
+    const settled: KeptApproval[] = [];
+    for (const kept of await store.list(clock.now(), owner)) {
+      const { record: approval, version } = kept;
+      if (!approval.open) settled.push(kept);
+      else if (isDue(approval)) await settle({ approval, version }, "expired");
+      else open.push({ approval, version });
     }
-    open.sort((a, b) => a.approval.shown.requestedAt - b.approval.shown.requestedAt || a.version - b.version);
-    return { open, settled: settled.sort((a, b) => a.version - b.version) };
+    return { open: open.sort(byAge), settled: settled.sort((a, b) => a.version - b.version) };
   }
 
-  async function makeRoom(): Promise<void> {
-    const { open, settled } = await readAll();
-    for (const { approval, version } of crowding(open, open.length - MAX_APPROVALS + 1)) {
-      if (!(await state.delete(APPROVAL + approval.shown.id, { ifVersion: version }))) continue;
-      announce(approval, "expired");
-      await forgetAsked(approval);
+  /** Removes what a new approval leaves no room for: of its caller each time, of all callers every so often, or each time if there is little room left. */
+  async function makeRoom(asking: OpenApproval, principal: Principal): Promise<void> {
+    const looksAtAll = --untilLook < 0;
+    const { open, settled } = await readAll(looksAtAll ? undefined : principal);
+    const others = open.filter(({ approval }) => approval.shown.id !== asking.shown.id).map(toHolding);
+    const newcomer = toHolding({ approval: asking, version: 0 });
+    const crowded = crowdedOut(others, newcomer, looksAtAll ? BOUNDS : OWN_BOUNDS);
+    for (const { read: found } of crowded ?? []) await drop(found);
+    if (looksAtAll) {
+      const excess = Math.max(0, settled.length - MAX_APPROVALS);
+      for (const each of settled.slice(0, excess)) await store.remove(each);
+      const bytes = open.reduce((sum, { approval }) => sum + approval.bytes, 0);
+      const soon = 2 * ASKED_A_LOOK;
+      const hasRoom = open.length + soon <= BOUNDS.count && bytes + soon * MAX_ARGUMENT_BYTES <= (BOUNDS.bytes ?? 0);
+      untilLook = hasRoom ? ASKED_A_LOOK : 0;
     }
-    const excess = Math.max(0, settled.length - MAX_APPROVALS);
-    for (const { key, version } of settled.slice(0, excess)) await state.delete(key, { ifVersion: version });
+    if (crowded !== undefined) return;
+    const found = await read(asking.shown.id);
+    if (isOpen(found)) await drop(found);
+    throw fixable("RATE_LIMITED", "Too many calls wait for a person.", "Have some of them approved or denied first.");
+  }
+
+  /** Removes an open approval that gives way to another. */
+  async function drop({ approval, version }: Read): Promise<void> {
+    if (!(await store.remove({ id: approval.shown.id, version }))) return;
+    announce(approval, "expired", { reason: "It gave way to a newer call." });
+    await store.forgetAsked(approval);
   }
 
   function mayApprove(by: Principal, approval: OpenApproval): boolean {
@@ -134,10 +174,29 @@ export function createApprovals(options: {
   async function approve({ approval, version }: Read, by: Principal): Promise<boolean> {
     // It now waits for its use as long as it could wait for the answer.
     const expiresAt = Math.round(clock.now()) + timeoutMs;
-    const shown: PendingApproval = { ...approval.shown, state: "approved", expiresAt };
-    const approved = await keep(shown.id, { ...approval, shown }, version);
-    if (approved) announce(approval, "approved", by);
+    const shown = { ...approval.shown, state: "approved", expiresAt } as const;
+    const approved = await store.write(shown.id, { ...approval, shown }, version, clock.now());
+    if (approved) announce(approval, "approved", { by: by.id });
     return approved;
+  }
+
+  function announceRefusal(
+    id: string,
+    given: "approve" | "deny",
+    by: Principal,
+    because: EventMap["confirmation-refused"]["because"],
+    record: ApprovalRecord | undefined,
+  ): void {
+    // Whoever cannot see an approval is not told its tool, and neither are the operators of their tenant.
+    const isKnown = record?.open === true && because !== "unknown" && because !== "lacks-role";
+    emit("confirmation-refused", {
+      id: id.slice(0, MAX_ID),
+      ...(isKnown && { toolId: record.shown.toolId }),
+      answer: given === "approve" ? "approve" : "deny",
+      because,
+      by: by.id,
+      ...(by.tenant !== undefined && { tenant: by.tenant }),
+    });
   }
 
   const takeAnswer: Approvals["answer"] = async (id, given, by) => {
@@ -145,7 +204,10 @@ export function createApprovals(options: {
       const found = await read(id);
       const record = isOpen(found) ? found.approval : found;
       const refused = refusedAnswer({ id, answer: given, by, record });
-      if (refused !== undefined) return refused;
+      if (refused !== undefined) {
+        announceRefusal(id, given, by, refused.because, record);
+        return refused;
+      }
       // Whatever is not open was refused.
       const open = found as Read;
       // Whatever is not a yes is a no.
@@ -175,51 +237,71 @@ export function createApprovals(options: {
   }
 
   return {
-    async list({ approver } = {}) {
-      const open = (await readAll()).open.map(({ approval }) => approval);
-      const listed = approver === undefined ? open : open.filter((approval) => mayApprove(approver, approval));
-      return listed.map(({ shown }) => shown);
+    async list({ approver, limit = LISTED, cursor } = {}) {
+      const { open } = await readAll();
+      const after = cursor === undefined ? undefined : placeOf(cursor);
+      const listed = open.filter(
+        (each) => isAfter(each, after) && (approver === undefined || mayApprove(approver, each.approval)),
+      );
+      let bytes = 0;
+      const page = listed.slice(0, Math.min(limit, MOST_LISTED)).filter(({ approval }, index) => {
+        bytes += approval.bytes;
+        return index === 0 || bytes <= LISTED_BYTES;
+      });
+      const shown = await Promise.all(page.map(({ approval }) => withArguments(approval)));
+      const last = page.at(-1);
+      const more = last !== undefined && page.length < listed.length && { next: toPlace(last) };
+      return Object.assign(
+        shown.filter((each) => each !== undefined),
+        more,
+      );
+    },
+
+    async count() {
+      return (await readAll()).open.filter(({ approval }) => approval.shown.state === "pending").length;
     },
 
     async get(id, { approver } = {}) {
       const found = await read(id);
       if (!isOpen(found) || (approver !== undefined && !mayApprove(approver, found.approval))) return undefined;
-      return found.approval.shown;
+      return withArguments(found.approval);
     },
 
     answer: takeAnswer,
     approve: (id, by) => answerOrThrow(id, "approve", by),
     deny: (id, by) => answerOrThrow(id, "deny", by),
 
-    async request(call, reason) {
-      const shownArguments = argumentsToShow(call);
-      const binding = bindingOf(call, shownArguments);
-      for (;;) {
-        const asked = await state.get(ASKED + binding);
-        const before = asked === undefined ? undefined : await read(String(asked.value));
+    async request(call, reason, admit) {
+      const args = argumentsToShow(call);
+      const binding = bindingOf(call, args);
+      for (let isAdmitted = false; ;) {
+        const asked = await store.asked(binding);
+        const before = asked && (await read(asked.id));
+        if (isOpen(before) && before.approval.shown.state === "approved") return before.approval.shown;
+        if (!isAdmitted) await admit?.();
+        isAdmitted = true;
         if (isOpen(before)) return before.approval.shown;
-        await makeRoom();
 
-        // Hexadecimal, because an id is also typed on a command line, where a leading dash would be an option.
-        const id = nodeCrypto().randomBytes(16).toString("hex");
-        const requestedAt = Math.round(clock.now());
         const { id: requestedBy, tenant, local } = call.principal;
         const { id: toolId, contentHash } = call.tool;
-        const { selfApproval } = settings;
+        const id = newId(call.principal);
+        const requestedAt = Math.round(clock.now());
         const expiresAt = requestedAt + timeoutMs;
-        // What the approver reads is what was hashed, whatever the caller does to its own object later.
-        const asking = { id, toolId, arguments: shownArguments, requestedBy, reason, requestedAt, expiresAt };
-        const shown: PendingApproval = { ...asking, state: "pending" };
+        const shown = { id, toolId, requestedBy, reason, requestedAt, expiresAt, state: "pending" } as const;
         const owner = tenant === undefined ? {} : { tenant };
-        await keep(id, { open: true, shown, binding, contentHash, local, selfApproval, ...owner }, "absent");
-        // As long as an approval can last: it waits once for the answer and once for its use.
-        const claim = { ifVersion: asked?.version ?? "absent", expiresAt: requestedAt + 2 * timeoutMs } as const;
-        if (await state.set(ASKED + binding, id, claim)) {
+        const bound = { binding, contentHash, local, selfApproval: settings.selfApproval, ...owner };
+        const asking: OpenApproval = { open: true, shown, bytes: sizeOf(args), ...bound };
+        // The approver reads what was hashed, whatever the caller does to its own object later.
+        await store.writeArguments(asking, args);
+        await store.write(id, asking, "absent", requestedAt);
+        if (await store.claim(asking, asked?.version ?? "absent")) {
+          await makeRoom(asking, call.principal);
           emit("confirmation-requested", { id, toolId, principal: requestedBy, reason });
           return shown;
         }
         // The same call asked at the same moment and was first: both wait for that one.
-        await state.delete(APPROVAL + id);
+        const own = await store.read(id, requestedAt);
+        if (own !== undefined) await store.remove(own);
       }
     },
 
@@ -241,13 +323,53 @@ export function createApprovals(options: {
       const approval = redeemed.get(call);
       if (approval === undefined) return;
       redeemed.delete(call);
-      const entry = await state.get(APPROVAL + approval.shown.id);
-      if (entry === undefined || !(await keep(approval.shown.id, approval, entry.version))) return;
-      announce(approval, "returned", call.principal);
+      const { id } = approval.shown;
+      const entry = await store.read(id, clock.now());
+      if (entry === undefined) return;
+      await store.writeArguments(approval, argumentsToShow(call));
+      if (await store.write(id, approval, entry.version, clock.now()))
+        announce(approval, "returned", { by: call.principal.id });
     },
   };
+
+  /** Undefined if the approval ended a moment ago. */
+  async function withArguments({ shown }: OpenApproval): Promise<PendingApproval | undefined> {
+    const { id, toolId, ...rest } = shown;
+    const args = await store.arguments(id);
+    return args && { id, toolId, arguments: args, ...rest };
+  }
 }
 
 function isOpen(found: Read | SettledApproval | undefined): found is Read {
   return found !== undefined && "approval" in found;
+}
+
+function toHolding(read: Read) {
+  const { shown, tenant, bytes } = read.approval;
+  return { read, holder: { id: shown.requestedBy, tenant }, bytes, inUse: shown.state === "approved" };
+}
+
+function byAge(one: Read, other: Read): number {
+  return one.approval.shown.requestedAt - other.approval.shown.requestedAt || one.version - other.version;
+}
+
+interface Place {
+  readonly requestedAt: number;
+  readonly version: number;
+}
+
+function isAfter({ approval, version }: Read, place: Place | undefined): boolean {
+  if (place === undefined) return true;
+  return (approval.shown.requestedAt - place.requestedAt || version - place.version) > 0;
+}
+
+function toPlace({ approval, version }: Read): string {
+  return `${approval.shown.requestedAt}.${version}`;
+}
+
+function placeOf(cursor: string): Place {
+  const [, requestedAt, version] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
+  if (requestedAt !== undefined) return { requestedAt: Number(requestedAt), version: Number(version) };
+  const fix = "Pass `next` of the page before, unchanged, or leave it out for the first page.";
+  throw fixable("INPUT_INVALID", "The cursor is invalid.", fix, { field: "cursor", value: cursor });
 }

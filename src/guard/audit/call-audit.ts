@@ -247,11 +247,15 @@ const RECORDED: { readonly [Name in EventName]?: (data: EventMap[Name]) => Audit
   "confirmation-resolved": ({ id, toolId, outcome, by }) => {
     return { kind: "approval", id, toolId, outcome, ...(by !== undefined && { by }) };
   },
+  "confirmation-refused": ({ id, toolId = "(unknown)", because, by, tenant }) => {
+    return { kind: "approval", id, toolId, outcome: "refused", because, by, ...(tenant !== undefined && { tenant }) };
+  },
   "scan-failed": ({ toolId, where, action }) => ({ kind: "scan-failed", toolId, where, outcome: action }),
   "pin-accepted": ({ id, hash, previousHash, by }) => {
     const previous = previousHash !== undefined && { previousContentHash: previousHash };
     return { kind: "pin-accepted", toolId: id, contentHash: hash, ...previous, by };
   },
+  "pin-refused": ({ id, ...refused }) => ({ kind: "pin-refused", toolId: id, ...refused }),
 };
 
 /** An `emit` that also records what happens to approvals and pins, and what could not be scanned. */

@@ -1,9 +1,10 @@
-import { fixable } from "../../errors/arsenal-error.ts";
+import { fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import type { Principal } from "../principal.ts";
 import { currentOf, type PinMode, type PinRecord, stateOf } from "./pin-record.ts";
 import type { AcceptOptions } from "./pins.ts";
 import type { Clock } from "../../observe/clock.ts";
+import type { EventMap } from "../../observe/events.ts";
 import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
 
@@ -40,6 +41,14 @@ export function refuseOthers(id: string, by: Principal): void {
   const fix = 'Give the role "approver" to the person who accepts, or let an approver do it.';
   const problem = `"${by.id}" lacks the role "approver" and cannot accept ${id}.`;
   throw fixable("PERMISSION_DENIED", problem, fix, { field: "id", value: id });
+}
+
+/** Why an acceptance was refused; undefined for an error that is not a refusal. */
+export function refusalBehind(error: unknown): EventMap["pin-refused"]["because"] | undefined {
+  if (!isArsenalError(error)) return undefined;
+  if (error.code === "PERMISSION_DENIED") return "lacks-role";
+  if (error.code !== "INPUT_INVALID") return undefined;
+  return error.details.field === "hash" ? "changed" : "nothing-waits";
 }
 
 /** Changes with every acceptance, so that one small value is all that has to be looked at. */

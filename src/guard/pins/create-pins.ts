@@ -7,7 +7,7 @@ import { isUnlisted, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { STATE_LOST } from "../state-loss.ts";
 import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
-import { afterAccepting, createAcceptanceWatch, refuseOthers } from "./accept.ts";
+import { afterAccepting, createAcceptanceWatch, refusalBehind, refuseOthers } from "./accept.ts";
 import { hashOfTool } from "./definition.ts";
 import { changedFields } from "./diff.ts";
 import {
@@ -44,6 +44,9 @@ export interface PinsParts {
 
 /** Tools of the catalog that are read and compared before other work gets a turn. */
 const COMPARED_AT_ONCE = 200;
+
+/** The most characters that are recorded of an id that nobody offered. */
+const MAX_ID = 100;
 
 const PIN = "pin:";
 
@@ -326,11 +329,16 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     },
 
     async accept(id, by, options = {}) {
-      refuseOthers(id, by);
       let previous: PinRecord | undefined;
       const record = await change(id, (before) => {
         previous = before;
+        refuseOthers(id, by);
         return afterAccepting(id, before, { ...options, mode, by, at: Math.round(clock.now()) });
+      }).catch((error: unknown) => {
+        const because = refusalBehind(error);
+        const tenant = by.tenant !== undefined && { tenant: by.tenant };
+        if (because !== undefined) emit("pin-refused", { id: id.slice(0, MAX_ID), because, by: by.id, ...tenant });
+        throw error;
       });
       await watch.announce();
       const { hash } = currentOf(record);

@@ -2,7 +2,7 @@ import { canonicalJson } from "../../tool/canonical-json.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Definition } from "./definition.ts";
 import { disguises, styledWords } from "../scan/hidden/lookalikes.ts";
-import { escapedUnit, visibleText } from "../visible-text.ts";
+import { escapedUnit, visibleText } from "../../errors/visible-text.ts";
 
 /** Places that are shown; a definition that changed in more is another one. */
 const MAX_PLACES = 40;

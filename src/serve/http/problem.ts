@@ -4,7 +4,8 @@ import { ArsenalError, type ErrorDetails, isArsenalError } from "../../errors/ar
 import { ERROR_CODES, type ErrorCode } from "../../errors/codes.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { toWire } from "../../errors/to-wire.ts";
-import { answerJson } from "./answer.ts";
+import { visibleText } from "../../errors/visible-text.ts";
+import { answerText } from "./answer.ts";
 
 /** Why a request was refused: a problem of RFC 9457, as `application/problem+json` carries it. */
 export interface Problem extends Pick<ErrorDetails, "field" | "value" | "fix" | "issues" | "retryAfterMs"> {
@@ -56,7 +57,7 @@ export function toProblem(
 /** Answers with a problem, and says when to try again if that is known. */
 export function answerWithProblem(response: ServerResponse, problem: Problem, headers?: OutgoingHttpHeaders): void {
   const { status, requestId, retryAfterMs } = problem;
-  answerJson(response, status, problem, {
+  answerText(response, status, visibleText(JSON.stringify(problem)), {
     ...(retryAfterMs !== undefined && { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
     ...headers,
     "content-type": "application/problem+json",

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../mcp/protocol.ts";
 import type { PendingApproval } from "../../guard/aegis.ts";
-import { visibleText } from "../../guard/visible-text.ts";
+import { visibleText } from "../../errors/visible-text.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Peer } from "./plane.ts";
 

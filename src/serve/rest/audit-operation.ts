@@ -51,13 +51,13 @@ export async function runRecorded(
   return answer;
 }
 
-/** Records that a caller without the role asked for an operation. */
+/** Records that a caller who may not use an operation asked for it. Reading is not recorded, whoever reads. */
 export async function recordDenied(
   operation: Operation,
   asked: Recorded,
   { administration }: RestContext,
 ): Promise<void> {
-  if (operation.targets === undefined) return;
+  if (operation.method === "get") return;
   const recorder = await administration?.recorder();
   await recorder?.record(recordOf(operation, asked, randomUUID(), failed("PERMISSION_DENIED")));
 }
@@ -82,7 +82,7 @@ function recordOf(
   { body, ...outcome }: Outcome,
 ): OperatorActionRecord {
   const { principal, trace } = asked;
-  const targets = operation.targets?.(asked, body) ?? [];
+  const targets = operation.targets?.(asked, body) ?? Object.values(asked.params);
   const more = targets.length - MAX_TARGETS;
   return {
     kind: "operator-action",

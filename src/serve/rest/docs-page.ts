@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { SHOWN_TEXT_SOURCE } from "../../errors/visible-text.ts";
 
 const STYLE = `
 :root { color-scheme: light dark; --text: #1d2129; --dim: #5a6270; --line: #d5d9e0; --page: #fff; --card: #f6f7f9; --link: #1a5fb4; --bad: #b42318; --good: #18794e; }
@@ -36,6 +37,7 @@ button { margin: 0.75rem 0.5rem 0 0; padding: 0.5rem 1rem; border: 1px solid var
 const SCRIPT = `
 "use strict";
 const $ = (id) => document.getElementById(id);
+const visible = ${SHOWN_TEXT_SOURCE};
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -43,7 +45,7 @@ function make(tag, attributes, ...children) {
     if (name === "onclick" || name === "onsubmit") element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value);
   }
-  for (const child of children.flat()) if (child !== undefined) element.append(child);
+  for (const child of children.flat()) if (child !== undefined) element.append(typeof child === "string" ? visible(child) : child);
   return element;
 }
 const json = (value) => JSON.stringify(value, null, 2);
@@ -102,8 +104,8 @@ function section(id, method, path, operation) {
     const reader = response.body && response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let text = ""; reader; ) {
       const { done, value } = await reader.read();
-      if (done) { try { shown.textContent = json(JSON.parse(text)); } catch {} return; }
-      shown.textContent = text += value;
+      if (done) { try { shown.textContent = visible(json(JSON.parse(text))); } catch {} return; }
+      shown.textContent = visible(text += value);
     }
   }
   return make("details", { id },

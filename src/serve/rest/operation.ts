@@ -82,8 +82,6 @@ export type Answer =
       readonly status?: number;
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
-      /** True to escape characters that a person who reads the JSON would not see. A program reads the same. */
-      readonly showsHidden?: boolean;
     }
   /** Refuses with another status than that of the error's code, or with the result of a call that did not run. */
   | { readonly refused: ArsenalError; readonly status?: number; readonly result?: unknown }

@@ -41,8 +41,8 @@ interface Found extends Served {
 /** `/api/v1`: the arsenal for programs that speak neither MCP nor A2A. Hono finds the operation; the host has authenticated the caller. */
 export function restSurface(context: SurfaceContext, clock: Clock = systemClock): Surface {
   const { arsenal, replica, work, redactor, startup } = context;
-  // Listing approvals expires old ones, so the audit log and the webhook learn of them even if no one looks.
-  const prune = { name: "prune", everyMs: PRUNE_MS, run: () => arsenal.approvals.list() };
+  // Counting approvals expires old ones, so the audit log learns of them even if no one looks.
+  const prune = { name: "prune", everyMs: PRUNE_MS, run: () => arsenal.approvals.count() };
   const endPruning = startLeasedWork(replica.state.leases, clock, prune);
   const validator = jsonSchemaValidator();
   const operations = OPERATIONS.filter((operation) => isOffered(operation, context));

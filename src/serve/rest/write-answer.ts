@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { OutgoingHttpHeaders } from "node:http";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
-import { visibleText } from "../../guard/visible-text.ts";
+import { visibleText } from "../../errors/visible-text.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
@@ -40,13 +40,12 @@ export function createWriter(
   }
 
   /** Answers with JSON, or 304 if the caller already has this version. */
-  function json({ status = 200, body, headers = {}, showsHidden = false }: Extract<Answer, { body?: unknown }>): void {
+  function json({ status = 200, body, headers = {} }: Extract<Answer, { body?: unknown }>): void {
     if (response.destroyed) return;
     const { etag } = headers;
     const versions = request.headers["if-none-match"]?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];
     const isKnown = etag !== undefined && (versions.includes(etag) || versions.includes("*"));
-    const written = body === undefined || isKnown ? undefined : toJson(known.value(body));
-    const text = written !== undefined && showsHidden ? visibleText(written) : written;
+    const text = body === undefined || isKnown ? undefined : toJson(known.value(body));
     response
       .writeHead(isKnown ? 304 : status, {
         "cache-control": etag === undefined ? "no-store" : "private, no-cache",
@@ -104,11 +103,11 @@ function redacted(
   return { ...event, data: { ...shown, message: redactPart(shown["message"]) } };
 }
 
-/** Leaves out what JSON cannot express. */
+/** Leaves out what JSON cannot express. Hidden characters are escaped: a program reads the same, and a person who reads the answer sees them. */
 function toJson(value: unknown): string {
   try {
-    return JSON.stringify(value) ?? "null";
+    return visibleText(JSON.stringify(value) ?? "null");
   } catch {
-    return JSON.stringify(toPlainData(value));
+    return visibleText(JSON.stringify(toPlainData(value)));
   }
 }

@@ -12,7 +12,7 @@ import { llmType } from "../../../config/load/chosen-adapters.ts";
 import type { ResolvedConfig } from "../../../config/load/resolve-config.ts";
 import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { localOperator } from "../../../guard/principal.ts";
-import { visibleText } from "../../../guard/visible-text.ts";
+import { visibleText } from "../../../errors/visible-text.ts";
 import { MCP_CONFIG, openArsenal, readSettings, throughToolset, TOOLSET } from "../../arsenal/open-arsenal.ts";
 import { type Keyboard, openKeyboard } from "./keyboard.ts";
 import { showEvents } from "./show-events.ts";

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../../../agent/agent-run.ts";
 import { count, harmless } from "../../../errors/show-value.ts";
-import { visibleText } from "../../../guard/visible-text.ts";
+import { visibleText } from "../../../errors/visible-text.ts";
 import type { Terminal } from "../../command.ts";
 import { clip, note, styles } from "../../terminal/style.ts";
 

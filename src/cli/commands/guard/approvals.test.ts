@@ -77,6 +77,9 @@ describe("toolarsenal approvals", () => {
       { kind: "checkpoint" },
       { kind: "approval", id, outcome: "approved", by: "local" },
       { kind: "checkpoint" },
+      { kind: "checkpoint" },
+      { kind: "approval", id, outcome: "refused", because: "settled", by: "local" },
+      { kind: "checkpoint" },
     ]);
   });
 
@@ -106,6 +109,18 @@ describe("toolarsenal approvals", () => {
       expect(refused.err).toContain("Let another approver answer, or set security.self_approval to local");
     }
     expect((await run("deny", confirmationId)).code).toBe(0);
+  });
+
+  it("shows as many as asked for, and says that more wait", async () => {
+    const ids: string[] = [];
+    for (const amount of [11, 12, 13]) ids.push((await ask(amount)).confirmationId);
+    const listed = await run("list", "--limit", "2", "--json");
+    expect((JSON.parse(listed.out) as { readonly id: string }[]).map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect(await run("list", "--limit", "2")).toMatchObject({
+      err: "2 calls wait. The oldest are shown, more wait. Show them with --limit.\n",
+    });
+    expect(await run("list", "--limit", "3")).toMatchObject({ err: "3 calls wait\n" });
+    for (const id of ids) await run("deny", id);
   });
 
   it("says so where no call waits with that id", async () => {

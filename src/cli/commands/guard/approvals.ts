@@ -1,11 +1,12 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import { count, showValue } from "../../../errors/show-value.ts";
-import type { Approvals, PendingApproval } from "../../../guard/aegis.ts";
+import type { ApprovalPage, Approvals, PendingApproval } from "../../../guard/aegis.ts";
 import { createApprovals } from "../../../guard/approvals/approvals.ts";
 import { localOperator } from "../../../guard/principal.ts";
-import { visibleText } from "../../../guard/visible-text.ts";
+import { visibleText } from "../../../errors/visible-text.ts";
 import { systemClock } from "../../../observe/clock.ts";
 import type { Command } from "../../command.ts";
+import { readNumber } from "../../input.ts";
 import { withKeptApprovals } from "../../arsenal/kept-state.ts";
 import { clip, printList } from "../../terminal/style.ts";
 
@@ -14,6 +15,9 @@ export const command: Command = {
     list: { summary: "List the calls that wait" },
     approve: { summary: "Let a call run", positionals: ["ID"] },
     deny: { summary: "Refuse a call", positionals: ["ID"] },
+  },
+  options: {
+    limit: { value: "N", description: "For list: the most calls to show", fallback: "100" },
   },
   examples: ["approvals list", "approvals approve 0f4c…", "approvals deny 0f4c…"],
   async run(input, terminal) {
@@ -25,9 +29,13 @@ export const command: Command = {
         createApprovals({ state: documents, clock: systemClock, emit, settings }),
       );
       if (action === "list") {
-        const listed = (await Promise.all(books.map((book) => book.list()))).flat();
+        const limit = readNumber(input, "limit", { min: 1, max: 1_000, fallback: 100 });
+        const listed = (await Promise.all(books.map((book) => firstOf(book, limit)))).flat();
         const waiting = listed.toSorted((a, b) => a.requestedAt - b.requestedAt);
-        printList(input, terminal, waiting, waiting.map(toRow), count(waiting.length, "call waits", "calls wait"));
+        const shown = waiting.slice(0, limit);
+        const more = waiting.length > limit ? "The oldest are shown, more wait. Show them with --limit." : "";
+        const remark = `${count(shown.length, "call waits", "calls wait")}${more && `. ${more}`}`;
+        printList(input, terminal, shown, shown.map(toRow), remark);
         return 0;
       }
       const outcome = await answer(id ?? "", action === "approve" ? "approve" : "deny", books);
@@ -47,13 +55,30 @@ async function answer(
   books: readonly Approvals[],
 ): Promise<"approved" | "denied"> {
   const by = localOperator();
-  for (const book of books) {
+  const waiting = await Promise.all(books.map((book) => book.get(id)));
+  const holder = books[waiting.findIndex((each) => each !== undefined)];
+  // Only the store that has the call is asked, because every refusal is recorded.
+  for (const book of holder === undefined ? books : [holder]) {
     const answered = await book.answer(id, given, by);
     if (answered.outcome !== "refused") return answered.outcome;
     if (answered.because !== "unknown") throw answered.error;
   }
   const fix = "List the calls that wait with: toolarsenal approvals list";
   throw fixable("APPROVAL_INVALID", `No call waits with the id ${showValue(id)}.`, fix, { field: "ID", value: id });
+}
+
+/** The oldest approvals, and one more than the limit if there are more. */
+async function firstOf(book: Approvals, limit: number): Promise<readonly PendingApproval[]> {
+  const listed: PendingApproval[] = [];
+  let page: ApprovalPage | undefined;
+  do {
+    page = await book.list({
+      limit: limit + 1 - listed.length,
+      ...(page?.next !== undefined && { cursor: page.next }),
+    });
+    listed.push(...page);
+  } while (page.next !== undefined && listed.length <= limit);
+  return listed;
 }
 
 function toRow({ id, toolId, requestedBy, state, expiresAt, arguments: args }: PendingApproval): readonly string[] {

@@ -1,6 +1,7 @@
 import { fixable } from "../../../errors/arsenal-error.ts";
 import type { ApprovalAnswer } from "../../../guard/aegis.ts";
 import { type Operation, operationsOf } from "../operation.ts";
+import { fromCursor, toCursor } from "./cursor.ts";
 import { anyObject, answer, choice, list, object, text, time } from "../schemas/write.ts";
 
 const operation = operationsOf({ tag: "Approvals", role: "approver" });
@@ -61,10 +62,22 @@ export const approvalOperations: readonly Operation[] = [
   operation("listApprovals", "GET /approvals", {
     summary: "List the calls that you may approve",
     description: "Your own calls and those of other tenants are left out.",
-    answers: { 200: answer("Oldest first.", ["approvals"], { approvals: list(APPROVAL, "Oldest first.") }) },
-    async run({ principal }, { arsenal }) {
-      // People who read the JSON must see hidden characters in the arguments. Programs read the same either way.
-      return { body: { approvals: await arsenal.approvals.list({ approver: principal }) }, showsHidden: true };
+    query: object("", [], {
+      limit: { type: "integer", minimum: 1, maximum: 1_000, description: "Approvals on a page. Default 100." },
+      cursor: { ...text("`next` of the page before."), minLength: 1, maxLength: 1_024 },
+    }),
+    answers: {
+      200: answer("One page. It may be shorter than asked for: it ends after 1 MiB of arguments.", ["approvals"], {
+        approvals: list(APPROVAL, "Oldest first."),
+        next: text("The cursor of the next page. Omitted on the last."),
+      }),
+    },
+    async run({ principal, query: { limit, cursor } }, { arsenal }) {
+      const [place] = fromCursor("approvals", /^(\d+\.\d+)$/, cursor) ?? [];
+      const asked = { approver: principal, ...(limit !== undefined && { limit }), ...(place && { cursor: place }) };
+      const approvals = await arsenal.approvals.list(asked);
+      const { next } = approvals;
+      return { body: { approvals, ...(next !== undefined && { next: toCursor("approvals", next) }) } };
     },
   }),
   operation("getApproval", "GET /approvals/{id}", {
@@ -75,7 +88,7 @@ export const approvalOperations: readonly Operation[] = [
     statuses: [404],
     async run({ params: { id }, principal }, { arsenal }) {
       const found = await arsenal.approvals.get(id, { approver: principal });
-      if (found !== undefined) return { body: found, showsHidden: true };
+      if (found !== undefined) return { body: found };
       const problem = "No call that you may approve waits with this id.";
       const details = { field: "id", value: id };
       return { refused: fixable("APPROVAL_INVALID", problem, "List the approvals that wait.", details), status: 404 };

@@ -34,7 +34,7 @@ export const pinOperations: readonly Operation[] = [
     async run({ query: { state } }, context) {
       administrationOf(context);
       const pins = (await context.arsenal.pins?.list()) ?? [];
-      return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) }, showsHidden: true };
+      return { body: { pins: pins.filter((pin) => state === undefined || pin.state === state) } };
     },
   }),
   operation("acceptPin", "POST /pins/{id}/accept", {
@@ -57,13 +57,15 @@ export const pinOperations: readonly Operation[] = [
       administrationOf(context);
       const { pins } = context.arsenal;
       const known = pins === undefined ? [] : await pins.list();
-      if (pins === undefined || !known.some((pin) => pin.id === id)) {
-        const problem = "Nothing with this id was offered by a server.";
-        const details = { field: "id", value: id };
-        return { refused: fixable("INPUT_INVALID", problem, "List them with GET /api/v1/pins.", details), status: 404 };
+      try {
+        await pins?.accept(id, principal, body);
+        if (pins !== undefined) return { status: 204 };
+      } catch (error) {
+        if (known.some((pin) => pin.id === id)) throw error;
       }
-      await pins.accept(id, principal, body);
-      return { status: 204 };
+      const problem = "Nothing with this id was offered by a server.";
+      const details = { field: "id", value: id };
+      return { refused: fixable("INPUT_INVALID", problem, "List them with GET /api/v1/pins.", details), status: 404 };
     },
   }),
 ];
