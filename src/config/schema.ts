@@ -346,6 +346,12 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ]),
     expose: list("Toolsets that other agents can address, by name. Defaults to all.", text("A toolset.")),
     taskTtlS: whole("Seconds that a task is kept after its last change.", 60, 31_536_000, 86_400),
+    messagesPerMinute: whole(
+      "The most messages that one caller can send in a minute. The local operator is not limited.",
+      1,
+      1_000_000,
+      600,
+    ),
     pushOrigins: list(
       "Origins to which push notifications may be sent although they are private, such as http://10.0.0.7:9000.",
       text("An origin."),

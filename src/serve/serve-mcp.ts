@@ -82,7 +82,7 @@ export interface ServeMcpParts {
   readonly dialects: ReadonlyMap<string, unknown>;
   readonly administration: Administration;
   /** Shared with other processes that serve the same clients. */
-  readonly state: ReplicaState;
+  readonly state: ReplicaState & Pick<SharedState, "limits">;
 }
 
 /** The surfaces that serve something else than the one toolset that is to be served. */
@@ -115,6 +115,7 @@ export async function serveMcp(
     work,
     replica,
     room: createMcpRoom(),
+    limits: state.limits,
     ...shared,
     metrics: { collect: metrics.collect, isOpen: server.metrics === "open" },
     ...(config.a2a && outside && { a2a: { ...config.a2a, ...outside } }),

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Identity } from "../guard/identity.port.ts";
 import type { Principal } from "../guard/principal.ts";
 import type { Redactor } from "../guard/redaction/redactor.ts";
+import type { Limits } from "../state/limits.port.ts";
 import type { Emit } from "../observe/events.ts";
 import type { TraceContext } from "../observe/trace-context.ts";
 import type { A2aOutside, A2aSettings } from "./a2a/settings.ts";
@@ -76,6 +77,8 @@ export interface Serving {
   readonly replica: Replica;
   /** Room for the sessions and streams of MCP clients, at all addresses together. */
   readonly room?: McpRoom;
+  /** The limits that processes agree on, for rates of requests. Undefined in tests that have none. */
+  readonly limits?: Pick<Limits, "admit">;
   /** How the arsenal is served as an A2A agent. Undefined: with the defaults, and without push notifications. */
   readonly a2a?: A2aSettings & A2aOutside;
   /** Dialects that were added to the built-in ones, by name. */

@@ -86,7 +86,15 @@ describe("resolveConfig", () => {
         shutdownDelayS: 0,
         tokens: {},
       },
-      a2a: { agents: [], serveA2a: false, a2aPort: 8080, name: "ToolArsenal", pushOrigins: [], taskTtlS: 86_400 },
+      a2a: {
+        agents: [],
+        serveA2a: false,
+        a2aPort: 8080,
+        name: "ToolArsenal",
+        pushOrigins: [],
+        taskTtlS: 86_400,
+        messagesPerMinute: 600,
+      },
       builtins: {
         tools: [],
         webSearch: { apiKey: "env:TAVILY_API_KEY" },

@@ -1,14 +1,16 @@
 import { type AgentEvent, createAgent, type NeededApproval, type SavedRun } from "../../agent/index.ts";
 import { ArsenalError } from "../../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import { sha256 } from "../../tool/crypto.ts";
 import type { Serving } from "../surface.ts";
 import { ownerOf } from "./call-context.ts";
 import { dataPart, textPart } from "./events.ts";
 import type { A2aRun, AnswerText } from "./executor.ts";
+import { bookAttachment, runKey } from "./tasks/task-index.ts";
 
 /** Text is reported when there is this much of it. */
 const CHUNK = 200;
+/** A run that waits for an approval, sealed. */
+const MOST_SAVED_BYTES = 1024 * 1024;
 
 /** Lets the configured model answer texts. A run that needs an approval is saved, and continues with the next message to its task. */
 export function createAgentAnswers(
@@ -16,23 +18,33 @@ export function createAgentAnswers(
   { ttlMs, clock = systemClock }: { readonly ttlMs: number; readonly clock?: Clock },
 ): AnswerText {
   const { seal, state } = replica;
-  const keyOf = ({ principal, taskId }: A2aRun): string =>
-    `a2a/run/${sha256(JSON.stringify([ownerOf(principal), taskId]), "base64url")}`;
+  const { documents } = state;
+  const keyOf = ({ principal, taskId }: A2aRun): string => runKey(ownerOf(principal), taskId);
   const bindingOf = (key: string) => ({ principal: { id: key }, plane: "a2a", method: "run", params: {} });
+
+  const book = ({ principal, taskId }: A2aRun, bytes: number): Promise<void> =>
+    bookAttachment(documents, "run", { owner: ownerOf(principal), taskId, bytes, expiresAt: clock.now() + ttlMs });
 
   /** Takes the saved run of a task, so that no two messages resume it. */
   async function take(run: A2aRun): Promise<SavedRun | undefined> {
     const key = keyOf(run);
-    const entry = run.task && (await state.documents.get(key));
-    if (typeof entry?.value !== "string" || !(await state.documents.delete(key, { ifVersion: entry.version })))
+    const entry = run.task && (await documents.get(key));
+    if (typeof entry?.value !== "string" || !(await documents.delete(key, { ifVersion: entry.version })))
       return undefined;
+    await book(run, 0);
     return seal.open(entry.value, bindingOf(key)) as SavedRun | undefined;
   }
 
   async function keep(run: A2aRun, saved: SavedRun): Promise<void> {
     const key = keyOf(run);
     const sealed = seal.seal({ ...saved }, bindingOf(key), ttlMs);
-    await state.documents.set(key, sealed, { expiresAt: clock.now() + ttlMs });
+    if (sealed.length > MOST_SAVED_BYTES)
+      throw new ArsenalError(
+        "AGENT_STOPPED",
+        `The conversation takes ${sealed.length} bytes, which is more than the ${MOST_SAVED_BYTES} that are kept until a call is approved. Ask for less at once.`,
+      );
+    await book(run, sealed.length);
+    await documents.set(key, sealed, { expiresAt: clock.now() + ttlMs });
   }
 
   return async (text, run) => {

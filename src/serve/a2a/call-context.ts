@@ -1,7 +1,8 @@
 import { ServerCallContext } from "@a2a-js/sdk/server";
-import { Extensions } from "@a2a-js/sdk";
+import { Extensions, type Message } from "@a2a-js/sdk";
 import type { Principal } from "../../guard/principal.ts";
 import type { TraceContext } from "../../observe/trace-context.ts";
+import type { Share } from "../../tool/shares.ts";
 import type { HttpExchange } from "../surface.ts";
 
 /** The versions of A2A that are served. */
@@ -21,6 +22,10 @@ interface CallState {
   readonly base?: string;
   /** Fires when the reader of an answer has hung up, or has all of it. */
   readonly gone?: AbortSignal | undefined;
+  /** The caller's share of running tasks, for the run to give back. */
+  run?: Share | undefined;
+  /** The whole message, if only a part of it is kept. */
+  message?: Message | undefined;
   /** Fires when the gateway shuts down and the time for running work is over. */
   signal?: AbortSignal;
 }

@@ -2,11 +2,13 @@ import { AgentCard } from "@a2a-js/sdk";
 import type { AgentExecutor } from "@a2a-js/sdk/server";
 import type { OutgoingHttpHeaders } from "node:http";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import type { Limits } from "../../state/limits.port.ts";
 import { sha256 } from "../../tool/crypto.ts";
 import { answerText, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange, Route } from "../surface.ts";
 import type { Replica } from "../mcp/replica.ts";
 import { createWork, type Work } from "../work.ts";
+import { createAdmission } from "./admission.ts";
 import { baseOf } from "./call-context.ts";
 import { card03, cardOfBoth } from "./bindings/card-03.ts";
 import { createHttpJson } from "./bindings/http-json.ts";
@@ -34,6 +36,10 @@ export interface A2aEndpointParts {
   /** How long a task is kept after its last change. */
   readonly ttlMs: number;
   readonly push?: TaskParts["push"];
+  /** Messages that a remote caller can send in a minute. Default 600. */
+  readonly messagesPerMinute?: number;
+  /** What rates are counted with. Defaults to no rates. */
+  readonly limits?: Pick<Limits, "admit"> | undefined;
   /** Shutting down waits for what runs in it. */
   readonly work?: Work;
   /** The form of the card for readers who send no `A2A-Version`. Default `both`: 1.0 with what 0.3 needs added. */
@@ -51,12 +57,13 @@ export interface A2aEndpoint {
 /** Serves any SDK `AgentExecutor` on the host, at `/a2a`, with HTTP+JSON below `/a2a/v1`. */
 export function createA2aEndpoint(parts: A2aEndpointParts): A2aEndpoint {
   const { executor, abilities: card, replica, ttlMs, push, extendedCard } = parts;
-  const { work = createWork(), unversionedCard = "both", clock = systemClock } = parts;
+  const { work = createWork(), unversionedCard = "both", clock = systemClock, messagesPerMinute = 600, limits } = parts;
   const store = createSharedTasks(replica, { ttlMs, isRunning: (...given) => own.isRunning(...given) });
   const own: TaskHandler = createTaskHandler({ card, executor, store, work, push, extendedCard });
   const handler = replicateTasks(own, { replica, tasks: store });
   const streams = createStreams({ clock });
-  const common = { handler, streams, work };
+  const admission = createAdmission({ tasks: store, limits, messagesPerMinute });
+  const common = { handler, streams, work, admission };
 
   async function cardFor(version: "1.0" | "0.3" | "both", base: string): Promise<unknown> {
     const shown = await parts.card(base);

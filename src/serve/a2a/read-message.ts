@@ -1,5 +1,6 @@
 import { type Message, Role, type Task } from "@a2a-js/sdk";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { bytesLeftOut } from "./tasks/kept-task.ts";
 
 /** What a message asks for. */
 export type Asked =
@@ -25,7 +26,12 @@ export function readMessage(message: Message, task: Task | undefined): Asked {
     .filter((each) => each.trim() !== "")
     .join("\n");
   const isAnswer = data?.["tool"] === undefined && data?.["confirmationId"] !== undefined;
-  const call = isAnswer ? { ...lastCall(task), ...data } : data;
+  const last = isAnswer ? lastRequest(task) : undefined;
+  if (last !== undefined && bytesLeftOut(last) > 0)
+    return invalid(
+      "The call of this task was too large to be stored. Send its tool and arguments again, with the confirmationId.",
+    );
+  const call = isAnswer ? { ...(last && dataOf(last)), ...data } : data;
   if (call !== undefined && call["tool"] !== undefined) return readCall(call);
   if (isAnswer) return invalid(`confirmationId needs the call that it is for. ${HOW}`);
   if (text === "") return invalid(`The message contains no request. ${HOW}`);
@@ -72,10 +78,12 @@ function dataOf({ parts }: Message): Readonly<Record<string, unknown>> | undefin
   return undefined;
 }
 
-/** The last call that the caller asked for in a task. */
-function lastCall(task: Task | undefined): Readonly<Record<string, unknown>> | undefined {
-  const asked = task?.history.filter(({ role }) => role === Role.ROLE_USER).map(dataOf);
-  return asked?.findLast((data) => data?.["tool"] !== undefined);
+/** The last message of a task that asked for a call, or of which not everything was stored. */
+function lastRequest(task: Task | undefined): Message | undefined {
+  return task?.history.findLast(
+    (message) =>
+      message.role === Role.ROLE_USER && (dataOf(message)?.["tool"] !== undefined || bytesLeftOut(message) > 0),
+  );
 }
 
 function invalid(message: string): Asked {

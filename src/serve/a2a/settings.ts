@@ -13,6 +13,8 @@ export interface A2aSettings {
   readonly expose?: readonly string[];
   /** How long a task is kept after its last change, in seconds. */
   readonly taskTtlS: number;
+  /** The most messages that a remote caller can send in a minute. */
+  readonly messagesPerMinute: number;
   readonly pushOrigins: readonly string[];
   /** A reference to the key that signs cards. Without one they are not signed. */
   readonly signingKey?: string;

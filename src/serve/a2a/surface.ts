@@ -27,6 +27,8 @@ export function a2aSurface(context: SurfaceContext): Surface {
     replica,
     ttlMs,
     push: pushes,
+    limits: context.limits,
+    ...(a2a && { messagesPerMinute: a2a.messagesPerMinute }),
     work,
   });
   return {

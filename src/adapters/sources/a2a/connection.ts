@@ -218,7 +218,7 @@ async function* chunksOf({ body }: EgressResponse, agent: Agent): AsyncGenerator
   }
 }
 
-function tooLong({ name, maxAnswerBytes }: Agent, cause?: unknown): ArsenalError {
+export function tooLong({ name, maxAnswerBytes }: Agent, cause?: unknown): ArsenalError {
   const problem = `The agent ${name} answered with more than ${maxAnswerBytes} bytes.`;
   const fix = "Ask for less, or raise max_answer_bytes of the agent.";
   return fixable("RESULT_TOO_LARGE", problem, fix, { field: "maxAnswerBytes", cause });

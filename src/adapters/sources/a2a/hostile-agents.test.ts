@@ -206,6 +206,18 @@ describe("an answer", () => {
     expect(await call(long, { maxAnswerBytes: 524_288 })).toMatchObject({ status: "success" });
   });
 
+  it("in many pieces is bounded by max_answer_bytes as a whole", async () => {
+    let asked = 0;
+    const pieces: Answer = (response, { id, method }) => {
+      const artifacts = [{ artifactId: `piece-${++asked}`, parts: [{ text: "x".repeat(100_000) }] }];
+      const task = { id: "1", status: { state: "TASK_STATE_WORKING" }, artifacts };
+      sendJson(response, { id, result: method === "SendMessage" ? { task } : task });
+    };
+    const { error } = await call(pieces, { maxAnswerBytes: 262_144 });
+    expect(error).toMatchObject({ code: "RESULT_TOO_LARGE" });
+    expect(asked).toBeLessThanOrEqual(4);
+  });
+
   it("that never comes ends with the time of the call", async () => {
     const { status, error } = await call(() => {}, { timeoutMs: 100 });
     expect(status).toBe("timeout");

@@ -3,7 +3,7 @@ import type { Handler, HandlerContext } from "../../../tool/handler.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Security } from "../credentials/security.ts";
-import { type Agent, converse, isUnknownOperation, type Request, type RequestOptions } from "./connection.ts";
+import { type Agent, converse, isUnknownOperation, type Request, type RequestOptions, tooLong } from "./connection.ts";
 import type { Outgoing, Update } from "./messages.ts";
 import { toToolResult } from "./tools-extension.ts";
 import { applyUpdate, type FollowedTask, isSettled, textOf, toAnswer } from "./task-result.ts";
@@ -63,7 +63,7 @@ export function createAgentHandler(
 function createCall(agent: Agent, context: HandlerContext, security: Security) {
   const { clock, name } = agent;
   const signal = AbortSignal.any([context.signal, agent.closing]);
-  const task: FollowedTask = { state: "submitted", said: [], artifacts: new Map() };
+  const task: FollowedTask = { state: "submitted", said: [], artifacts: new Map(), bytes: 0 };
   let reports = 0;
   let follows = agent.streaming;
 
@@ -75,6 +75,7 @@ function createCall(agent: Agent, context: HandlerContext, security: Security) {
 
   function take(update: Update): void {
     applyUpdate(task, update);
+    if (task.bytes > agent.maxAnswerBytes) throw tooLong(agent);
     if (++reports > MAX_REPORTS) return;
     const said = update.kind === "artifact" ? update.artifact.parts : update.kind === "message" ? [] : update.parts;
     const text = textOf(said).slice(0, 500);

@@ -1,5 +1,5 @@
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import type { Part, TaskState, Update } from "./messages.ts";
+import type { Artifact, Part, TaskState, Update } from "./messages.ts";
 
 /** What is known of a task so far, from all its updates. */
 export interface FollowedTask {
@@ -8,7 +8,9 @@ export interface FollowedTask {
   state: TaskState;
   /** What the agent said last. */
   said: readonly Part[];
-  readonly artifacts: Map<string, readonly Part[]>;
+  readonly artifacts: Map<string, Part[]>;
+  /** The bytes that its artifacts take, roughly. An agent may send them in any number of answers. */
+  bytes: number;
 }
 
 /** States in which an agent still works by itself. */
@@ -26,22 +28,46 @@ export function isSettled({ state }: Pick<FollowedTask, "state">): boolean {
 export function applyUpdate(task: FollowedTask, update: Update): void {
   task.taskId = update.taskId ?? task.taskId;
   task.contextId = update.contextId ?? task.contextId;
-  if (update.kind === "artifact") {
-    const { id, parts } = update.artifact;
-    task.artifacts.set(id, update.append ? joined(task.artifacts.get(id) ?? [], parts) : parts);
-    return;
-  }
+  if (update.kind === "artifact") return addArtifact(task, update.artifact, update.append);
   task.said = update.parts;
   task.state = update.kind === "message" ? "completed" : update.state;
-  if (update.kind === "task") for (const { id, parts } of update.artifacts) task.artifacts.set(id, parts);
+  if (update.kind === "task") for (const artifact of update.artifacts) addArtifact(task, artifact, false);
 }
 
-/** The pieces of a text that comes in several updates belong together. */
-function joined(before: readonly Part[], after: readonly Part[]): readonly Part[] {
+function addArtifact(task: FollowedTask, { id, parts }: Artifact, append: boolean): void {
+  const before = task.artifacts.get(id);
+  task.bytes += sizeOf(parts);
+  if (append && before !== undefined) return join(before, parts);
+  task.bytes += id.length - (before === undefined ? 0 : sizeOf(before) + id.length);
+  task.artifacts.set(id, [...parts]);
+}
+
+/** Adds parts to an artifact. The pieces of a text that comes in several updates belong together. */
+function join(before: Part[], [first, ...rest]: readonly Part[]): void {
   const last = before.at(-1);
-  const [first, ...rest] = after;
-  if (last?.kind !== "text" || first?.kind !== "text") return [...before, ...after];
-  return [...before.slice(0, -1), { kind: "text", text: last.text + first.text }, ...rest];
+  if (first === undefined) return;
+  if (last?.kind === "text" && first.kind === "text")
+    before[before.length - 1] = { kind: "text", text: last.text + first.text };
+  else before.push(first);
+  for (const part of rest) before.push(part);
+}
+
+/** A part takes some bytes of its own. */
+const PART_BYTES = 64;
+
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((total, part) => total + PART_BYTES + contentSize(part), 0);
+}
+
+function contentSize(part: Part): number {
+  switch (part.kind) {
+    case "text":
+      return part.text.length;
+    case "data":
+      return JSON.stringify(part.data)?.length ?? 0;
+    case "file":
+      return (part.url ?? part.base64 ?? "").length;
+  }
 }
 
 /**

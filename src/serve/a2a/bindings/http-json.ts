@@ -25,7 +25,9 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { answerText } from "../../http/answer.ts";
 import type { HttpExchange } from "../../surface.ts";
 import { retryAfter, shuttingDown, type Work } from "../../work.ts";
+import { type Admission, limitRefusal } from "../admission.ts";
 import { type A2aVersion, toCallContext } from "../call-context.ts";
+import { checkRequest } from "../request-limits.ts";
 import { unsupportedVersion, versionOf } from "./json-rpc.ts";
 import { CODEC_03 } from "./http-json-03.ts";
 import type { Streams } from "./stream.ts";
@@ -70,10 +72,11 @@ export function createHttpJson(parts: {
   readonly handler: TaskHandler;
   readonly streams: Streams;
   readonly work: Work;
+  readonly admission: Admission;
   /** What stands before the operations' own paths: `/a2a/v1`. */
   readonly base: string;
 }): (exchange: HttpExchange) => Promise<void> {
-  const { handler, streams, work, base } = parts;
+  const { handler, streams, work, admission, base } = parts;
   const bindings = {
     "1.0": { ...CODEC_10, operations: { ...operationsOf(handler, CODEC_10), "GET /tasks": listTasks(handler) } },
     "0.3": { ...CODEC_03, operations: operationsOf(handler, CODEC_03) },
@@ -88,7 +91,12 @@ export function createHttpJson(parts: {
     const answer = (status: number, body: unknown, headers = {}): void =>
       answerText(response, status, JSON.stringify(body), { ...headers, "content-type": contentType });
     const toError = (error: unknown): unknown => binding.errorBody(error, restStatusFor(error));
-    const refuse = (error: unknown): void => answer(restStatusFor(error), toError(error));
+    const refuse = (error: unknown): void => {
+      const limited = limitRefusal(error);
+      if (limited === undefined) return answer(restStatusFor(error), toError(error));
+      // The body may not have been read.
+      answer(429, binding.errorBody(limited.error, 429), { ...limited.headers, connection: "close" });
+    };
 
     if (version === undefined) return refuse(unsupportedVersion(asked));
     const found = findOperation(request.method ?? "", url.pathname.slice(base.length), binding.operations);
@@ -99,8 +107,11 @@ export function createHttpJson(parts: {
     if (work.draining && found.name.startsWith("POST /message:"))
       return answer(503, binding.errorBody(new Error(shuttingDown().message), 503), retryAfter(work));
     try {
+      admission.enter(exchange);
+      const context = toCallContext(exchange, version);
+      if (found.name.startsWith("POST /message:")) await admission.takeMessage(exchange, context);
       const given = await found.run({
-        context: toCallContext(exchange, version),
+        context,
         taskId: found.taskId,
         configId: found.configId,
         query: url.searchParams,
@@ -155,6 +166,7 @@ async function bodyOf({ request, ...exchange }: HttpExchange): Promise<Readonly<
   }
   if (body.value === null) return {};
   if (!isPlainObject(body.value)) throw new RequestMalformedError("The body must be an object.");
+  checkRequest(body.value);
   return body.value;
 }
 
@@ -225,7 +237,10 @@ const CODEC_10: HttpCodec = {
   readConfig: (body, taskId) => TaskPushNotificationConfig.fromJSON({ ...body, taskId }),
   config: TaskPushNotificationConfig.toJSON,
   configs: ListTaskPushNotificationConfigsResponse.toJSON,
-  errorBody: toRestErrorBody,
+  errorBody(error, status) {
+    const body = toRestErrorBody(error, status);
+    return status === 429 ? { error: { ...body.error, status: "RESOURCE_EXHAUSTED" } } : body;
+  },
 };
 
 /** Lists tasks, which only 1.0 can. */

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { isLegacyJsonRpcMethod } from "@a2a-js/sdk/compat/v0_3";
 import { A2A_ERROR_CODE, ContentTypeNotSupportedError, VersionNotSupportedError } from "@a2a-js/sdk/errors";
@@ -6,7 +7,9 @@ import { isPlainObject } from "../../../tool/json-schema.ts";
 import { answerJson, refuseMethod } from "../../http/answer.ts";
 import type { HttpExchange } from "../../surface.ts";
 import { retryAfter, shuttingDown, type Work } from "../../work.ts";
+import { type Admission, limitRefusal } from "../admission.ts";
 import { type A2aVersion, toCallContext } from "../call-context.ts";
+import { checkRequest, MOST_ID_LENGTH } from "../request-limits.ts";
 import type { Streams } from "./stream.ts";
 import type { TaskHandler } from "../tasks/task-handler.ts";
 import { createTasksSend, isTasksSend } from "./tasks-send.ts";
@@ -31,8 +34,9 @@ export function createJsonRpc(parts: {
   readonly handler: TaskHandler;
   readonly streams: Streams;
   readonly work: Work;
+  readonly admission: Admission;
 }): (exchange: HttpExchange) => Promise<void> {
-  const { handler, streams, work } = parts;
+  const { handler, streams, work, admission } = parts;
   const current = new JsonRpcTransportHandler(handler);
   const legacy = new LegacyJsonRpcTransportHandler(handler);
   const tasksSend = createTasksSend(handler);
@@ -40,6 +44,12 @@ export function createJsonRpc(parts: {
   return async (exchange) => {
     const { request, response } = exchange;
     if (request.method !== "POST") return refuseMethod(response, "POST");
+    try {
+      admission.enter(exchange);
+    } catch (error) {
+      // The body is not read.
+      return refuse(response, null, error, { connection: "close" });
+    }
     const body = await exchange.json();
     if ("refused" in body) {
       const { status, code, message } = body.refused;
@@ -52,7 +62,7 @@ export function createJsonRpc(parts: {
     const { value } = body;
     if (!isRequest(value)) {
       const id = isPlainObject(value) && isId(value["id"]) ? value["id"] : null;
-      const message = "This is not a JSON-RPC 2.0 request.";
+      const message = `This is not a JSON-RPC 2.0 request, or its id is longer than ${MOST_ID_LENGTH} characters.`;
       // Clients expect errors of JSON-RPC with 200. What is not even an object is not JSON-RPC.
       const status = isPlainObject(value) ? 200 : 400;
       return answerJson(response, status, failure(id, { code: A2A_ERROR_CODE.INVALID_REQUEST, message }));
@@ -69,23 +79,40 @@ export function createJsonRpc(parts: {
       return answerJson(response, 200, failure(id, JsonRpcTransportHandler.mapToJSONRPCError(error)));
     }
     const context = toCallContext(exchange, version);
+    const toError = version === "1.0" ? toCurrentError : toOlderError;
+    try {
+      checkRequest(value["params"]);
+      if (BEGIN.has(method)) await admission.takeMessage(exchange, context);
+    } catch (error) {
+      return refuse(response, id, error, {}, toError);
+    }
     const answered = await (isTasksSend(asked)
       ? tasksSend(asked, context)
       : (version === "1.0" ? current : legacy).handle(asked, context));
     if (!(Symbol.asyncIterator in answered)) return answerJson(response, 200, answered);
-    const toError = (error: unknown): unknown =>
-      failure(
-        id,
-        version === "1.0"
-          ? JsonRpcTransportHandler.mapToJSONRPCError(error)
-          : LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error),
-      );
+    const toBody = (error: unknown): unknown => failure(id, toError(error));
     try {
-      await streams.answer(exchange, answered, toError);
+      await streams.answer(exchange, answered, toBody);
     } catch (error) {
-      answerJson(response, 200, toError(error));
+      answerJson(response, 200, toBody(error));
     }
   };
+}
+
+const toCurrentError = (error: unknown): object => JsonRpcTransportHandler.mapToJSONRPCError(error);
+const toOlderError = (error: unknown): object => LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error);
+
+/** Refuses a request before it is worked on: with 429 if the caller has reached a limit. */
+function refuse(
+  response: HttpExchange["response"],
+  id: string | number | null,
+  error: unknown,
+  headers: OutgoingHttpHeaders,
+  toError: (error: unknown) => object = toCurrentError,
+): void {
+  const limited = limitRefusal(error);
+  if (limited === undefined) return answerJson(response, 200, failure(id, toError(error)), headers);
+  answerJson(response, 429, failure(id, toError(limited.error)), { ...headers, ...limited.headers });
 }
 
 /** The version that a header asks for, or the default if there is none; undefined if it is not served. `1.0.1` is 1.0. */
@@ -122,8 +149,10 @@ function isRequest(value: unknown): value is RpcRequest {
   return isId(id) && typeof method === "string" && method !== "";
 }
 
+/** An id is repeated with everything that is answered. */
 function isId(id: unknown): id is string | number | null {
-  return id === null || typeof id === "string" || Number.isInteger(id);
+  if (typeof id === "string") return id.length <= MOST_ID_LENGTH;
+  return id === null || Number.isInteger(id);
 }
 
 function failure(id: string | number | null, error: object): object {

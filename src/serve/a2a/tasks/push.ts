@@ -12,11 +12,12 @@ import { isArsenalError } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import { checkUrl } from "../../../guard/egress/check-url.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { sha256 } from "../../../tool/crypto.ts";
+import { createShares } from "../../../tool/shares.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Replica } from "../../mcp/replica.ts";
 import { ownerIn } from "../call-context.ts";
 import type { A2aOutside, A2aSettings } from "../settings.ts";
+import { bookAttachment, holderOf, pushKey } from "./task-index.ts";
 
 /** What the gateway tells others about tasks. */
 export interface Pushes {
@@ -33,13 +34,24 @@ interface Stored {
 }
 
 const MOST_CONFIGS = 10;
+/** All configurations of a task together, sealed. */
+const MOST_CONFIG_BYTES = 32 * 1024;
 const MOST_URL_LENGTH = 2_000;
+/** Notifications that wait for their turn or an answer. */
+const WAITING = { count: 5_000, bytes: 32 * 1024 * 1024, perCaller: { count: 1_000, bytes: 8 * 1024 * 1024 } };
 const ATTEMPT_MS = 5_000;
 /** How long to wait before each further attempt. */
 const PAUSES_MS: readonly number[] = [1_000, 5_000];
 const CLOSING_MS = 1_000;
 
 const SERIALIZERS = { "1.0": new V1PushNotificationSerializer(), "0.3": new V03PushNotificationSerializer() };
+type Version = keyof typeof SERIALIZERS;
+const versionOf = (wireVersion: string): Version => (wireVersion === "0.3" ? "0.3" : "1.0");
+
+interface Notification {
+  readonly body: string;
+  readonly contentType: string;
+}
 
 /** Notifies the addresses that callers gave about their tasks, in order, through the egress guard. Failures are reported as events. */
 export function createPushes(
@@ -53,11 +65,11 @@ export function createPushes(
   const { documents } = state;
   const origins = new Set(settings.pushOrigins.map((origin) => URL.parse(origin)?.origin));
   const underWay = new Map<string, Promise<void>>();
+  const waiting = createShares(WAITING);
   const closing = new AbortController();
 
   const isTrusted = (url: string | URL): boolean => origins.has(new URL(url).origin);
-  const keyOf = (taskId: string, context: ServerCallContext): string =>
-    `a2a/push/${sha256(ownerIn(context), "base64url")}/${sha256(taskId, "base64url")}`;
+  const keyOf = (taskId: string, context: ServerCallContext): string => pushKey(ownerIn(context), taskId);
   /** Configurations hold credentials: they are sealed, each list for its task. */
   const bindingOf = (key: string) => ({ principal: { id: key }, plane: "a2a", method: "push", params: {} });
 
@@ -69,11 +81,24 @@ export function createPushes(
     return { stored: (opened?.["stored"] as readonly Stored[] | undefined) ?? [], version: entry?.version ?? "absent" };
   }
 
-  async function change(key: string, by: (stored: readonly Stored[]) => readonly Stored[]): Promise<void> {
+  async function change(
+    taskId: string,
+    context: ServerCallContext,
+    by: (stored: readonly Stored[]) => readonly Stored[],
+  ): Promise<void> {
+    const owner = ownerIn(context);
+    const key = pushKey(owner, taskId);
     for (;;) {
       const { stored, version } = await read(key);
       const sealed = seal.seal({ stored: by(stored) }, bindingOf(key), ttlMs);
-      if (await documents.set(key, sealed, { ifVersion: version, expiresAt: clock.now() + ttlMs })) return;
+      const bytes = sealed.length;
+      if (bytes > MOST_CONFIG_BYTES)
+        throw new RequestMalformedError(
+          `The push notification configs of this task take ${bytes} bytes; the most is ${MOST_CONFIG_BYTES}. Delete one, or give shorter credentials.`,
+        );
+      const expiresAt = clock.now() + ttlMs;
+      await bookAttachment(documents, "push", { owner, taskId, bytes, expiresAt });
+      if (await documents.set(key, sealed, { ifVersion: version, expiresAt })) return;
     }
   }
 
@@ -86,7 +111,7 @@ export function createPushes(
         config: TaskPushNotificationConfig.fromJSON(TaskPushNotificationConfig.toJSON(config)),
         wireVersion: context.requestedVersion,
       };
-      await change(keyOf(taskId, context), (stored) => {
+      await change(taskId, context, (stored) => {
         const others = stored.filter((each) => each.config.id !== config.id);
         if (others.length >= MOST_CONFIGS)
           throw new RequestMalformedError(
@@ -97,17 +122,12 @@ export function createPushes(
     },
     load: async (taskId, context) => (await read(keyOf(taskId, context))).stored.map(({ config }) => config),
     async delete(taskId, context, configId) {
-      await change(keyOf(taskId, context), (stored) =>
-        stored.filter(({ config }) => config.id !== (configId ?? taskId)),
-      );
+      await change(taskId, context, (stored) => stored.filter(({ config }) => config.id !== (configId ?? taskId)));
     },
   };
 
   /** One attempt. Says whether another may succeed. */
-  async function post(
-    config: TaskPushNotificationConfig,
-    sent: { body: string; contentType: string },
-  ): Promise<Attempt> {
+  async function post(config: TaskPushNotificationConfig, sent: Notification): Promise<Attempt> {
     const timeout = new AbortController();
     const stopTimer = clock.after(ATTEMPT_MS, () => timeout.abort(), { background: true });
     try {
@@ -129,20 +149,16 @@ export function createPushes(
     }
   }
 
-  async function deliver(
-    { config, wireVersion }: Stored,
-    event: StreamResponse,
-    task: Task | undefined,
-  ): Promise<void> {
-    const sent = (wireVersion === "0.3" ? SERIALIZERS["0.3"] : SERIALIZERS["1.0"]).serialize(event, task);
+  const report = ({ taskId, url }: TaskPushNotificationConfig, attempts: number, message: string): void =>
+    emit("push-failed", { taskId, origin: new URL(url).origin, attempts, message });
+
+  async function deliver(config: TaskPushNotificationConfig, sent: Notification): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       const outcome = await post(config, sent);
       if (outcome === "delivered") return;
       const pauseMs = PAUSES_MS[attempt];
       if (!outcome.mayRetry || pauseMs === undefined || closing.signal.aborted) {
-        const { origin } = new URL(config.url);
-        emit("push-failed", { taskId: config.taskId, origin, attempts: attempt + 1, message: outcome.why });
-        return;
+        return report(config, attempt + 1, outcome.why);
       }
       await pause(pauseMs, clock, { signal: closing.signal, background: true }).catch(() => {});
     }
@@ -150,13 +166,32 @@ export function createPushes(
 
   async function sendAfter(
     earlier: Promise<void> | undefined,
-    key: string,
+    { key, owner }: { readonly key: string; readonly owner: string },
     event: StreamResponse,
     task: Task | undefined,
   ): Promise<void> {
-    await earlier;
     const { stored } = await read(key);
-    await Promise.all(stored.map((each) => deliver(each, event, task)));
+    const [first] = stored;
+    if (first === undefined) return earlier;
+    const bodies = new Map<Version, Notification>();
+    for (const { wireVersion } of stored) {
+      const version = versionOf(wireVersion);
+      if (!bodies.has(version)) bodies.set(version, SERIALIZERS[version].serialize(event, task));
+    }
+    const bytes = [...bodies.values()].reduce((total, { body }) => total + body.length, 0);
+    const share = waiting.take(holderOf(owner), { bytes });
+    if (share === undefined) return report(first.config, 0, "too many notifications of this caller wait already");
+    try {
+      await earlier;
+      await Promise.all(
+        stored.map(async ({ config, wireVersion }) => {
+          const sent = bodies.get(versionOf(wireVersion));
+          if (sent !== undefined) await deliver(config, sent);
+        }),
+      );
+    } finally {
+      share.release();
+    }
   }
 
   return {
@@ -166,9 +201,7 @@ export function createPushes(
         const taskId = taskIdOf(event);
         if (taskId === "") return;
         const key = keyOf(taskId, context);
-        // The task goes on changing while earlier notifications are on their way.
-        const snapshot = task && structuredClone(task);
-        const settled = sendAfter(underWay.get(key), key, event, snapshot)
+        const settled = sendAfter(underWay.get(key), { key, owner: ownerIn(context) }, event, task)
           .catch(() => undefined)
           .finally(() => {
             if (underWay.get(key) === settled) underWay.delete(key);

@@ -1,13 +1,16 @@
 import {
   type AgentCard,
+  type Artifact,
   type Message,
   type SendMessageRequest,
   type StreamResponse,
   type Task,
+  type TaskArtifactUpdateEvent,
   TaskState,
 } from "@a2a-js/sdk";
 import {
   A2AError,
+  ContentTypeNotSupportedError,
   InvalidAgentResponseError,
   RequestMalformedError,
   TaskNotFoundError,
@@ -21,20 +24,22 @@ import {
   type PushNotificationSender,
   type PushNotificationStore,
   type ServerCallContext,
-  type TaskStore,
 } from "@a2a-js/sdk/server";
 import { isArsenalError } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
 import type { Work } from "../../work.ts";
 import { stateOf, taskKey } from "../call-context.ts";
 import { createEventQueue, type EventQueue } from "../../event-queue.ts";
 import { createFollowers } from "./followers.ts";
+import { cutMessage } from "./kept-task.ts";
+import type { SharedTasks } from "./task-store.ts";
 
 /** What tasks are made of. */
 export interface TaskParts {
   /** What the agent can do, and the interfaces it has. */
   readonly card: AgentCard;
   readonly executor: AgentExecutor;
-  readonly store: TaskStore;
+  readonly store: SharedTasks;
   readonly work: Work;
   readonly push?: { readonly store: PushNotificationStore; readonly sender: PushNotificationSender } | undefined;
   /** The card for callers that are known. */
@@ -56,14 +61,14 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   const base = new DefaultRequestHandler(
     card,
     store,
-    executor,
+    withWholeMessage(executor),
     buses,
     push?.store,
     push?.sender,
     extendedCard,
     undefined,
     // A task that waits for input is continued by a new run, here or in another process.
-    { keepBusAliveStates: [], validateInputModes: true },
+    { keepBusAliveStates: [] },
   );
   const followers = createFollowers();
   const forever = new AbortController().signal;
@@ -76,12 +81,19 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     answered?: Promise<void>,
   ): EventQueue<StreamResponse> {
     const queue = createEventQueue<StreamResponse>();
+    const state = stateOf(context);
+    const { run: share } = state;
+    delete state.run;
+    const { message } = params;
+    // The SDK copies and stores the message it gets several times over, so it gets what is kept of it.
+    const kept = message && cutMessage(message);
+    if (kept !== message) state.message = message;
     void work
       .run(forever, async (signal) => {
-        stateOf(context).signal = signal;
+        state.signal = signal;
         let key = taskKey(params.message?.taskId ?? "", context);
         try {
-          for await (const event of base.sendMessageStream(params, context)) {
+          for await (const event of base.sendMessageStream({ ...params, message: kept }, context)) {
             if (event.payload?.$case === "task") underWay.add((key = taskKey(event.payload.value.id, context)));
             queue.push(event);
             followers.tell(event, context);
@@ -92,15 +104,17 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
         queue.end();
         await answered;
       })
-      .then(queue.end, queue.fail);
+      .then(queue.end, queue.fail)
+      .finally(() => share?.release());
     return queue;
   }
 
   /** Refuses a message that says nothing, or that goes to a task that still runs. */
   async function checkMessage(params: SendMessageRequest, context: ServerCallContext): Promise<void> {
     if (!params.message?.parts.length) throw new RequestMalformedError("message.parts needs at least one part.");
+    checkMediaTypes(params.message, card.defaultInputModes);
     checkHistoryLength(params.configuration);
-    const taskId = params.message?.taskId;
+    const { taskId } = params.message;
     if (taskId === undefined || taskId === "" || !isRunning(taskId, context)) return;
     if ((await store.load(taskId, context)) === undefined) throw new TaskNotFoundError(`Task not found: ${taskId}`);
     throw new UnsupportedOperationError(`Task ${taskId} is still running. Wait until it ends, or cancel it.`);
@@ -113,9 +127,11 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   ): Promise<Message | Task> {
     const returnsAtOnce = configuration?.returnImmediately === true;
     let taskId: string | undefined;
+    const made = new Map<string, Artifact>();
     for await (const { payload } of queue.events()) {
       if (payload?.$case === "message") return payload.value;
       if (payload?.$case === "task") taskId = payload.value.id;
+      if (payload?.$case === "artifactUpdate") collect(made, payload.value);
       const needsSignIn =
         payload?.$case === "statusUpdate" && payload.value.status?.state === TaskState.TASK_STATE_AUTH_REQUIRED;
       if (returnsAtOnce || needsSignIn) break;
@@ -123,7 +139,10 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     const task = taskId === undefined ? undefined : await store.load(taskId, context);
     if (task === undefined) throw new InvalidAgentResponseError("The agent ended without an answer.");
     const length = configuration?.historyLength;
-    return length === undefined ? task : { ...task, history: length <= 0 ? [] : task.history.slice(-length) };
+    // The store has only the beginning of what is too large to keep.
+    const artifacts = task.artifacts.map((artifact) => made.get(artifact.artifactId) ?? artifact);
+    const answer = { ...task, artifacts };
+    return length === undefined ? answer : { ...answer, history: length <= 0 ? [] : task.history.slice(-length) };
   }
 
   // A run is over once its last event is stored, which is after its executor has returned.
@@ -178,6 +197,41 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     listTaskPushNotificationConfigs: (...given) => shown(base.listTaskPushNotificationConfigs(...given)),
     deleteTaskPushNotificationConfig: (...given) => shown(base.deleteTaskPushNotificationConfig(...given)),
   };
+}
+
+/** Hands an executor the message as it was sent, not as it is kept. */
+function withWholeMessage(executor: AgentExecutor): AgentExecutor {
+  return {
+    execute(request, bus) {
+      const state = stateOf(request.context);
+      const { taskId, contextId } = request;
+      if (state.message !== undefined) request.request.message = { ...state.message, taskId, contextId };
+      delete state.message;
+      return executor.execute(request, bus);
+    },
+    cancelTask: (...given) => executor.cancelTask(...given),
+  };
+}
+
+/** Adds what an event says of an artifact to the whole of it. An artifact that began earlier is not collected: the store has it. */
+function collect(made: Map<string, Artifact>, { artifact, append }: TaskArtifactUpdateEvent): void {
+  if (artifact === undefined) return;
+  const { artifactId, parts, metadata } = artifact;
+  const before = made.get(artifactId);
+  if (!append) made.set(artifactId, { ...artifact, parts: [...parts] });
+  else if (before !== undefined) {
+    before.parts.push(...parts);
+    before.metadata = metadata ?? before.metadata;
+  }
+}
+
+/** Refuses parts of a type that the agent does not read. */
+function checkMediaTypes({ parts }: Message, read: readonly string[]): void {
+  const other = parts.find(({ mediaType }) => mediaType !== "" && !read.includes(mediaType));
+  if (read.length === 0 || other === undefined) return;
+  throw new ContentTypeNotSupportedError(
+    `Media type ${showValue(other.mediaType)} is not supported. Supported media types: ${read.join(", ")}.`,
+  );
 }
 
 function checkHistoryLength(given: { readonly historyLength?: number | undefined } | undefined): void {

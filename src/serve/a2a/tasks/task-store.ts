@@ -3,54 +3,39 @@ import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext, TaskStore } from "@a2a-js/sdk/server";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
-import { sha256 } from "../../../tool/crypto.ts";
 import type { Replica } from "../../mcp/replica.ts";
-import { ownerIn } from "../call-context.ts";
+import { ownerContext, ownerIn } from "../call-context.ts";
 import { agentMessage, textPart } from "../events.ts";
+import { MOST_ID_LENGTH } from "../request-limits.ts";
+import { cutTask } from "./kept-task.ts";
+import { createTaskIndex, isActiveState, isLastState, placeOf, type TaskEntry, TASKS } from "./task-index.ts";
 
 /** Tasks in the shared state: any process reads a task, whichever runs it. */
 export interface SharedTasks extends TaskStore {
   /** The process that runs a task; undefined if none does, or this one. */
   runnerOf(taskId: string, context: ServerCallContext): Promise<string | undefined>;
+  /** Makes room for another task of the caller. Rejects with `RATE_LIMITED` if all that could go still run. */
+  makeRoom(context: ServerCallContext): Promise<void>;
 }
 
-/** What is kept of a task. */
-interface Kept {
+/** A stored task. */
+interface StoredTask {
   readonly task: unknown;
   /** The process that runs it. Omitted once it rests. */
   readonly runner?: string;
 }
 
-const PREFIX = "a2a/task/";
-
-/** Bounds of what one caller can make the gateway keep. */
-const MOST_TASKS = 1_000;
-const MOST_BYTES = 4 * 1024 * 1024;
-const MOST_MESSAGES = 100;
-/** New tasks of one process between two looks whether their caller has too many. */
-const TASKS_A_LOOK = 50;
-
-const ACTIVE: ReadonlySet<TaskState | undefined> = new Set([
-  TaskState.TASK_STATE_SUBMITTED,
-  TaskState.TASK_STATE_WORKING,
-]);
-const ENDED: ReadonlySet<TaskState | undefined> = new Set([
-  TaskState.TASK_STATE_COMPLETED,
-  TaskState.TASK_STATE_FAILED,
-  TaskState.TASK_STATE_CANCELED,
-  TaskState.TASK_STATE_REJECTED,
-]);
-
-function isActive({ status }: Pick<Task, "status">): boolean {
-  return ACTIVE.has(status?.state);
-}
+/** Tasks that one page lists, in bytes. It has at least one task. */
+const MOST_PAGE_BYTES = 1024 * 1024;
+/** Running tasks whose line in the index is known. */
+const MOST_WRITTEN = 2_000;
 
 /** True for a task in a state that it never leaves. */
 export function hasEnded({ status }: Pick<Task, "status">): boolean {
-  return ENDED.has(status?.state);
+  return isLastState(status?.state);
 }
 
-/** Keeps tasks by their owner. A task is forgotten `ttlMs` after its last change; the oldest ended ones sooner, if there are too many. */
+/** Keeps tasks by their owner. A task is forgotten `ttlMs` after its last change, and ended ones sooner if there are too many. */
 export function createSharedTasks(
   replica: Replica,
   options: {
@@ -62,44 +47,95 @@ export function createSharedTasks(
 ): SharedTasks {
   const { ttlMs, isRunning = () => true, clock = systemClock } = options;
   const { documents } = replica.state;
-  const keyOf = (taskId: string, context: ServerCallContext): string =>
-    `${ownerKey(context)}${sha256(taskId, "base64url")}`;
+  const index = createTaskIndex(replica, {
+    isRunning: (taskId, owner) => isRunning(taskId, ownerContext(owner)),
+    clock,
+  });
   const expiresAt = (): number => clock.now() + ttlMs;
-  let created = 0;
+  /** What the index says of running tasks, by place. */
+  const written = new Map<string, Pick<TaskEntry, "state" | "bytes"> & { readonly at: number }>();
+  let adopting: Promise<void> | undefined;
+
+  /** Stores a task with its line in the index. False if `ifVersion` does not hold. */
+  async function write(
+    task: Task,
+    { owner, place, runner }: { readonly owner: string; readonly place: string; readonly runner?: string | undefined },
+    ifVersion?: number,
+  ): Promise<boolean> {
+    const { json, bytes } = cutTask(task);
+    const stored: StoredTask = { task: json, ...(runner !== undefined && { runner }) };
+    const known = written.get(place);
+    const state = task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
+    const now = clock.now();
+    // What a running task reports changes nothing that the index is for, as long as it is small.
+    const isCurrent = known?.state === state && bytes <= 2 * known.bytes && now - known.at < ttlMs / 2;
+    const putEntry = async (): Promise<void> => {
+      if (isCurrent) return;
+      const { id, contextId, status } = task;
+      const entry = { id, contextId, state, timestamp: status?.timestamp ?? "", bytes, owner };
+      await index.put(place, { ...entry, ...(runner !== undefined && { runner }) }, expiresAt());
+    };
+    const setTask = (): Promise<boolean> =>
+      documents.set(`${TASKS}${place}`, stored, {
+        expiresAt: expiresAt(),
+        ...(ifVersion !== undefined && { ifVersion }),
+      });
+    if (ifVersion === undefined) await Promise.all([setTask(), putEntry()]);
+    else if (await setTask()) await putEntry();
+    else return false;
+
+    if (!isCurrent) written.delete(place);
+    if (!isCurrent && isActiveState(state)) {
+      const [oldest] = written.keys();
+      if (written.size >= MOST_WRITTEN && oldest !== undefined) written.delete(oldest);
+      written.set(place, { state, bytes, at: now });
+    }
+    const more = bytes - (known?.bytes ?? 0);
+    if (!isCurrent && more > 0 && index.grew(owner, more)) await index.makeRoom(owner).catch(() => {});
+    return true;
+  }
 
   async function read(
     taskId: string,
     context: ServerCallContext,
   ): Promise<{ readonly task: Task; readonly runner: string | undefined } | undefined> {
-    const key = keyOf(taskId, context);
-    const entry = await documents.get(key);
+    const owner = ownerIn(context);
+    const place = placeOf(owner, taskId);
+    const entry = await documents.get(`${TASKS}${place}`);
     if (entry === undefined) return undefined;
-    const { task: json, runner } = entry.value as Kept;
+    const { task: json, runner } = entry.value as StoredTask;
     const task = Task.fromJSON(json);
-    if (runner === undefined || !isActive(task)) return { task, runner: undefined };
+    if (runner === undefined || !isActiveState(task.status?.state)) return { task, runner: undefined };
     if (runner === replica.id) {
       // A task that is only submitted is about to run. One that works nowhere could not be stored when it ended.
       const isLost = task.status?.state === TaskState.TASK_STATE_WORKING && !isRunning(taskId, context);
       if (!isLost) return { task, runner: undefined };
     } else if (await replica.isPresent(runner)) return { task, runner };
     const failed = { ...task, status: lostStatus(task, clock) };
-    const kept = await documents.set(
-      key,
-      { task: Task.toJSON(failed) },
-      { ifVersion: entry.version, expiresAt: expiresAt() },
-    );
-    return kept ? { task: failed, runner: undefined } : read(taskId, context);
+    const isKept = await write(failed, { owner, place }, entry.version);
+    return isKept ? { task: failed, runner: undefined } : read(taskId, context);
   }
 
-  /** Forgets the oldest ended tasks of an owner who has too many. */
-  async function prune(context: ServerCallContext): Promise<void> {
-    const all = await documents.list(ownerKey(context));
-    const ended = all
-      .map(({ key, value }) => ({ key, task: Task.fromJSON((value as Kept).task) }))
-      .filter(({ task }) => hasEnded(task))
-      .sort((left, right) => (order(left.task) < order(right.task) ? -1 : 1));
-    const excess = all.length - MOST_TASKS;
-    for (const { key } of ended.slice(0, Math.max(0, excess))) await documents.delete(key);
+  /** Adds tasks to the index that an earlier release stored without it, cut to what is kept now. One at a time: they may be large. */
+  async function adopt(): Promise<void> {
+    for (const place of await index.missing()) {
+      const key = `${TASKS}${place}`;
+      const entry = await documents.get(key);
+      if (entry === undefined) continue;
+      const { task: json, runner } = entry.value as StoredTask;
+      const task = Task.fromJSON(json);
+      if (task.id.length > MOST_ID_LENGTH) await documents.delete(key, { ifVersion: entry.version });
+      else await write(task, { owner: "", place, runner }, entry.version);
+    }
+  }
+
+  /** Runs once in a process. If it fails, the next request tries again. */
+  function adopted(): Promise<void> {
+    adopting ??= adopt().catch((error: unknown) => {
+      adopting = undefined;
+      throw error;
+    });
+    return adopting;
   }
 
   return {
@@ -109,56 +145,51 @@ export function createSharedTasks(
     async runnerOf(taskId, context) {
       return (await read(taskId, context))?.runner;
     },
+    async makeRoom(context) {
+      await adopted();
+      await index.makeRoom(ownerIn(context));
+    },
     async save(task, context) {
-      const isNew = task.status?.state === TaskState.TASK_STATE_SUBMITTED;
-      if (isNew && ++created % TASKS_A_LOOK === 0) await prune(context);
-      if (isActive(task)) await replica.enter();
-      const kept: Kept = { task: bounded(task), ...(isActive(task) && { runner: replica.id }) };
-      await documents.set(keyOf(task.id, context), kept, { expiresAt: expiresAt() });
+      const isActive = isActiveState(task.status?.state);
+      if (isActive) await replica.enter();
+      const owner = ownerIn(context);
+      await write(task, { owner, place: placeOf(owner, task.id), runner: isActive ? replica.id : undefined });
     },
     async list(params, context) {
-      const entries = await documents.list(ownerKey(context));
-      return page(
-        entries.map(({ value }) => Task.fromJSON((value as Kept).task)),
-        params,
-      );
+      await adopted();
+      const { pageSize = 50, pageToken, includeArtifacts = false } = params;
+      const matching = select(await index.of(ownerIn(context)), params);
+      const from = pageToken ? readToken(pageToken) : undefined;
+      const rest = from === undefined ? matching : matching.filter((entry) => order(entry) < from);
+      const tasks: Task[] = [];
+      let bytes = 0;
+      let last: TaskEntry | undefined;
+      for (const entry of rest) {
+        bytes += entry.bytes;
+        if (tasks.length >= pageSize || (tasks.length > 0 && bytes > MOST_PAGE_BYTES)) break;
+        last = entry;
+        const task = (await read(entry.id, context))?.task;
+        if (task !== undefined) tasks.push(includeArtifacts ? task : { ...task, artifacts: [] });
+      }
+      const nextPageToken = last === undefined || last === rest.at(-1) ? "" : toToken(order(last));
+      return { tasks, nextPageToken, pageSize, totalSize: matching.length } satisfies ListTasksResponse;
     },
   };
 }
 
-/** A task as JSON, without what makes it larger than is kept. */
-function bounded(task: Task): unknown {
-  const history = task.history.length <= MOST_MESSAGES ? task.history : task.history.slice(-MOST_MESSAGES);
-  const json = Task.toJSON({ ...task, history });
-  const size = Buffer.byteLength(JSON.stringify(json));
-  if (size <= MOST_BYTES) return json;
-  const note = textPart(`This was left out: the task is larger than ${MOST_BYTES} bytes.`);
-  const artifacts = task.artifacts.map((artifact) => ({ ...artifact, parts: [note] }));
-  return Task.toJSON({ ...task, history: [], artifacts });
-}
-
-function page(tasks: readonly Task[], params: ListTasksRequest): ListTasksResponse {
-  const { contextId, status, pageSize = 50, pageToken, statusTimestampAfter, includeArtifacts = false } = params;
+/** The tasks that a request asks for, newest first. */
+function select(entries: readonly TaskEntry[], params: ListTasksRequest): readonly TaskEntry[] {
+  const { contextId, status, statusTimestampAfter } = params;
   const after = statusTimestampAfter ? Date.parse(statusTimestampAfter) : undefined;
-  const matching = tasks
-    .filter((task) => !contextId || task.contextId === contextId)
-    .filter((task) => !status || task.status?.state === status)
-    .filter((task) => after === undefined || Date.parse(task.status?.timestamp ?? "") > after)
+  return entries
+    .filter((entry) => !contextId || entry.contextId === contextId)
+    .filter((entry) => !status || entry.state === status)
+    .filter((entry) => after === undefined || Date.parse(entry.timestamp) > after)
     .sort((left, right) => (order(left) < order(right) ? 1 : -1));
-  const from = pageToken ? readToken(pageToken) : undefined;
-  const rest = from === undefined ? matching : matching.filter((task) => order(task) < from);
-  const shown = rest.slice(0, pageSize);
-  const last = shown.at(-1);
-  return {
-    tasks: includeArtifacts ? shown : shown.map((task) => ({ ...task, artifacts: [] })),
-    nextPageToken: last !== undefined && rest.length > shown.length ? toToken(order(last)) : "",
-    pageSize,
-    totalSize: matching.length,
-  };
 }
 
 /** What tasks are ordered by: when they last changed, then their id. */
-const order = ({ id, status }: Task): string => `${status?.timestamp ?? ""} ${id}`;
+const order = ({ id, timestamp }: TaskEntry): string => `${timestamp} ${id}`;
 
 const toToken = (place: string): string => Buffer.from(JSON.stringify({ place })).toString("base64url");
 
@@ -171,9 +202,6 @@ function readToken(token: string): string {
   }
   throw new RequestMalformedError("pageToken is not one that this agent gave out.");
 }
-
-/** Ids are the callers' and may be long or odd. */
-const ownerKey = (context: ServerCallContext): string => `${PREFIX}${sha256(ownerIn(context), "base64url")}/`;
 
 function lostStatus({ id: taskId, contextId }: Task, clock: Pick<Clock, "now">): NonNullable<Task["status"]> {
   const text =

@@ -1,0 +1,98 @@
+import { A2AError } from "@a2a-js/sdk/errors";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
+import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
+import type { Limits } from "../../state/limits.port.ts";
+import { createShares, type Share, type Shares } from "../../tool/shares.ts";
+import type { HttpExchange } from "../surface.ts";
+import { ownerOf, stateOf } from "./call-context.ts";
+import type { SharedTasks } from "./tasks/task-store.ts";
+
+/** Requests under way and open streams, and running tasks, each with the bytes of their bodies. */
+const AT_ONCE = { count: 1_000, bytes: 96 * 1024 * 1024, perCaller: { count: 100, bytes: 32 * 1024 * 1024 } };
+/** The largest body that is read. */
+const MOST_BODY_BYTES = 4 * 1024 * 1024;
+const MINUTE_MS = 60_000;
+
+/** Limits what one caller asks for at once and in a minute. The local operator is not limited. */
+export type Admission = ReturnType<typeof createAdmission>;
+
+export function createAdmission({
+  tasks,
+  limits,
+  messagesPerMinute,
+}: {
+  readonly tasks: SharedTasks;
+  /** Shared with the other processes. Without them, messages have no rate. */
+  readonly limits?: Pick<Limits, "admit"> | undefined;
+  readonly messagesPerMinute: number;
+}) {
+  const requests = createShares(AT_ONCE);
+  const runs = createShares(AT_ONCE);
+
+  return {
+    /** Takes a share for a request until its answer is over, before its body is read. Throws `RATE_LIMITED` if the caller has too many. */
+    enter(exchange: AskedExchange): void {
+      const share = takeShare(requests, exchange, "requests");
+      exchange.response.once("close", () => share?.release());
+    },
+    /**
+     * Takes a message from the caller's rate, with a share of the tasks that run at once, and makes room for its task. Throws `RATE_LIMITED`. The share is
+     * the run's: `state.run` of the context.
+     */
+    async takeMessage(exchange: AskedExchange, context: ServerCallContext): Promise<void> {
+      const { principal, response } = exchange;
+      const state = stateOf(context);
+      state.run = takeShare(runs, exchange, "running tasks");
+      // If no run has taken it over by then.
+      response.once("close", () => state.run?.release());
+      if (!principal.local && limits !== undefined) {
+        const window = { key: `a2a ${ownerOf(principal)}`, calls: messagesPerMinute, windowMs: MINUTE_MS };
+        const admission = await limits.admit({ windows: [window], holdMs: 0 });
+        if (!admission.admitted) throw tooManyMessages(messagesPerMinute, admission.retryAfterMs);
+      }
+      await tasks.makeRoom(context);
+    },
+  };
+}
+
+type AskedExchange = Pick<HttpExchange, "principal" | "request" | "response">;
+
+function takeShare(shares: Shares, { principal, request }: AskedExchange, kind: string): Share | undefined {
+  const { id, tenant, local } = principal;
+  if (local) return undefined;
+  const length = Number(request.headers["content-length"] ?? MOST_BODY_BYTES);
+  const bytes = request.method === "POST" ? Math.min(length, MOST_BODY_BYTES) : 0;
+  const share = shares.take({ id, tenant }, { bytes });
+  if (share === undefined) throw tooManyAtOnce(kind);
+  return share;
+}
+
+/** The error that a caller sees, and the headers that say when to try again. Undefined for errors that have nothing to do with limits. */
+export function limitRefusal(
+  error: unknown,
+): { readonly error: A2AError; readonly headers: Readonly<Record<string, string>> } | undefined {
+  if (!isArsenalError(error) || error.code !== "RATE_LIMITED") return undefined;
+  const { retryAfterMs = 1_000 } = error.details;
+  const metadata = { code: error.code, retryAfterMs: String(retryAfterMs) };
+  return {
+    error: new A2AError({ message: error.message, metadata }),
+    headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
+  };
+}
+
+function tooManyAtOnce(kind: string): ArsenalError {
+  const { count, bytes } = AT_ONCE.perCaller;
+  return new ArsenalError(
+    "RATE_LIMITED",
+    `Too many ${kind} at once. A caller can have ${count}, with bodies of ${bytes} bytes in all; the gateway ${AT_ONCE.count} and ${AT_ONCE.bytes}. Wait until some have ended.`,
+    { retryAfterMs: 1_000 },
+  );
+}
+
+function tooManyMessages(most: number, retryAfterMs: number | undefined): ArsenalError {
+  return new ArsenalError(
+    "RATE_LIMITED",
+    `This caller has sent ${most} messages within a minute, which is the most. Send fewer, or raise a2a.messages_per_minute.`,
+    retryAfterMs === undefined ? {} : { retryAfterMs },
+  );
+}

@@ -1,0 +1,234 @@
+import { TaskState } from "@a2a-js/sdk";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import type { ListedState, State } from "../../../state/state.port.ts";
+import { sha256 } from "../../../tool/crypto.ts";
+import { crowdedOut, type Holder, type Holding, type ShareBounds } from "../../../tool/shares.ts";
+import type { Replica } from "../../mcp/replica.ts";
+import { MOST_TASK_BYTES } from "./kept-task.ts";
+
+/** The part of a task that listing and pruning need. Tasks themselves are documents of their own. */
+export interface TaskEntry {
+  readonly id: string;
+  readonly contextId: string;
+  readonly state: TaskState;
+  /** When the state last changed. */
+  readonly timestamp: string;
+  readonly bytes: number;
+  /** As `ownerOf` writes it. Empty for a task that an earlier release stored without it. */
+  readonly owner: string;
+  /** The process that runs it. Omitted if none does. */
+  readonly runner?: string;
+}
+
+/** Documents that a task has besides itself: who is notified of it, and the run that waits for an approval. */
+export type Attachment = "push" | "run";
+
+const INDEX = "a2a/index/";
+export const TASKS = "a2a/task/";
+
+/** Tasks that are kept, with their attachments. */
+const BOUNDS: ShareBounds = { count: 10_000, bytes: 64 * 1024 * 1024 };
+const PER_CALLER: ShareBounds = { count: 1_000, bytes: 16 * 1024 * 1024 };
+
+/** A process looks whether somebody has too much after so many new tasks or stored bytes. */
+const A_LOOK = { count: 256, bytes: 8 * 1024 * 1024 };
+const A_LOOK_AT_ONE = { count: 32, bytes: 2 * 1024 * 1024 };
+/** Callers whose new tasks are counted. */
+const MOST_COUNTED = 10_000;
+
+/** A task that was created and has not begun to run after this time never will. */
+const BEGINS_WITHIN_MS = 60_000;
+
+const ACTIVE: ReadonlySet<TaskState | undefined> = new Set([
+  TaskState.TASK_STATE_SUBMITTED,
+  TaskState.TASK_STATE_WORKING,
+]);
+const ENDED: ReadonlySet<TaskState | undefined> = new Set([
+  TaskState.TASK_STATE_COMPLETED,
+  TaskState.TASK_STATE_FAILED,
+  TaskState.TASK_STATE_CANCELED,
+  TaskState.TASK_STATE_REJECTED,
+]);
+
+/** True for a state in which a task runs, or is about to. */
+export const isActiveState = (state: TaskState | undefined): boolean => ACTIVE.has(state);
+/** True for a state that a task never leaves. */
+export const isLastState = (state: TaskState | undefined): boolean => ENDED.has(state);
+
+/** Names a task of an owner in keys. Ids are the callers' and may be odd. */
+export function placeOf(owner: string, taskId: string): string {
+  return `${ownerPlace(owner)}${sha256(taskId, "base64url")}`;
+}
+
+const ownerPlace = (owner: string): string => `${sha256(owner, "base64url")}/`;
+
+export const pushKey = (owner: string, taskId: string): string => `a2a/push/${placeOf(owner, taskId)}`;
+export const runKey = (owner: string, taskId: string): string =>
+  `a2a/run/${sha256(JSON.stringify([owner, taskId]), "base64url")}`;
+
+/** Books how much an attachment takes: it counts as its owner's and goes with the task. With 0 bytes it is gone. */
+export async function bookAttachment(
+  documents: State,
+  kind: Attachment,
+  {
+    owner,
+    taskId,
+    bytes,
+    expiresAt,
+  }: { readonly owner: string; readonly taskId: string; readonly bytes: number; readonly expiresAt: number },
+): Promise<void> {
+  const key = `${INDEX}${placeOf(owner, taskId)}.${kind}`;
+  if (bytes === 0) await documents.delete(key);
+  else await documents.set(key, { id: taskId, owner, bytes }, { expiresAt });
+}
+
+/** A task with its attachments, as something that its owner holds. */
+interface HeldTask extends Holding {
+  readonly place: string;
+  readonly id: string;
+  readonly owner: string;
+  readonly isOver: boolean;
+  readonly timestamp: string;
+}
+
+export type TaskIndex = ReturnType<typeof createTaskIndex>;
+
+/** The index of stored tasks, and the bounds of what callers make the gateway store. */
+export function createTaskIndex(
+  replica: Replica,
+  {
+    isRunning,
+    clock = systemClock,
+  }: { readonly isRunning: (taskId: string, owner: string) => boolean; readonly clock?: Clock },
+) {
+  const { documents } = replica.state;
+  const added = new Map<string, Added>();
+  let addedInAll: Added | undefined;
+
+  /** Counts what an owner adds. */
+  function count(owner: string, tasks: number, bytes: number): void {
+    for (const total of [added.get(owner), addedInAll]) {
+      if (total === undefined) continue;
+      total.count += tasks;
+      total.bytes += bytes;
+    }
+  }
+
+  function beginCounting(owner: string): void {
+    const [oldest] = added.keys();
+    if (added.size >= MOST_COUNTED && oldest !== undefined) added.delete(oldest);
+    added.set(owner, { count: 0, bytes: 0 });
+  }
+
+  async function toHeld(listed: readonly ListedState[]): Promise<readonly HeldTask[]> {
+    const present = new Map<string, Promise<boolean>>();
+    async function isBusy({ id, owner, state, runner, timestamp }: TaskEntry): Promise<boolean> {
+      if (!isActiveState(state)) return false;
+      if (runner === undefined || runner === replica.id)
+        return isRunning(id, owner) || clock.now() - Date.parse(timestamp) < BEGINS_WITHIN_MS;
+      const asked = present.get(runner) ?? replica.isPresent(runner);
+      present.set(runner, asked);
+      return asked;
+    }
+    const held = new Map<string, HeldTask & { bytes: number }>();
+    for (const { key, value } of listed) {
+      const entry = value as TaskEntry;
+      const [place = ""] = key.slice(INDEX.length).split(".");
+      const known = held.get(place);
+      const bytes = entry.bytes + (known?.bytes ?? 0);
+      const { id, owner } = entry;
+      const holder = holderOf(owner, place);
+      const isTask = place.length === key.length - INDEX.length;
+      if (!isTask)
+        held.set(place, { busy: false, isOver: true, timestamp: "", ...known, place, id, owner, holder, bytes });
+      else {
+        const { state, timestamp } = entry;
+        const busy = await isBusy(entry);
+        held.set(place, { place, id, owner, holder, bytes, busy, isOver: isLastState(state), timestamp });
+      }
+    }
+    // Ended tasks go before those that wait for input, and of each kind the oldest.
+    return [...held.values()].sort(
+      (left, right) => Number(right.isOver) - Number(left.isOver) || (left.timestamp < right.timestamp ? -1 : 1),
+    );
+  }
+
+  async function forget({ place, owner, id }: HeldTask): Promise<void> {
+    const keys = [`${TASKS}${place}`, `${INDEX}${place}`, `${INDEX}${place}.push`, `${INDEX}${place}.run`];
+    await Promise.all([...keys, `a2a/push/${place}`, runKey(owner, id)].map((key) => documents.delete(key)));
+  }
+
+  /** Removes what must go so that the owner can add a task. False if nothing may go. */
+  async function makeRoomBelow(prefix: string, owner: string, bounds: ShareBounds): Promise<boolean> {
+    const held = await toHeld(await documents.list(prefix));
+    const gone = crowdedOut(held, { holder: holderOf(owner), bytes: MOST_TASK_BYTES }, bounds);
+    for (const task of gone ?? []) await forget(task);
+    return gone !== undefined;
+  }
+
+  return {
+    /** Makes room for one more task. Lists the tasks of the owner, or all, only after many were added. */
+    async makeRoom(owner: string): Promise<void> {
+      if (isDue(added.get(owner), A_LOOK_AT_ONE)) {
+        beginCounting(owner);
+        if (!(await makeRoomBelow(`${INDEX}${ownerPlace(owner)}`, owner, PER_CALLER))) {
+          added.delete(owner);
+          throw tooMany(
+            `This caller has ${PER_CALLER.count} tasks, or ${PER_CALLER.bytes} bytes of tasks, and all of them still run.`,
+          );
+        }
+      }
+      if (isDue(addedInAll, A_LOOK)) {
+        addedInAll = { count: 0, bytes: 0 };
+        if (!(await makeRoomBelow(INDEX, owner, BOUNDS))) {
+          addedInAll = undefined;
+          throw tooMany("The gateway has no room for another task: those it has still run.");
+        }
+      }
+      count(owner, 1, 0);
+    },
+    /** Counts bytes that were added to a task. True if they make it worth looking for room. */
+    grew(owner: string, bytes: number): boolean {
+      count(owner, 0, bytes);
+      return isDue(added.get(owner), A_LOOK_AT_ONE) || isDue(addedInAll, A_LOOK);
+    },
+    async put(place: string, entry: TaskEntry, expiresAt: number): Promise<void> {
+      await documents.set(`${INDEX}${place}`, entry, { expiresAt });
+    },
+    /** The tasks of an owner, in any order. */
+    async of(owner: string): Promise<readonly TaskEntry[]> {
+      const listed = await documents.list(`${INDEX}${ownerPlace(owner)}`);
+      return listed.filter(({ key }) => !key.includes(".")).map(({ value }) => value as TaskEntry);
+    },
+    /** The places of stored tasks that the index does not have: earlier releases had no index. */
+    async missing(): Promise<readonly string[]> {
+      const known = new Set((await documents.keys(INDEX)).map((key) => key.slice(INDEX.length)));
+      return (await documents.keys(TASKS)).map((key) => key.slice(TASKS.length)).filter((place) => !known.has(place));
+    },
+  };
+}
+
+interface Added {
+  count: number;
+  bytes: number;
+}
+
+function isDue(counted: Added | undefined, most: Added): boolean {
+  return counted === undefined || counted.count >= most.count || counted.bytes >= most.bytes;
+}
+
+/** Whom a task counts for. If the owner was not stored, its part of the place stands for it. */
+export function holderOf(owner: string, place = ""): Holder {
+  if (owner === "") return { id: place.split("/", 1)[0] ?? "" };
+  try {
+    const [first, second] = JSON.parse(owner) as readonly string[];
+    return second === undefined ? { id: String(first) } : { id: second, tenant: String(first) };
+  } catch {
+    return { id: owner };
+  }
+}
+
+function tooMany(problem: string): ArsenalError {
+  return new ArsenalError("RATE_LIMITED", `${problem} Cancel one, or wait until one ends.`, { retryAfterMs: 5_000 });
+}
