@@ -1,7 +1,6 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { constants, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:https";
-import { DEFAULT_CIPHERS } from "node:tls";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
@@ -10,7 +9,7 @@ import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
 
 /** For TLS 1.2, only suites with forward secrecy and authenticated encryption. TLS 1.3 has no others. */
 const CIPHERS = [
-  ...DEFAULT_CIPHERS.split(":").filter((suite) => suite.startsWith("TLS_")),
+  ...constants.defaultCipherList.split(":").filter((suite) => suite.startsWith("TLS_")),
   ...["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].flatMap((suite) => [
     `ECDHE-ECDSA-${suite}`,
     `ECDHE-RSA-${suite}`,
