@@ -21,6 +21,7 @@ import { createSurroundings } from "./config/parts/surroundings.ts";
 import type { ConfiguredExecutors } from "./config/parts/configured-executors.ts";
 import type { Started } from "./config/parts/start-configured.ts";
 import { ArsenalError } from "./errors/arsenal-error.ts";
+import type { PinGuard } from "./guard/pins/pins.ts";
 import { localOperator } from "./guard/principal.ts";
 import { createEvents } from "./observe/emitter.ts";
 import { createHealth } from "./observe/health.ts";
@@ -65,13 +66,19 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
 
   // guard
   const relist = async (name: string): Promise<void> => ensembles?.relist(name);
+  /** A server whose command waited is started, and its tools are listed again. */
+  const afterAccepting = async (name: string): Promise<void> => {
+    const upstream = upstreams.all().find((each) => each.name === name);
+    if (upstream?.state.kind === "failed") await upstream.retry();
+    await relist(name);
+  };
   const recordsCalls = parts.audit !== undefined || auditType(config.audit) !== undefined;
   const toolsets = createToolsets({ initial: configuredToolsets(config), clock, emit, recordsCalls });
   const held = async (ids: readonly string[]): Promise<readonly Tool[]> => {
     await catalog.open();
     return catalog.shared ? catalog.engine.get(ids) : [];
   };
-  const guard = configuredGuard(config, parts, surroundings, toolsets, { relist, held });
+  const guard = configuredGuard(config, parts, surroundings, toolsets, { relist: afterAccepting, held });
 
   // catalog, register
   const tiers = configuredTiers(config, parts, surroundings);
@@ -93,7 +100,9 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
   });
   let ensembles: Ensembles | undefined;
   const { debugProtocol, prices } = config.telemetry;
-  const upstreams = createUpstreams({ addEnsemble, relist, registry, clock, emit, egress, secrets, debugProtocol });
+  const mayStart: PinGuard["mayStart"] = async (...command) => (await guard.load()).pins?.mayStart(...command);
+  const around = { registry, clock, emit, egress, secrets, debugProtocol };
+  const upstreams = createUpstreams({ ...around, addEnsemble, relist, mayStart });
   /** Dialects that were added, by name. */
   const dialects = new Map<string, Dialect>();
   const agents = new Map<string, A2aAgentSettings>();
@@ -169,7 +178,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
 
   async function connect(): Promise<Started> {
     const { startConfigured } = await import("./config/parts/start-configured.ts");
-    const addMcpServer = (server: McpServerSettings): Promise<number> => upstreams.add(server, { patient: true });
+    const addMcpServer = (server: McpServerSettings): Promise<number> =>
+      upstreams.add(server, { patient: true, configured: true });
     const arsenal = { emit, isClosed, addMcpServer, ...sources };
     const { handlers } = parts;
     started = await startConfigured(config, { ...(await executors()), egress, secrets, clock, handlers }, arsenal);

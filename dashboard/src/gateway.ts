@@ -8,6 +8,9 @@ export const caller = signal<"unknown" | "signed-in" | "signed-out">("unknown");
 /** Whom the gateway takes the reader for. */
 export const identity = signal<GatewayInfo["caller"] | undefined>(undefined);
 
+/** Whether the reader may use an operation of the REST API, by its id. True until the gateway has said who the reader is. */
+export const may = (operation: string): boolean => identity.value?.operations.includes(operation) ?? true;
+
 /** Why the reader has to sign in. Empty if they just have not yet. */
 export const signedOutBecause = signal(signInProblem);
 

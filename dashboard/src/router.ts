@@ -14,8 +14,17 @@ export const place = signal<Place>(read());
 
 function read(): Place {
   const { pathname, search } = location;
-  const [page = "", ...rest] = pathname.slice(BASE.length).split("/").filter(Boolean).map(decodeURIComponent);
+  const [page = "", ...rest] = pathname.slice(BASE.length).split("/").filter(Boolean).map(decoded);
   return { page, rest, query: new URLSearchParams(search) };
+}
+
+/** A part of a path. One that cannot be decoded stays as it is: there is no such page. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** The address of a place. */

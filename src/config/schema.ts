@@ -218,7 +218,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       toolset: whole("For each toolset.", 1, 1_000_000),
     }),
     pins: choice(
-      "changes refuses a tool that changed until it is accepted; all hides every tool until it is. Defaults to all under the strict policy, otherwise to changes.",
+      "changes refuses a tool that changed until it is accepted; all hides every tool, and starts no configured command, until it is. Defaults to all under the strict policy, otherwise to changes.",
       ["off", "changes", "all"],
     ),
     scan: object("How text is scanned that may hide something or instruct the model.", {

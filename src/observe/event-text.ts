@@ -19,7 +19,7 @@ function inWords({ name, data }: ArsenalEvent): string {
     case "tool-conflicted":
       return `The catalog holds another definition of ${data.toolId} (${data.fields}), written by another process. It is not used here. If it should not be there, reload ${data.ensemble === undefined ? "the process that registers the tool" : `the ensemble ${data.ensemble}`}, which writes its own again.`;
     case "tool-changed":
-      return `${data.id} changed since it was accepted (${data.fields}) and is not called. See: toolarsenal pins list --diff`;
+      return `${data.id} changed since it was accepted (${data.fields})${data.id.endsWith("#command") ? "" : " and is not called"}. See: toolarsenal pins list --diff`;
     case "pins-failed":
     case "ensemble-failed":
       return `${data.ensemble}: ${data.message}`;

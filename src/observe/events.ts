@@ -73,7 +73,7 @@ export interface EventMap {
     readonly contentHash: string;
     readonly fields: string;
   };
-  /** A tool, or a server's instructions, is not what was accepted. `fields` names what changed, never what it says. */
+  /** A tool, or a server's instructions or command, is not what was accepted. `fields` names what changed, never what it says. */
   "tool-changed": { readonly id: string; readonly ensemble: string; readonly fields: string };
   "pin-accepted": {
     readonly id: string;

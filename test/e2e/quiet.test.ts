@@ -93,12 +93,15 @@ describe("on a terminal", () => {
   });
 
   it("doctor says each problem once, among its findings", async () => {
-    await configure("security: { pins: all }\n");
+    await configure();
     const { out, err } = await onTerminal("doctor");
     expect(err).toBe("");
     expect(out.match(/^failed {3}gone: /gm)).toHaveLength(1);
-    expect(out.match(/wait for you/g)).toHaveLength(1);
     expect(out.match(/^warning {2}odd\.odd: .* in its definition/gm)).toHaveLength(1);
+    await configure("security: { pins: all }\n");
+    const strict = await onTerminal("doctor");
+    expect(strict.out.match(/wait for you/g)).toHaveLength(1);
+    expect(strict.out.match(/^warning {2}odd: .* is not started/gm)).toHaveLength(1);
   });
 
   it("serve says each problem once, also after a reload", async () => {

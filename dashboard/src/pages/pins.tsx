@@ -46,7 +46,12 @@ export function Pins() {
                   {state === "conflict" ? (
                     <p>Another process wrote this into the catalog. It is not used; reload {ensemble} to replace it.</p>
                   ) : (
-                    <Action label="Accept" run={() => gateway().pins.accept(id, { hash })} onDone={asked.again} />
+                    <Action
+                      label="Accept"
+                      operation="acceptPin"
+                      run={() => gateway().pins.accept(id, { hash })}
+                      onDone={asked.again}
+                    />
                   )}
                 </article>
               ))}

@@ -67,6 +67,7 @@ export function Policy() {
             <button type="submit">Ask</button>
             <Action
               label="Reload the policy file"
+              operation="reloadPolicy"
               tone="quiet"
               run={() => gateway().policy.reload()}
               onDone={rules.again}

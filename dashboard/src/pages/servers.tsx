@@ -1,6 +1,6 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import type { ArsenalEvent, EnsembleStatus } from "../../../src/client/index.ts";
-import { gateway } from "../gateway.ts";
+import { gateway, may } from "../gateway.ts";
 import { events } from "../live.ts";
 import { Action } from "../parts/action.tsx";
 import { AddServer } from "../parts/add-server.tsx";
@@ -23,17 +23,23 @@ export function Servers() {
       <Shown asked={asked}>
         {(ensembles) =>
           ensembles.length === 0 ? (
-            <p class="dim">Nothing is connected yet. Add a server below.</p>
+            <p class="dim">Nothing is connected yet.{may("addMcpServer") && " Add a server below."}</p>
           ) : (
             ensembles.map((each) => <Server key={each.name} ensemble={each} onChange={asked.again} />)
           )
         }
       </Shown>
-      <AddServer onAdded={asked.again} />
-      <p class="dim">
-        Servers that you add here last until the gateway restarts. Write them into the configuration to keep them. New
-        tools may wait at <a href={to("pins")}>Pins</a>.
-      </p>
+      {may("addMcpServer") ? (
+        <>
+          <AddServer onAdded={asked.again} />
+          <p class="dim">
+            Servers that you add here last until the gateway restarts. Write them into the configuration to keep them.
+            New tools may wait at <a href={to("pins")}>Pins</a>.
+          </p>
+        </>
+      ) : (
+        <p class="dim">Servers are shared by all tenants. Only an operator who belongs to no tenant can change them.</p>
+      )}
       <h2>Recent events</h2>
       <Table
         caption="What servers did"
@@ -82,24 +88,52 @@ function Server({ ensemble, onChange }: { readonly ensemble: EnsembleStatus; onC
         </span>
         <div class="actions">
           {isAway ? (
-            <Action key="connect" label="Connect" run={() => ensembles.connect(name)} onDone={onChange} />
+            <Action
+              key="connect"
+              label="Connect"
+              operation="connectEnsemble"
+              run={() => ensembles.connect(name)}
+              onDone={onChange}
+            />
           ) : (
-            <Action key="restart" label="Restart" tone="quiet" run={() => ensembles.restart(name)} onDone={onChange} />
+            <Action
+              key="restart"
+              label="Restart"
+              operation="restartEnsemble"
+              tone="quiet"
+              run={() => ensembles.restart(name)}
+              onDone={onChange}
+            />
           )}
-          {!isAway && <Action label="Reload" tone="quiet" run={() => ensembles.reload(name)} onDone={onChange} />}
+          {!isAway && (
+            <Action
+              label="Reload"
+              operation="reloadEnsemble"
+              tone="quiet"
+              run={() => ensembles.reload(name)}
+              onDone={onChange}
+            />
+          )}
           {state !== "disconnected" && (
-            <Action label="Disconnect" tone="quiet" run={() => ensembles.disconnect(name)} onDone={onChange} />
+            <Action
+              label="Disconnect"
+              operation="disconnectEnsemble"
+              tone="quiet"
+              run={() => ensembles.disconnect(name)}
+              onDone={onChange}
+            />
           )}
           {!persisted && (
             <Action
               label="Remove"
+              operation="removeEnsemble"
               tone="quiet"
               confirm={{ yes: "Yes, remove", no: "Keep" }}
               run={() => removeEnsemble(name)}
               onDone={onChange}
             />
           )}
-          {source === "mcp" && (
+          {source === "mcp" && may("getEnsembleLog") && (
             <button
               type="button"
               class="quiet"

@@ -1,15 +1,20 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { may } from "../gateway.ts";
 import { messageOf } from "./failure.tsx";
 
-/** A button that does something at the gateway, and says next to it if that failed. With `confirm`, it asks first, with these two answers. */
+/**
+ * A button that does something at the gateway, and says next to it if that failed. With `confirm`, it asks first, with these two answers. It is not there if
+ * the reader may not use the `operation`.
+ */
 export function Action(props: {
   readonly label: string;
+  readonly operation?: string;
   readonly tone?: "quiet" | "danger";
   readonly confirm?: { readonly yes: string; readonly no: string };
   run(): Promise<unknown>;
   onDone?(): void;
 }) {
-  const { label, tone, confirm, run, onDone } = props;
+  const { label, operation, tone, confirm, run, onDone } = props;
   const [state, setState] = useState<{ readonly doing?: "asks" | "runs"; readonly problem?: string }>({});
   const focused = useRef<HTMLButtonElement>(null);
   const asks = confirm !== undefined && state.doing === "asks";
@@ -29,6 +34,7 @@ export function Action(props: {
       setState({ problem: messageOf(error) });
     }
   }
+  if (operation !== undefined && !may(operation)) return null;
   if (asks)
     return (
       <>

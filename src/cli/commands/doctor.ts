@@ -210,7 +210,12 @@ function warningSink(texts: Set<string>): Sink {
 /** The server was tried once, within its own deadline. */
 async function checkServer(upstream: McpUpstream): Promise<Finding> {
   const { name: check, state } = upstream;
-  if (state.kind === "failed") return failure(check, state.error);
+  if (state.kind === "failed") {
+    const found = failure(check, state.error);
+    const { code, details } = isArsenalError(state.error) ? state.error : {};
+    const waitsForPin = code === "PERMISSION_DENIED" && details?.field === "command";
+    return waitsForPin ? { ...found, state: "warning" } : found;
+  }
   if (state.kind !== "connected") return failed(check, `is ${state.kind}`);
   try {
     const { length } = await upstream.list("tools");

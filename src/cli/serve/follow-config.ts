@@ -83,7 +83,7 @@ export function createFollower(
     }
     current = next;
     for (const name of leaving) await arsenal.removeEnsemble(name);
-    for (const server of coming) await arsenal.addMcpServer(server, { patient: true });
+    for (const server of coming) await arsenal.addMcpServer(server, { patient: true, configured: true });
     const { reports: loading } = await loadDocuments(arsenal, comingDocuments);
     const reports = (await Promise.all([loading, connectAgents(arsenal, comingAgents)])).flat();
     leaveOut(reports);

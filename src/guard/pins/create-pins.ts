@@ -13,7 +13,9 @@ import { changedFields } from "./diff.ts";
 import {
   acceptedTool,
   afterSeeing,
+  commandId,
   comparedOf,
+  contentOfCommand,
   contentOfInstructions,
   contentOfTool,
   currentOf,
@@ -108,12 +110,16 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return mode === "changes" && (await state.get(STATE_LOST)) !== undefined;
   }
 
-  async function see(id: string, content: PinContent, ensemble: string, alone = false): Promise<PinRecord> {
-    const record = await change(id, async (before) => {
+  async function keep(id: string, content: PinContent, ensemble: string, alone = false): Promise<PinRecord> {
+    return change(id, async (before) => {
       const how = before?.accepted === undefined && (await wasLost()) ? "all" : mode;
       return afterSeeing(before, content, { ensemble, mode: how, at: Math.round(clock.now()), alone });
     });
-    tell(id, record);
+  }
+
+  async function see(...seen: Parameters<typeof keep>): Promise<PinRecord> {
+    const record = await keep(...seen);
+    tell(seen[0], record);
     return record;
   }
 
@@ -294,6 +300,23 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
       return hash === undefined || hash === hashOfTool(tool) ? undefined : anotherTool(tool);
     },
 
+    async mayStart(ensemble, command) {
+      const [id, content] = [commandId(ensemble), contentOfCommand(command)];
+      try {
+        const record = await keep(id, content, ensemble);
+        const { accepted } = record;
+        // A command that is not started is reported by whoever wanted to start it.
+        if (mode === "changes") tell(id, record);
+        const isAccepted = accepted?.by !== undefined && accepted.content.hash === content.hash;
+        if (mode === "changes" || isAccepted) return undefined;
+        watch.follow(ensemble, "waiting");
+        return notStarted(ensemble, accepted?.by === undefined ? "nobody has accepted it yet" : "it changed");
+      } catch (error) {
+        failed(ensemble, error);
+        return mode === "changes" ? undefined : notStarted(ensemble, `pins cannot be read: ${messageOf(error)}`);
+      }
+    },
+
     hides({ source, id, ensemble = "" }) {
       return PINNED.has(source) && isUnlisted(id) && !(admitted.get(ensemble) ?? mode === "changes");
     },
@@ -370,6 +393,10 @@ function refused(toolId: string, id: string, record: PinRecord): string {
 function unacceptedOf(ensemble: string, count: number): string {
   const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
   return `Of ${ensemble}, ${count} ${count === 1 ? "waits" : "wait"} to be accepted and ${count === 1 ? "is" : "are"} not used. ${fix}`;
+}
+
+function notStarted(ensemble: string, why: string): string {
+  return `The command of the server "${ensemble}" is not started: ${why}. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept ${commandId(ensemble)}`;
 }
 
 function unaccepted(id: string): string {

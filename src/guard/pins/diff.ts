@@ -20,7 +20,7 @@ export function diffLines(before: Definition, after: Definition): readonly strin
 }
 
 /** The fields every source has. Others are named by the source, whose words do not belong in a reason that a model reads. */
-const FIELDS = ["name", "title", "description", "instructions", "server", "annotations", "inputSchema", "outputSchema", "parameters", "returns"]; // prettier-ignore
+const FIELDS = ["name", "title", "description", "instructions", "server", "annotations", "inputSchema", "outputSchema", "parameters", "returns", "command", "args", "cwd", "env"]; // prettier-ignore
 
 /** In one line, which fields of a definition changed. */
 export function changedFields(before: Definition, after: Definition): string {

@@ -8,10 +8,11 @@ import type { Pin } from "./pins.ts";
 /** `changes` accepts what is seen for the first time; `all` leaves that to an operator. */
 export type PinMode = "changes" | "all";
 
-/** Something a source says: a tool, or a server's instructions; whole, so that it can be shown and registered after a restart. */
+/** A tool, a server's instructions, or the command that starts it; whole, so that it can be shown and registered after a restart. */
 export type PinContent = { readonly hash: string } & (
-  | { readonly tool: Tool; readonly instructions?: never }
-  | { readonly instructions: string; readonly tool?: never }
+  | { readonly tool: Tool; readonly instructions?: never; readonly command?: never }
+  | { readonly instructions: string; readonly tool?: never; readonly command?: never }
+  | { readonly command: Definition; readonly tool?: never; readonly instructions?: never }
 );
 
 /** What is kept of one tool or one server's instructions: what was accepted, what waits, or both. */
@@ -36,6 +37,15 @@ export function contentOfTool(tool: Tool): PinContent {
 
 export function contentOfInstructions(instructions: string): PinContent {
   return { hash: hashOf({ instructions }), instructions };
+}
+
+export function contentOfCommand(command: Definition): PinContent {
+  return { hash: hashOf(command), command };
+}
+
+/** The id that the command of a server is listed and accepted under. */
+export function commandId(ensemble: string): string {
+  return `${ensemble}#command`;
 }
 
 /** The id that the instructions of a server are listed and accepted under. */
@@ -138,6 +148,7 @@ export function comparedOf(record: PinRecord): readonly [before: Definition, aft
 }
 
 function toDefinition(content: PinContent): Definition {
+  if (content.command !== undefined) return content.command;
   return content.tool === undefined ? { instructions: content.instructions } : definitionOf(content.tool);
 }
 
@@ -154,6 +165,7 @@ export function readRecord(id: string, value: unknown): PinRecord {
 
 function isContent(value: unknown): boolean {
   if (!isPlainObject(value) || typeof value["hash"] !== "string") return false;
-  const { tool, instructions } = value;
-  return typeof instructions === "string" || (isPlainObject(tool) && typeof tool["id"] === "string");
+  const { tool, instructions, command } = value;
+  if (typeof instructions === "string" || isPlainObject(command)) return true;
+  return isPlainObject(tool) && typeof tool["id"] === "string";
 }

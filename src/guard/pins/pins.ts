@@ -20,6 +20,11 @@ export interface PinGuard extends Pins {
   review(offer: OfferedEnsemble): Promise<ReviewedEnsemble>;
   /** Why a tool may not be called now; undefined if it may. Cheap for a tool that nothing waits for. */
   refusal(tool: Tool): string | undefined | Promise<string | undefined>;
+  /**
+   * Why the command of a configured server may not be started; undefined if it may. In the mode `all`, somebody must have accepted exactly this command.
+   * A command that changed is reported in either mode. Never rejects.
+   */
+  mayStart(ensemble: string, command: Readonly<Record<string, unknown>>): Promise<string | undefined>;
   /** True for a request such as `files.resources/read` to a server of which nothing is accepted yet: its resources and prompts are hidden. */
   hides(tool: Tool): boolean;
   /** Ends the look for what other processes accept. */
@@ -51,7 +56,7 @@ export interface ReviewedEnsemble {
 
 export const PIN_STATES = ["accepted", "changed", "new", "conflict"] as const;
 
-/** One tool, or the instructions of one server (`NAME#instructions`), that was seen. */
+/** One tool, the instructions of one server (`NAME#instructions`), or the command that starts it (`NAME#command`), that was seen. */
 export interface Pin {
   readonly id: string;
   /** The source that it belongs to. */

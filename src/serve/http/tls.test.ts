@@ -102,6 +102,43 @@ describe("a server with a certificate", () => {
     expect(String(outcome)).toMatch(/protocol version/i);
   });
 
+  it.each(["as it starts", "after a new certificate"])(
+    "takes only forward secret suites with authenticated encryption, %s",
+    async (when) => {
+      const { tls, write } = filesOf(TEST_SERVER_ONE);
+      const { server, next } = await start(tls);
+      if (when !== "as it starts") {
+        write(tls.cert, TEST_SERVER_TWO.cert);
+        write(tls.key, TEST_SERVER_TWO.key);
+        await next("certificate-reloaded");
+      }
+      const { port } = new URL(server.url);
+      const offer = async (ciphers: string, maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<string> => {
+        const socket = connect({ host: "127.0.0.1", port: Number(port), ca: TEST_AUTHORITY, ciphers, maxVersion });
+        closing.push(() => socket.destroy());
+        return new Promise((resolve) => {
+          socket.once("secureConnect", () => resolve(socket.getCipher().name));
+          socket.once("error", ({ message }) =>
+            resolve(/handshake failure|alert/i.test(message) ? "refused" : message),
+          );
+        });
+      };
+      const weak = [
+        "AES128-SHA",
+        "AES256-SHA256",
+        "AES128-GCM-SHA256",
+        "ECDHE-ECDSA-AES128-SHA",
+        "ECDHE-RSA-AES128-SHA",
+      ];
+      weak.push("DHE-RSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA384", "ECDHE-RSA-AES256-SHA384");
+      for (const suite of weak) expect([suite, await offer(suite, "TLSv1.2")]).toEqual([suite, "refused"]);
+      expect(await offer("ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256", "TLSv1.2")).toMatch(
+        /^ECDHE-\w+-AES128-GCM/,
+      );
+      expect(await offer("TLS_AES_128_GCM_SHA256:AES128-SHA", "TLSv1.3")).toBe("TLS_AES_128_GCM_SHA256");
+    },
+  );
+
   it("gives new connections a new certificate when the files change, and open ones go on", async () => {
     const { tls, write } = filesOf(TEST_SERVER_ONE);
     const { server, next } = await start(tls);

@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { constants, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:https";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
@@ -6,6 +6,15 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { TlsFiles } from "./listen-options.ts";
 import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
+
+/** For TLS 1.2, only suites with forward secrecy and authenticated encryption. TLS 1.3 has no others. */
+const CIPHERS = [
+  ...constants.defaultCipherList.split(":").filter((suite) => suite.startsWith("TLS_")),
+  ...["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].flatMap((suite) => [
+    `ECDHE-ECDSA-${suite}`,
+    `ECDHE-RSA-${suite}`,
+  ]),
+].join(":");
 
 /** Reads the files. Throws `CONFIG_INVALID`, with the file and the fix, if one cannot be used or the key is that of another certificate. */
 export async function readCertificate({ cert, key, ca }: TlsFiles) {
@@ -21,7 +30,7 @@ export async function readCertificate({ cert, key, ca }: TlsFiles) {
   return {
     certificate,
     /** What Node's server takes. */
-    context: { cert: chain, key: keyText, minVersion: "TLSv1.2" as const },
+    context: { cert: chain, key: keyText, minVersion: "TLSv1.2" as const, ciphers: CIPHERS },
     /** What the files contain. */
     texts: [certText, keyText, ...(caText === undefined ? [] : [caText])],
   };

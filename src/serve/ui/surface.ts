@@ -29,6 +29,16 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
 };
 
+/** Whether every `%XX` of a path can be decoded. The dashboard has no page at any other path, and says so. */
+function isWellFormed(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** `/ui`: the dashboard. Its files say nothing about the gateway, so anybody may load them; the data comes from `/api/v1`. */
 export function uiSurface({
   replica: { seal },
@@ -79,7 +89,8 @@ export function uiSurface({
     if (request.method !== "GET" && request.method !== "HEAD")
       return refuseMethodWithProblem(request, response, "GET, HEAD");
     const asset = /^\/ui\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/.exec(url.pathname)?.[1];
-    await (asset === undefined ? answer(exchange, PAGE, { meta: metaOf({}) }) : answer(exchange, asset, {}));
+    if (asset !== undefined) return answer(exchange, asset, {});
+    await answer(exchange, PAGE, { status: isWellFormed(url.pathname) ? 200 : 404, meta: metaOf({}) });
   }
 
   const signInAt =

@@ -39,6 +39,8 @@ export interface McpServerSettings {
 export interface AddServerOptions {
   /** Returns at once and retries in the background until the server comes. */
   readonly patient?: boolean;
+  /** True for a server that a configuration file names: if `security.pins` is `all`, its command is started only once somebody accepted it. */
+  readonly configured?: boolean;
   /** Gives up connecting, and ends the server's process. */
   readonly signal?: AbortSignal | undefined;
 }

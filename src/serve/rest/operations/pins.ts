@@ -7,7 +7,7 @@ import { administrationOf } from "./administered.ts";
 const operation = operationsOf({ tag: "Pins" });
 
 const PIN = object(
-  "A tool of a server, or the instructions of one (`NAME#instructions`), as it was accepted and as it is now.",
+  "A tool of a server, its instructions (`NAME#instructions`) or its command (`NAME#command`), as it was accepted and as it is now.",
   ["id", "ensemble", "state", "hash", "diff", "seenAt"],
   {
     id: text("The tool's id, or `NAME#instructions`."),

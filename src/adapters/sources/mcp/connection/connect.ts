@@ -1,4 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/client";
+import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import { outsideCalls } from "../../../../guard/egress/domain-bound.ts";
 import { createEgress, type Egress } from "../../../../guard/egress/egress.ts";
 import { type Clock, systemClock } from "../../../../observe/clock.ts";
@@ -26,6 +27,8 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal;
   /** True for a server that is known to speak the older era: it is not asked. */
   readonly legacy?: boolean;
+  /** Says why a program may not be started; undefined if it may. Defaults to every program. */
+  readonly mayStart?: (settings: StdioSettings) => Promise<string | undefined>;
   /** Takes what a child process writes to its standard error, line by line. */
   readonly onStderr?: (line: string) => void;
   /** Called when a server ended because it was asked which era it speaks, and is connected again without the question. */
@@ -89,7 +92,7 @@ async function connectChannel(
 async function openChannel(
   { name, maxMessageBytes }: McpServerSettings,
   settings: StdioSettings | WebSocketSettings,
-  { credentials = createCredentials(name), egress, onStderr, signal, clock }: ConnectOptions,
+  { credentials = createCredentials(name), egress, mayStart, onStderr, signal, clock }: ConnectOptions,
 ): Promise<Transport> {
   const limits = { clock, maxMessageBytes };
   if (settings.kind === "websocket") {
@@ -97,6 +100,8 @@ async function openChannel(
     const headers = await credentials.fill(settings.headers ?? {}, "headers", signal);
     return webSocketTransport({ ...settings, headers }, { ...limits, egress });
   }
+  const refusal = await mayStart?.(settings);
+  if (refusal !== undefined) throw new ArsenalError("PERMISSION_DENIED", refusal, { field: "command" });
   const { stdioTransport } = await import("../transports/stdio-transport.ts");
   const env = await credentials.fill(settings.env ?? {}, "env", signal);
   const redact = credentials.redactor.stream();

@@ -100,7 +100,7 @@ export interface McpUpstream {
 
 export interface UpstreamParts extends Pick<
   ConnectOptions,
-  "oauth" | "egress" | "clock" | "onStderr" | "onAgain" | "onLog" | "onMessage"
+  "oauth" | "egress" | "clock" | "mayStart" | "onStderr" | "onAgain" | "onLog" | "onMessage"
 > {
   /** Where what the settings refer to is found. Defaults to the environment, files and the keychain. */
   readonly secrets?: Secrets;

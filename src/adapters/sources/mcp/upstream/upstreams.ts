@@ -7,7 +7,7 @@ import type { Source } from "../../../../register/source.port.ts";
 import { isUnlisted } from "../../../../tool/tool.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 import type { McpSource } from "../mcp.ts";
-import type { AddServerOptions, McpServerSettings } from "../settings.ts";
+import type { AddServerOptions, McpServerSettings, StdioSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
 /** The MCP servers of one arsenal. */
@@ -23,6 +23,8 @@ interface UpstreamsParts {
   readonly emit: Emit;
   readonly egress: Egress;
   readonly secrets: Secrets;
+  /** Says why the command of a configured server may not be started; undefined if it may. */
+  readonly mayStart: (server: string, command: Readonly<Record<string, unknown>>) => Promise<string | undefined>;
   /** Emits every message to and from the servers. */
   readonly debugProtocol: boolean;
 }
@@ -38,7 +40,7 @@ interface Member {
 
 /** Creates the servers of one arsenal: none yet. */
 export function createUpstreams(parts: UpstreamsParts) {
-  const { addEnsemble, relist, registry, clock, emit, egress, secrets, debugProtocol } = parts;
+  const { addEnsemble, relist, registry, clock, emit, egress, secrets, debugProtocol, mayStart } = parts;
   const members = new Map<string, Member>();
 
   return {
@@ -47,10 +49,16 @@ export function createUpstreams(parts: UpstreamsParts) {
     /** Connects a server and adds its tools as an ensemble; with `patient` in the background, however long it takes. `egress` defaults to the arsenal's. Returns how many tools came. */
     async add(
       settings: McpServerSettings,
-      { signal, ...options }: AddServerOptions & { readonly egress?: Egress },
+      { signal, configured = false, ...options }: AddServerOptions & { readonly egress?: Egress },
     ): Promise<number> {
       const { mcpSource } = await import("../mcp.ts");
-      const source = mcpSource(settings, { egress, ...options, clock, emit, secrets, debugProtocol });
+      const guarded = configured && {
+        async mayStart(command: StdioSettings): Promise<string | undefined> {
+          const { commandDefinition } = await import("./command-definition.ts");
+          return mayStart(settings.name, commandDefinition(command));
+        },
+      };
+      const source = mcpSource(settings, { egress, ...options, clock, emit, secrets, debugProtocol, ...guarded });
       try {
         return await addEnsemble(source, { signal });
       } catch (error) {
