@@ -11,6 +11,7 @@ import type { RepairArguments } from "./execute/arguments/check-or-repair.ts";
 import { createEngine, type Engine } from "./execute/engine.ts";
 import type { Executor } from "./execute/executor.port.ts";
 import type { ResultCacheSettings } from "./execute/settings.ts";
+import { createSearchLimit } from "./guard/limits/search-limit.ts";
 import { compilePatterns } from "./guard/pattern.ts";
 import { type Principal, principalOr } from "./guard/principal.ts";
 import type { Redactor } from "./guard/redaction/redactor.ts";
@@ -91,8 +92,13 @@ export function wireCalls(stages: {
     emit,
     clock,
   });
+  const takeSearch = createSearchLimit({
+    limits: guard.callLimits,
+    perMinute: stages.config.security.rates.searches,
+  });
   const retriever: Retriever = {
     async retrieve(query) {
+      if (query?.principal?.local === false) await takeSearch(query.principal);
       if (query?.toolset !== undefined) toolsets.get(query.toolset, principalOr(operator, query.principal));
       const rerank = reranker.enabled && query?.enableReranking === undefined;
       const asked = belowHostSpan(query);

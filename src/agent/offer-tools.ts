@@ -42,6 +42,12 @@ const BARELY_FITS = 0.001;
 const RECENT_MESSAGES = 10;
 /** As much of a message as retrieval reads. */
 const MESSAGE_LENGTH = 400;
+/** As much of the request as tools are searched for: people paste whole documents. */
+const REQUEST_LENGTH = 8_000;
+/** As much of a summary as is given to retrieval. */
+const SUMMARY_LENGTH = 20_000;
+/** Tools of the conversation that retrieval hears of. */
+const RECENT_TOOLS = 1_000;
 
 /**
  * Chooses the tools for the model's next turn, at most `limit`: the pinned ones, then those called earlier, in up to half of the remaining
@@ -83,14 +89,14 @@ async function retrieveFor(
 ): Promise<readonly Offer[]> {
   const context: Omit<ConversationContext, "query"> = {
     recentMessages: messages.slice(-RECENT_MESSAGES).map(toMessage),
-    toolsAlreadyUsed: seen.used,
-    toolsFailed: seen.failed,
-    ...(summary !== undefined && { conversationSummary: summary }),
+    toolsAlreadyUsed: seen.used.slice(0, RECENT_TOOLS),
+    toolsFailed: seen.failed.slice(0, RECENT_TOOLS),
+    ...(summary !== undefined && { conversationSummary: summary.slice(0, SUMMARY_LENGTH) }),
   };
   const last = messages.findLast(({ role }) => role !== "tool");
   const said = last?.role === "assistant" ? last.text.trim().slice(-MESSAGE_LENGTH) : "";
   const best = new Map<string, Offer & { readonly score: number }>();
-  for (const query of new Set([request, said])) {
+  for (const query of new Set([request.slice(0, REQUEST_LENGTH), said])) {
     if (query === "") continue;
     const asked = { context: { ...context, query }, limit, scoreThreshold, ...by, traceId, signal };
     const { tools } = await arsenal.retrieve(asked);

@@ -212,10 +212,11 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     deny: list("Tools nobody may see or run.", text("A name, id or pattern."), []),
     allowedDomains: list("Domains that tools may reach.", text("A domain."), []),
     maxRequestsPerMinute: whole("Calls a minute, for each tool.", 1, 1_000_000, 60),
-    rates: object("Calls per minute across all tools, in addition to the limits per tool.", {
+    rates: object("Calls per minute across all tools, in addition to the limits per tool, and searches.", {
       tenant: whole("For each tenant.", 1, 1_000_000),
       principal: whole("For each caller.", 1, 1_000_000),
       toolset: whole("For each toolset.", 1, 1_000_000),
+      searches: whole("Searches for tools a minute, for each remote caller.", 1, 1_000_000, 1_200),
     }),
     pins: choice(
       "changes refuses a tool that changed until it is accepted; all hides every tool, and starts no configured command, until it is. Defaults to all under the strict policy, otherwise to changes.",

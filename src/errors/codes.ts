@@ -14,7 +14,8 @@ export const ERROR_CODES = {
   CONFIRMATION_REQUIRED: "A person must approve the call before it runs.",
   APPROVAL_INVALID: "The approval is unknown, expired, already used, not the caller's to give, or for other arguments.",
   IDEMPOTENCY_CONFLICT: "The idempotency key was used for a call with other arguments.",
-  RATE_LIMITED: "The tool was called more often than its limit allows; the message says when to try again.",
+  RATE_LIMITED:
+    "A tool was called, or tools were searched for, more often than a limit allows; the message says when to try again.",
   CIRCUIT_OPEN: "The tool failed repeatedly and is left alone until its cool-down ends.",
   TIMEOUT: "The call ran out of time, and running it again is safe.",
   OUTCOME_UNKNOWN:

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nearest, showValue } from "./show-value.ts";
 
@@ -27,6 +28,23 @@ describe("showValue", () => {
   it("cuts what is long", () => {
     expect(showValue("x".repeat(100))).toBe(`"${"x".repeat(58)}…`);
     expect(showValue("x".repeat(100), 10)).toHaveLength(10);
+  });
+
+  it("shows the beginning of the value's JSON, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 2, max: 80 }), (value, max) => {
+        const whole = JSON.stringify(value);
+        expect(showValue(value, max)).toBe(whole.length <= max ? whole : `${whole.slice(0, max - 1)}…`);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("does not write out a value of megabytes", () => {
+    const large = { text: "a".repeat(10_000_000), list: Array.from({ length: 1_000_000 }, () => ({})) };
+    const before = process.threadCpuUsage();
+    for (let round = 0; round < 100; round++) showValue([large, large.list]);
+    expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(500);
   });
 });
 

@@ -5,7 +5,7 @@ export function showValue(value: unknown, max = 60): string {
   else if (typeof value === "bigint" || typeof value === "symbol" || typeof value === "number") text = String(value);
   else {
     try {
-      text = JSON.stringify(value);
+      text = JSON.stringify(beginningOf(value, max));
     } catch {
       text = Object.prototype.toString.call(value);
     }
@@ -14,14 +14,61 @@ export function showValue(value: unknown, max = 60): string {
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
+/**
+ * As much of a value as `max` characters of its JSON can show, so that showing one of megabytes costs nothing. The value itself if it is small,
+ * or not plain data. Throws if it contains itself.
+ */
+function beginningOf(value: unknown, max: number): unknown {
+  let left = max;
+  const ancestors: object[] = [];
+
+  function copy(part: unknown): unknown {
+    left -= 1;
+    if (typeof part === "string") return part.length > max ? part.slice(0, max) : part;
+    if (typeof part !== "object" || part === null || typeof (part as { toJSON?: unknown }).toJSON === "function")
+      return part;
+    if (ancestors.includes(part)) throw new TypeError("The value contains itself.");
+    ancestors.push(part);
+    const copied = Array.isArray(part) ? copyList(part) : copyMembers(part);
+    ancestors.pop();
+    return copied;
+  }
+
+  function copyList(list: readonly unknown[]): unknown[] {
+    const copied: unknown[] = [];
+    for (const item of list) {
+      if (left <= 0) break;
+      copied.push(copy(item));
+    }
+    return copied;
+  }
+
+  function copyMembers(object: object): Record<string, unknown> {
+    const copied: Record<string, unknown> = {};
+    for (const key in object) {
+      if (left <= 0) break;
+      if (!Object.hasOwn(object, key)) continue;
+      const shown = key.length > max ? key.slice(0, max) : key;
+      Object.defineProperty(copied, shown, { value: copy((object as Record<string, unknown>)[key]), enumerable: true });
+    }
+    return copied;
+  }
+
+  return copy(value);
+}
+
 /** What was thrown, in words. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return typeof thrown === "string" ? thrown : showValue(thrown);
 }
 
+/** No name is longer, so nothing longer is one misspelt. */
+const MAX_WORD_LENGTH = 512;
+
 /** The member of `known` nearest to `word` in spelling, or undefined if none is near. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
+  if (word.length > MAX_WORD_LENGTH) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {

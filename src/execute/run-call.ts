@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Aegis, AegisRequest } from "../guard/aegis.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -61,9 +62,12 @@ interface Found {
 async function find(running: RunningCall, engine: RunningEngine): Promise<Found | Outcome> {
   const { call, principal } = running;
   if (isSignal(call?.signal) && call.signal.aborted) return cancelled(String(call.toolName), call.signal);
-  const given = readArguments(call);
+  const { arguments: given, isLarge } = readArguments(call);
+  running.isLarge = isLarge;
   const found = await findTool(call.toolName, principal, engine, call);
+  if (isLarge) await nextTurn();
   running.audited = engine.audit?.describe(given);
+  if (isLarge) await nextTurn();
   if ("error" in found) {
     running.hiddenId = found.hiddenId;
     return failed(found.error);
@@ -84,6 +88,7 @@ async function check(running: RunningCall, found: Found, engine: RunningEngine):
       ? { valid: true as const, arguments: given }
       : await checkOrRepair(tool, given, ids, engine);
   if (!checked.valid) return failed(checked.error);
+  if (running.isLarge === true) await nextTurn();
 
   const { settings, clock } = engine;
   const ensemble = tool.ensemble === undefined ? undefined : engine.ensembleSettings(tool.ensemble);
@@ -111,6 +116,7 @@ async function runAllowed(checked: CheckedCall, engine: RunningEngine): Promise<
   for (;;) {
     const askedAt = engine.clock.now();
     const permission = await askAegis(checked, engine);
+    if (checked.isLarge === true) await nextTurn();
     checked.steps.policy = { startedAt: askedAt, durationMs: engine.clock.now() - askedAt };
     if (permission.effect === "stop")
       return isKeyed ? recallResult(permission.outcome, checked, engine) : permission.outcome;
@@ -216,7 +222,8 @@ async function runNow(
   if (verdict === "failure" || verdict === "reported") health.recordFailure(tool.id, lastAttemptMs);
   engine.results?.noteRun(tool);
   const { maxResultBytes } = settings;
-  const guarded = guardOutcome(outcome, told, { tool, obligations, aegis, maxResultBytes });
+  const guarding = guardOutcome(outcome, told, { tool, obligations, aegis, maxResultBytes });
+  const guarded = guarding instanceof Promise ? await guarding : guarding;
   if (guarded.status === "success") place?.keep(outcome);
   return { outcome: guarded, verdict };
 }

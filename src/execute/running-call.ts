@@ -17,6 +17,8 @@ export interface RunningCall {
   readonly queuedAt: number;
   /** When its steps happened, as far as they have. */
   readonly steps: { policy?: StepTime; queue?: StepTime; attempts?: AttemptTime[] };
+  /** True if its arguments are so large that each step over them is a turn of the event loop of its own. */
+  isLarge?: boolean;
   tool?: Tool;
   /** The tool that was meant, if the caller may not know of it. */
   hiddenId?: string | undefined;

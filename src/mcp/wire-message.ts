@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from "@modelcontextprotocol/client";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
+import { countKeys } from "../tool/json/json-text.ts";
 import type { RequestId } from "./protocol.ts";
 
 /** The default for the longest message taken from a server, in bytes. A larger result would be withheld anyway. */
@@ -13,14 +14,31 @@ export function deliver(
   server: string,
   info?: MessageExtraInfo,
 ): JSONRPCMessage | undefined {
-  const message = parseMessage(text);
+  const isTooLarge = hasTooMuch(text);
+  const message = isTooLarge ? undefined : parseMessage(text);
   try {
+    if (isTooLarge) throw tooMuch(server, text);
     if (message === undefined) throw notAMessage(server, text);
     transport.onmessage?.(message, info);
   } catch (error) {
     report(transport, error);
   }
   return message;
+}
+
+/** The most members and elements of one message: a list of thousands of tools has some 100,000. Millions would hold the process while they are read. */
+const MAX_MESSAGE_VALUES = 300_000;
+
+/** True for a message that nothing here may parse. */
+export function hasTooMuch(text: string): boolean {
+  // A value takes two characters at least.
+  return text.length > 2 * MAX_MESSAGE_VALUES && countKeys(text, Infinity, MAX_MESSAGE_VALUES) < 0;
+}
+
+/** The error of a message with too many values, for the request that it answers. */
+export function tooMuch(server: string, text: string): MessageTooLong {
+  const about = findAnswered(Buffer.from(text.slice(0, 256)), Buffer.from(text.slice(-256)));
+  return new MessageTooLong(server, { values: MAX_MESSAGE_VALUES }, about);
 }
 
 /** Reports to the listener of a transport what went wrong outside any request. */
@@ -49,14 +67,16 @@ export function notAMessage(server: string, text: string): ArsenalError {
   return new ArsenalError("PROTOCOL_ERROR", message, { fix: "Make the server write its log messages to stderr." });
 }
 
-/** A message that was too long, and was thrown away as it came. */
+/** A message that was too long, or had too many values, and was thrown away. */
 export class MessageTooLong extends ArsenalError {
   /** The id of the request that it answered, as far as that could be seen. */
   readonly about: RequestId | undefined;
 
-  constructor(server: string, maxBytes: number, about?: RequestId) {
-    const fix = "Ask the tool for less at a time (a filter, a page, a smaller file), or raise max_message_bytes.";
-    const message = `${server} sent a message of more than ${maxBytes} bytes; it was thrown away. ${fix}`;
+  constructor(server: string, most: number | { readonly values: number }, about?: RequestId) {
+    const less = "Ask the tool for less at a time (a filter, a page, a smaller file)";
+    const fix = typeof most === "number" ? `${less}, or raise max_message_bytes.` : `${less}.`;
+    const size = typeof most === "number" ? `${most} bytes` : `${most.values} members and elements`;
+    const message = `${server} sent a message of more than ${size}; it was thrown away. ${fix}`;
     super("RESULT_TOO_LARGE", message, { fix, answered: true });
     this.about = about;
   }

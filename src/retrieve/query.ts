@@ -2,12 +2,19 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import type { Capability, ToolSource } from "../tool/tool.ts";
 import type { Principal } from "../guard/principal.ts";
 
+/** The longest request in words, in characters. Longer ones are refused: nobody asks for a tool in so many words. */
+export const MAX_QUERY_LENGTH = 16_384;
+
+/** As much of one message as is read, in characters. */
+const MAX_MESSAGE_LENGTH = 20_000;
+
 /** The conversation a request stands in. Routing uses all of it, not the last message alone. */
 export interface ConversationContext {
-  /** The immediate request. */
+  /** The immediate request, of at most 16,384 characters. */
   readonly query: string;
+  /** At most 65,536 characters. */
   readonly conversationSummary?: string;
-  /** The conversation so far, oldest first: the last 10 messages at most. A request such as "do it again" is read with them. */
+  /** The conversation so far, oldest first: the last 10 messages at most, of which the first 20,000 characters each are read. A request such as "do it again" is read with them. */
   readonly recentMessages?: readonly Message[];
   /** Ids or names of the tools this conversation has used. */
   readonly toolsAlreadyUsed?: readonly string[];
@@ -102,10 +109,16 @@ export interface ToolQuery {
   readonly signal?: AbortSignal;
 }
 
-/** What a message says in words: its text, or the text of its parts. Calls, images and the like say nothing. */
+/** What a message says in words: its text, or the text of its parts, as far as it is read. Calls, images and the like say nothing. */
 export function messageText({ content }: Message): string {
-  if (typeof content === "string") return content;
-  return (content ?? [])
-    .flatMap((part) => (isPlainObject(part) && typeof part["text"] === "string" ? [part["text"]] : []))
-    .join("\n");
+  if (typeof content === "string") return content.slice(0, MAX_MESSAGE_LENGTH);
+  const texts: string[] = [];
+  let length = 0;
+  for (const part of content ?? []) {
+    if (!isPlainObject(part) || typeof part["text"] !== "string") continue;
+    texts.push(part["text"]);
+    length += part["text"].length + 1;
+    if (length > MAX_MESSAGE_LENGTH) break;
+  }
+  return texts.join("\n").slice(0, MAX_MESSAGE_LENGTH);
 }

@@ -11,24 +11,31 @@ describe("copyArguments", () => {
     fc.assert(
       fc.property(withoutProto, (value) => {
         const plain = JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
-        expect(copyArguments(plain)).toEqual(plain);
+        expect(copyArguments(plain).arguments).toEqual(plain);
         expect(copyPlain(plain)).toEqual(plain);
       }),
     );
     const inner = { list: [1] };
-    const copied = copyArguments({ inner });
+    const { arguments: copied } = copyArguments({ inner });
     inner.list.push(2);
     expect(copied).toEqual({ inner: { list: [1] } });
   });
 
   it("takes members that are undefined for absent, and objects of any realm or none for plain", () => {
-    expect(copyArguments({ a: undefined, b: 1 })).toEqual({ b: 1 });
-    expect(copyArguments(Object.assign(Object.create(null), { a: 1 }))).toEqual({ a: 1 });
-    expect(copyArguments(runInNewContext("({ a: { b: [1] } })"))).toEqual({ a: { b: [1] } });
+    expect(copyArguments({ a: undefined, b: 1 }).arguments).toEqual({ b: 1 });
+    expect(copyArguments(Object.assign(Object.create(null), { a: 1 })).arguments).toEqual({ a: 1 });
+    expect(copyArguments(runInNewContext("({ a: { b: [1] } })")).arguments).toEqual({ a: { b: [1] } });
+  });
+
+  it("says whether the arguments are large", () => {
+    const of = (value: unknown): boolean => copyArguments({ value }).isLarge;
+    expect([of("a".repeat(100_000)), of(Array.from({ length: 4_000 }, () => 0))]).toEqual([false, false]);
+    expect([of("a".repeat(200_000)), of(Array.from({ length: 6_000 }, () => 0))]).toEqual([true, true]);
+    expect(of({ ["k".repeat(200_000)]: 0 })).toBe(true);
   });
 
   it("keeps names that only look dangerous", () => {
-    expect(copyArguments({ constructor: "x", prototype: 1 })).toEqual({ constructor: "x", prototype: 1 });
+    expect(copyArguments({ constructor: "x", prototype: 1 }).arguments).toEqual({ constructor: "x", prototype: 1 });
   });
 
   it("refuses data that is too deep or grows without end", () => {

@@ -7,11 +7,22 @@ const MAX_DEPTH = 200;
 /** Values shared by many parents are copied once for each, which grows without end in hostile data. */
 const MAX_VALUES = 1_000_000;
 
+/** Each step over data with more values or characters takes milliseconds. */
+const LARGE = { values: 5_000, characters: 128 * 1024 };
+
+/** A copy of a call's arguments. */
+export interface CopiedArguments {
+  readonly arguments: Record<string, unknown>;
+  /** True if whatever walks them takes milliseconds. */
+  readonly isLarge: boolean;
+}
+
 /** A copy of a call's arguments as plain JSON data, which the caller cannot change while the call waits. Throws CALL_INVALID on what JSON cannot hold. */
-export function copyArguments(given: object): Record<string, unknown> {
+export function copyArguments(given: object): CopiedArguments {
   const path: (string | number)[] = ["arguments"];
   const ancestors: object[] = [];
   let values = 0;
+  let characters = 0;
 
   function refuse(value: unknown, what: string, fix: string): never {
     const field = path.join(".");
@@ -19,7 +30,11 @@ export function copyArguments(given: object): Record<string, unknown> {
   }
 
   function copy(value: unknown): unknown {
-    if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+    if (typeof value === "string") {
+      characters += value.length;
+      return value;
+    }
+    if (typeof value === "boolean" || value === null) return value;
     if (typeof value === "number") {
       if (Number.isFinite(value)) return value;
       return refuse(value, `is ${value}, which JSON cannot hold`, "Give a finite number, a string or null.");
@@ -53,6 +68,7 @@ export function copyArguments(given: object): Record<string, unknown> {
     for (const [key, member] of Object.entries(value)) {
       if (member === undefined) continue;
       count(value);
+      characters += key.length;
       path.push(key);
       // Assigning to this key sets an object's prototype, in here or in whatever the handler calls.
       if (key === "__proto__") refuse(member, "is a reserved name", "Leave it out.");
@@ -67,7 +83,8 @@ export function copyArguments(given: object): Record<string, unknown> {
   }
 
   ancestors.push(given);
-  return copyObject(given);
+  const copied = copyObject(given);
+  return { arguments: copied, isLarge: values > LARGE.values || characters > LARGE.characters };
 }
 
 /** A copy of checked data in which arrays and plain objects are new; anything else is taken over as it is. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Aegis } from "../../guard/aegis.ts";
 import type { Obligations, Redaction } from "../../guard/policy.port.ts";
@@ -5,7 +6,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { SourceAnswer } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ToldError } from "./attempts.ts";
-import { measureJson } from "../../tool/schema/measure-json.ts";
+import { type Measured, measureJson } from "../../tool/schema/measure-json.ts";
 import type { Outcome } from "../outcome.ts";
 import { redactResult } from "../results/redact-result.ts";
 import type { ResultError } from "../result.ts";
@@ -19,13 +20,36 @@ interface OutcomeGuard {
   readonly maxResultBytes: number;
 }
 
-/** Redacts and inspects what a tool gave back, and checks its size. Returns the same outcome if nothing changed; otherwise its answer changes too, or goes. */
-export function guardOutcome(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard): Outcome {
+/**
+ * Redacts and inspects what a tool gave back, and checks its size. Returns the same outcome if nothing changed; otherwise its answer changes too,
+ * or goes. A large result gets a turn of the event loop of its own.
+ */
+export function guardOutcome(
+  outcome: Outcome,
+  told: ToldError | undefined,
+  guard: OutcomeGuard,
+): Outcome | Promise<Outcome> {
+  if (outcome.status !== "success") return guardNow(outcome, told, guard);
+  const measured = measureJson(outcome.result, limitOf(guard));
+  return measured.fits && !measured.isLarge
+    ? guardNow(outcome, told, guard, measured)
+    : guardLarge(outcome, told, guard, measured);
+}
+
+async function guardLarge(...given: Parameters<typeof guardNow>): Promise<Outcome> {
+  await nextTurn();
+  const guarded = guardNow(...given);
+  await nextTurn();
+  return guarded;
+}
+
+/** `measured` is how the result compares with the limit as the tool gave it. */
+function guardNow(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard, measured?: Measured): Outcome {
   const { answer, ...rest } = outcome;
   const { status, result, error } = rest;
   try {
     if (status === "success") {
-      const given = guardValue(result, guard);
+      const given = guardValue(result, guard, measured);
       if (given === result) return outcome;
       const stands = answer !== undefined && keepsForm(given, result);
       return { ...rest, result: given, ...(stands && { answer: { result: given } }) };
@@ -42,7 +66,7 @@ export function guardOutcome(outcome: Outcome, told: ToldError | undefined, guar
 export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonly Redaction[]): Outcome {
   const aegis: OutcomeGuard["aegis"] = { inspect: (_tool, value) => ({ value }) };
   const guard = { tool, obligations: { redact: redactions }, aegis, maxResultBytes: Number.POSITIVE_INFINITY };
-  return guardOutcome(outcome, {}, guard);
+  return guardNow(outcome, {}, guard);
 }
 
 /** An answer whose lists were taken out is none that a client of its protocol could read. */
@@ -53,9 +77,9 @@ function keepsForm(changed: unknown, given: unknown): boolean {
   );
 }
 
-function guardValue(value: unknown, guard: OutcomeGuard): unknown {
+function guardValue(value: unknown, guard: OutcomeGuard, measured?: Measured): unknown {
   const given = inspect(redactResult(value, guard.obligations?.redact), guard);
-  checkSize(given, guard);
+  checkSize(given, guard, given === value ? measured : undefined);
   return given;
 }
 
@@ -91,11 +115,15 @@ function inspect(value: unknown, { aegis, tool }: OutcomeGuard): unknown {
   return inspected.value;
 }
 
-function checkSize(value: unknown, { obligations, maxResultBytes }: OutcomeGuard): void {
-  const demanded = obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY;
-  const limit = Math.min(demanded, maxResultBytes);
-  const measured = measureJson(value, limit);
+function limitOf({ obligations, maxResultBytes }: OutcomeGuard): number {
+  return Math.min(obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY, maxResultBytes);
+}
+
+function checkSize(value: unknown, guard: OutcomeGuard, measured: Measured = measureJson(value, limitOf(guard))): void {
   if (measured.fits) return;
+  const { obligations, maxResultBytes } = guard;
+  const demanded = obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY;
+  const limit = limitOf(guard);
   const whose = demanded < maxResultBytes ? "a rule" : "execution.max_result_bytes";
   const { bytes, atLeast } = measured;
   if (bytes === undefined) {

@@ -128,7 +128,7 @@ function keyOf(checked: CheckedCall, permission: Permission, change: number): st
 /** `{ value }` as JSON; undefined if JSON cannot hold the value as it is. */
 function toJson(value: unknown, write: (value: unknown) => string = JSON.stringify): string | undefined {
   try {
-    return write(copyArguments({ value }));
+    return write(copyArguments({ value }).arguments);
   } catch {
     return undefined;
   }

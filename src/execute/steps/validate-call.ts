@@ -1,11 +1,11 @@
 import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 import { showValue } from "../../errors/show-value.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { copyArguments } from "../arguments/copy-arguments.ts";
+import { type CopiedArguments, copyArguments } from "../arguments/copy-arguments.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
 /** Checks the call itself, before any tool is looked up. Returns a copy of its arguments. Throws CALL_INVALID. */
-export function readArguments(call: unknown): Record<string, unknown> {
+export function readArguments(call: unknown): CopiedArguments {
   try {
     return checkCall(call);
   } catch (error) {
@@ -47,7 +47,7 @@ const TYPES = Object.entries({
   onProgress: "function",
 });
 
-function checkCall(call: unknown): Record<string, unknown> {
+function checkCall(call: unknown): CopiedArguments {
   if (!isPlainObject(call)) refuse("call", call, "is not an object", "Give { toolName, arguments }.");
   const { toolName, arguments: args, timeoutMs, retryCount, principal } = call;
   if (typeof toolName !== "string" || toolName.trim() === "")
@@ -61,15 +61,27 @@ function checkCall(call: unknown): Record<string, unknown> {
   if (principal !== undefined && !isPrincipal(principal))
     refuse("principal", principal, "is not a principal", "Give { id, roles, capabilities, scopes, local }.");
   checkEnd(call);
+  checkLength("toolName", toolName);
   for (const [field, type] of TYPES) {
     const value = call[field];
-    if (value === undefined || (typeof value === type && value !== null)) continue;
-    refuse(field, value, `is not a ${type}`, `Give a ${type}, or leave it out.`);
+    if (value === undefined) continue;
+    if (typeof value !== type || value === null)
+      refuse(field, value, `is not a ${type}`, `Give a ${type}, or leave it out.`);
+    // A trace state that is too long is ignored.
+    if (type === "string" && field !== "tracestate") checkLength(field, value as string);
   }
   const { length } = (call["idempotencyKey"] as string | undefined) ?? "-";
   if (!isBetween(length, 1, 255))
     refuse("idempotencyKey", length, "has the wrong length", "Give 1 to 255 characters, or leave it out.");
-  return args === undefined ? {} : copyArguments(args);
+  return args === undefined ? { arguments: {}, isLarge: false } : copyArguments(args);
+}
+
+/** Names, ids and keys are kept and compared, and none needs to be longer. */
+const MAX_LENGTH = 1_024;
+
+function checkLength(field: string, { length }: string): void {
+  if (length > MAX_LENGTH)
+    refuse(field, length, `has more than ${MAX_LENGTH} characters`, `Give at most ${MAX_LENGTH} characters.`);
 }
 
 /** Checks what ends a call or a batch early. */

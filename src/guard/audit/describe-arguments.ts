@@ -10,6 +10,9 @@ const MAX_MEMBERS = 64;
 const MAX_SHAPE = 1_000;
 const MAX_KEY = 200;
 
+/** Longer arguments are kept as their hash and shape even if they are to be kept in full: one call must not fill the log. */
+const MAX_FULL = 128 * 1024;
+
 /** Describes a call's arguments for its record: `shape` keeps names and types, `full` the arguments, redacted. */
 export function describeArguments(
   args: Readonly<Record<string, unknown>>,
@@ -18,7 +21,7 @@ export function describeArguments(
 ): AuditedArguments {
   const text = canonicalJson(args);
   const sha256 = toSha256(text);
-  if (mode === "shape") return { sha256, shape: createShaper(redact)(args, 0) };
+  if (mode === "shape" || text.length > MAX_FULL) return { sha256, shape: createShaper(redact)(args, 0) };
   // Read back from the text that was hashed: what the handler does to its arguments later is not what was asked for.
   return { sha256, value: redactValue<unknown>(JSON.parse(text), redact) };
 }

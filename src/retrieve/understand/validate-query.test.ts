@@ -130,6 +130,31 @@ describe("validateQuery", () => {
     expect(refusal({ context: { ...context, recentMessages: messages(11) } }).message).toContain("has 11 messages");
   });
 
+  it.each([
+    ["context.query", { context: { query: "a".repeat(16_385) } }, "has 16385 characters, and may have 16384"],
+    [
+      "context.conversationSummary",
+      { context: { ...context, conversationSummary: "a".repeat(65_537) } },
+      "has 65537 characters, and may have 65536",
+    ],
+    [
+      "namespaces",
+      { context, namespaces: Array.from({ length: 1_001 }, () => "a") },
+      "has 1001 entries, more than 1000",
+    ],
+    ["tags.0", { context, tags: ["a".repeat(1_001)] }, "has 1001 characters, and may have 1000"],
+    [
+      "context.toolsFailed",
+      { context: { ...context, toolsFailed: Array.from({ length: 1_001 }, () => "a") } },
+      "has 1001 entries, more than 1000",
+    ],
+  ])("refuses more than %s may hold, with the limit", (field, query, problem) => {
+    const error = refusal(query);
+    expect(error.details.field).toBe(field);
+    expect(error.message).toContain(problem);
+    expect(error.message.length).toBeLessThan(400);
+  });
+
   it("suggests the nearest capability and source", () => {
     expect(refusal({ context, requiredCapabilities: ["read_dta"] }).message).toContain('Did you mean "read_data"?');
     expect(refusal({ context, excludedCapabilities: ["finance"] }).details.field).toBe("excludedCapabilities.0");

@@ -3,7 +3,14 @@ import { showValue } from "../../errors/show-value.ts";
 import { type Check, fields, flag, listOf, number, oneOf, string, text } from "../../tool/checks.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { CAPABILITIES, TOOL_SOURCES } from "../../tool/tool.ts";
-import { INTENTS, REFUSE_MODES, type ConversationContext, type RefuseMode, type ToolQuery } from "../query.ts";
+import {
+  type ConversationContext,
+  INTENTS,
+  MAX_QUERY_LENGTH,
+  REFUSE_MODES,
+  type RefuseMode,
+  type ToolQuery,
+} from "../query.ts";
 
 /** A query that is well formed, with its defaults filled in. */
 export interface CheckedQuery extends ToolQuery {
@@ -20,6 +27,10 @@ export interface CheckedQuery extends ToolQuery {
 const DEFAULT_LIMIT = 5;
 const MOST_TOOLS = 50;
 const MOST_MESSAGES = 10;
+const MAX_SUMMARY_LENGTH = 65_536;
+/** Names in a list, and characters of a name, an id or a tag. */
+const MOST_NAMES = 1_000;
+const MAX_NAME_LENGTH = 1_000;
 
 /** Fills in a query's defaults. Throws `QUERY_INVALID` with the first invalid field, its value and a fix. */
 export function validateQuery(
@@ -39,6 +50,17 @@ export function validateQuery(
     explain: query.explain ?? false,
   };
 }
+
+/** A text of at most `max` characters. */
+const bounded =
+  (check: Check, max: number, fix: string): Check =>
+  (value, field, report) => {
+    check(value, field, report);
+    if (typeof value !== "string" || value.length <= max) return;
+    report(field, undefined, `has ${value.length} characters, and may have ${max}`, fix);
+  };
+const name = bounded(text(), MAX_NAME_LENGTH, "Shorten it.");
+const names = listOf(name, MOST_NAMES);
 
 const limit: Check = (value, field, report) => {
   if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_TOOLS) return;
@@ -71,21 +93,21 @@ const message: Check = (value, field, report) => {
 };
 
 const messages: Check = (value, field, report) => {
-  listOf(message)(value, field, report);
   if (Array.isArray(value) && value.length > MOST_MESSAGES) {
     const fix = `Keep the last ${MOST_MESSAGES}, as in messages.slice(-${MOST_MESSAGES}), and put the rest into conversationSummary.`;
-    report(field, value, `has ${value.length} messages and may have ${MOST_MESSAGES}`, fix);
+    return report(field, value, `has ${value.length} messages and may have ${MOST_MESSAGES}`, fix);
   }
+  listOf(message)(value, field, report);
 };
 
-const capabilities = listOf(oneOf(CAPABILITIES));
+const capabilities = listOf(oneOf(CAPABILITIES), MOST_NAMES);
 
 const CONTEXT_CHECKS: Readonly<Record<keyof ConversationContext, Check>> = {
-  query: text(),
-  conversationSummary: string,
+  query: bounded(text(), MAX_QUERY_LENGTH, "Say in a few sentences what is wanted; put the rest into recentMessages."),
+  conversationSummary: bounded(string, MAX_SUMMARY_LENGTH, "Summarise it."),
   recentMessages: messages,
-  toolsAlreadyUsed: listOf(string),
-  toolsFailed: listOf(string),
+  toolsAlreadyUsed: listOf(bounded(string, MAX_NAME_LENGTH, "Shorten it."), MOST_NAMES),
+  toolsFailed: listOf(bounded(string, MAX_NAME_LENGTH, "Shorten it."), MOST_NAMES),
   inferredIntent: oneOf(INTENTS),
   userCapabilities: capabilities,
   requireConfirmationFor: capabilities,
@@ -98,11 +120,11 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   limit,
   scoreThreshold: number(0, 1),
   refuse: oneOf(REFUSE_MODES),
-  namespaces: listOf(text()),
+  namespaces: names,
   requiredCapabilities: capabilities,
   excludedCapabilities: capabilities,
-  sources: listOf(oneOf(TOOL_SOURCES)),
-  tags: listOf(text()),
+  sources: listOf(oneOf(TOOL_SOURCES), MOST_NAMES),
+  tags: names,
   excludeDeprecated: flag,
   excludeUnhealthy: flag,
   enableReranking: flag,
@@ -110,9 +132,9 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
   diversityFactor: number(0, 1),
   explain: flag,
   principal,
-  toolset: text(),
-  traceId: text(),
-  parentSpanId: text(),
+  toolset: name,
+  traceId: name,
+  parentSpanId: name,
   sampled: flag,
   tracestate: string,
   signal,

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { RPC } from "../../mcp/protocol.ts";
+import { countKeys, type JsonLimits, MAX_VALUES, TOO_DEEP, TOO_MANY } from "../../tool/json/json-text.ts";
 
 /** Why a body or a line was not taken: the HTTP status, the JSON-RPC code, and what to tell the peer. */
 export interface JsonRefusal {
@@ -16,19 +17,10 @@ export type CheckedJson = { readonly value: unknown } | { readonly refused: Json
 /** How deep objects and arrays may be nested. */
 const MAX_DEPTH = 64;
 
-/** Members of objects and elements of arrays, all together. A body of brackets alone would otherwise be millions of them. */
-const MAX_VALUES = 100_000;
-
-/** How large JSON may be as data. */
-export interface JsonLimits {
-  /** Default 64. */
-  readonly maxDepth?: number;
-  /** Default 100,000. */
-  readonly maxValues?: number;
-}
-
 /** How much of a body is read, and for how long. */
 export interface ReadLimits extends JsonLimits {
+  /** Default 64. */
+  readonly maxDepth?: number;
   /** Default 4 MiB. */
   readonly maxBytes?: number;
   /** Default 15 s. */
@@ -147,67 +139,6 @@ export function checkJson(text: string, options: JsonLimits = {}): CheckedJson {
     ? "The JSON has a __proto__ or constructor.prototype key, which is never accepted."
     : "The JSON has the same key twice in one object.";
   return { refused: refusal(400, message) };
-}
-
-const TOO_DEEP = -1;
-const TOO_MANY = -2;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-
-/**
- * Counts the keys in a text: in JSON, a colon outside a string is always one. Runs first, so that the parser never sees deep nesting or
- * millions of values: each comma and each bracket that opens begins one.
- */
-function countKeys(text: string, maxDepth: number, maxValues: number): number {
-  const { length } = text;
-  let keys = 0;
-  let values = 0;
-  let depth = 0;
-  for (let at = 0; at < length; at += 1) {
-    switch (text.charCodeAt(at)) {
-      case QUOTE:
-        at = endOfString(text, at);
-        break;
-      case COLON:
-        keys += 1;
-        break;
-      case COMMA:
-        values += 1;
-        if (values > maxValues) return TOO_MANY;
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        values += 1;
-        depth += 1;
-        if (depth > maxDepth) return TOO_DEEP;
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        depth -= 1;
-        break;
-      default:
-    }
-  }
-  return keys;
-}
-
-/** Where the string that starts here ends. `indexOf` passes over a long string many times faster than a loop. */
-function endOfString(text: string, start: number): number {
-  let end = start;
-  for (;;) {
-    end = text.indexOf('"', end + 1);
-    if (end === -1) return text.length;
-    let before = end - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
-    if ((end - before) % 2 === 1) return end;
-  }
 }
 
 /** How many keys are left in the parsed value, where the later of two equal ones has replaced the earlier; NaN with a forbidden one. */

@@ -1,8 +1,12 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JsonObject, RpcError, type RpcNotification } from "../../mcp/protocol.ts";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { createTracing } from "./trace-request.ts";
 import type { Serving } from "../surface.ts";
 import { errorBody, type Exchange, type Plane, type PlaneSession, type Push } from "./plane.ts";
+
+/** How long looking through an answer may take, in milliseconds, before everything else gets a turn. */
+const TURN_MS = 10;
 
 /** A plane as clients get it: its requests count as work under way, and no known secret passes. */
 export function servedPlane(
@@ -33,7 +37,12 @@ function redactedPlane(plane: Plane, redactor: Redactor): Plane {
   /** Rejects with the error for the client, redacted. */
   const safely = async <Result>(task: () => Promise<Result>): Promise<Result> => {
     try {
-      return known.value(await task());
+      const result = await task();
+      const startedAt = performance.now();
+      const shown = known.value(result);
+      // A large answer is written in the next turn of the event loop.
+      if (performance.now() - startedAt > TURN_MS) await nextTurn();
+      return shown;
     } catch (error) {
       throw new RpcError(redactor.value(errorBody(error)));
     }

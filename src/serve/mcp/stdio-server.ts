@@ -2,6 +2,7 @@ import { RPC, type RequestId, type RpcMessage, type RpcRequest } from "../../mcp
 import { createLineReader } from "../../mcp/read-lines.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { systemClock, within } from "../../observe/clock.ts";
+import { countKeys } from "../../tool/json/json-text.ts";
 import type { InputStream, OutputStream } from "../../tool/streams.ts";
 import { claimedVersion } from "../../mcp/envelope.ts";
 import { createLegacySession } from "./legacy/legacy-session.ts";
@@ -20,6 +21,10 @@ export interface StdioServerOptions extends ModernRequestsOptions {
   /** Called when the input has ended. Requests under way may still be answered. */
   readonly onEnd?: () => void;
 }
+
+/** As much as one message may hold. The client is the operator's own, so it may send more than a remote one. */
+const MAX_VALUES = 1_000_000;
+const MAX_DEPTH = 200;
 
 /** Serves a plane to the local operator at the other end of two streams: a message a line, in either era. */
 export function serveStdio(plane: Plane, options: StdioServerOptions) {
@@ -44,6 +49,10 @@ export function serveStdio(plane: Plane, options: StdioServerOptions) {
 
   function takeLine(line: string): void {
     if (line.trim() === "") return;
+    if (countKeys(line, MAX_DEPTH, MAX_VALUES) < 0)
+      return reject(
+        `A message has more than ${MAX_VALUES} members and elements, or is nested deeper than ${MAX_DEPTH}.`,
+      );
     let value: unknown;
     try {
       value = JSON.parse(line);

@@ -63,7 +63,8 @@ export async function findTools(
     const result = await arsenal.retrieve({ ...asked, refuse: "never" });
     return { kind: "found", found: toFound(result, most, startup.shown()) };
   } catch (error) {
-    if (isArsenalError(error) && error.code === "QUERY_INVALID") return invalid(error.message);
+    if (isArsenalError(error) && (error.code === "QUERY_INVALID" || error.code === "RATE_LIMITED"))
+      return invalid(error.message);
     throw error;
   }
 }

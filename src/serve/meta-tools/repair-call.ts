@@ -1,4 +1,5 @@
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { parseForeign } from "../../tool/json/json-text.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { EXECUTE_TOOL } from "./definitions.ts";
 import { namesProperty, takesAnyProperty } from "./schema-properties.ts";
@@ -134,14 +135,6 @@ const MAX_JSON_LAYERS = 3;
 /** An object, also one that a model wrote as JSON, or as JSON of JSON; undefined for anything else. */
 export function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   let given = value;
-  for (let layer = 0; layer < MAX_JSON_LAYERS && typeof given === "string"; layer++) given = parsed(given);
+  for (let layer = 0; layer < MAX_JSON_LAYERS && typeof given === "string"; layer++) given = parseForeign(given);
   return isPlainObject(given) ? given : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,9 +1,13 @@
-/** How a value compares with a number of bytes: `bytes` is omitted if it cannot be written as JSON. */
+/** How a value compares with a number of bytes: `bytes` is omitted if it cannot be written as JSON. `isLarge`: each step over it takes milliseconds. */
 export type Measured =
-  | { readonly fits: true }
+  | { readonly fits: true; readonly isLarge: boolean }
   | { readonly fits: false; readonly bytes?: number; readonly atLeast?: true };
 
-const FITS: Measured = Object.freeze({ fits: true });
+const FITS: Measured = Object.freeze({ fits: true, isLarge: false });
+const FITS_LARGE: Measured = Object.freeze({ fits: true, isLarge: true });
+
+/** From so many bytes on. */
+const LARGE = 256 * 1024;
 
 /** Deeper values are written out in order to be measured. */
 const MAX_DEPTH = 100;
@@ -53,9 +57,10 @@ export function measureJson(value: unknown, limit: number): Measured {
   try {
     walk(value, 0);
     if (least > limit) return { fits: false, bytes: least, atLeast: true };
-    if (isCertain && most <= limit) return FITS;
+    const fits = most <= LARGE ? FITS : FITS_LARGE;
+    if (isCertain && most <= limit) return fits;
     const bytes = Buffer.byteLength(JSON.stringify(value) ?? "");
-    return bytes <= limit ? FITS : { fits: false, bytes };
+    return bytes <= limit ? fits : { fits: false, bytes };
   } catch {
     return { fits: false };
   }

@@ -1,5 +1,6 @@
 import { isSame, typeOfValue } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { parseForeign } from "../../tool/json/json-text.ts";
 import { below, type References } from "../schema/find-reference.ts";
 import { type Effort, fits, partsOf, propertyIn, together } from "./fits.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
@@ -172,12 +173,7 @@ function readText(text: string, types: ReadonlySet<string>): Read | undefined {
 }
 
 function parse(text: string): unknown {
-  if (text.length > MAX_TEXT || !/^[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+  return text.length > MAX_TEXT || !/^[[{]/.test(text) ? undefined : parseForeign(text);
 }
 
 /** A list of keys and values as the object it stands for. Of a key that is there twice, the last counts, as in JSON. */

@@ -10,6 +10,7 @@ import {
   SPACELESS,
   TERMINAL_ESCAPE,
 } from "./decode-hidden.ts";
+import { countCharacters } from "../../../tool/limits.ts";
 import { type Disguise, disguises, spelledWithFlags, styledWords } from "./lookalikes.ts";
 import { reaches, type Severity } from "../finding.ts";
 
@@ -62,9 +63,13 @@ const CLASSES = {
   marks: String.raw`[\u0300-\u034E\u0350-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20FF\uFE20-\uFE2F]{4,}`,
 } as const;
 
+type SuspectClass = keyof typeof CLASSES;
+const CLASS_NAMES = Object.keys(CLASSES) as readonly SuspectClass[];
+
+/** One group for each class. They have no names, which would take longer to give than to find. */
 const SUSPECT = new RegExp(
-  Object.entries(CLASSES)
-    .map(([name, inside]) => `(?<${name}>${inside})`)
+  Object.values(CLASSES)
+    .map((inside) => `(${inside})`)
     .join("|"),
   "gu",
 );
@@ -73,6 +78,8 @@ const SUSPECT = new RegExp(
 const CLOSE = 16;
 const MAX_FINDINGS = 64;
 const MAX_HIDDEN = 4096;
+/** A text that hides this often hides on purpose: the rest is taken out without a look at each. */
+const MAX_JUDGED = 10_000;
 /** After so many rounds nothing is let pass any more, so that the last round leaves nothing behind. */
 const LENIENT_ROUNDS = 3;
 
@@ -104,17 +111,25 @@ function unveil(text: string, lenient: boolean, report: (found: HiddenText) => v
   const context = createContext(text, lenient);
   let plain = "";
   let last = 0;
+  let taken = 0;
   for (const match of text.matchAll(SUSPECT)) {
     const start = match.index;
     const [run] = match;
-    const found = judge(match.groups ?? {}, run, start, context);
+    const found = judge(classOf(match), run, start, context);
     if (found === undefined) continue;
     const { keep = "", ...rest } = found;
     plain += text.slice(last, start) + keep;
     last = start + run.length;
-    report({ position: start, count: Array.from(run).length, ...rest });
+    report({ position: start, count: countCharacters(run), ...rest });
+    taken += 1;
+    if (taken === MAX_JUDGED) return plain + text.slice(last).replaceAll(SUSPECT, "");
   }
   return plain + text.slice(last);
+}
+
+function classOf(match: RegExpExecArray): SuspectClass | undefined {
+  for (let group = 1; group < match.length; group += 1) if (match[group] !== undefined) return CLASS_NAMES[group - 1];
+  return undefined;
 }
 
 type Context = ReturnType<typeof createContext>;
@@ -136,34 +151,37 @@ function createContext(text: string, lenient: boolean) {
 type Judgement = Pick<HiddenText, "kind" | "severity" | "hidden"> & { readonly keep?: string };
 
 /** What a run of suspect characters is; undefined if it may stay. */
-function judge(
-  groups: Readonly<Record<string, string | undefined>>,
-  run: string,
-  start: number,
-  context: Context,
-): Judgement | undefined {
-  if (groups["flag"] !== undefined)
-    return context.lenient ? undefined : { kind: "tags", severity: "high", keep: BLACK_FLAG };
-  if (groups["tags"] !== undefined) {
-    const hidden = decodeTags(run);
-    return { kind: "tags", severity: hidden.length > 2 ? "critical" : "high", ...shown(hidden) };
+function judge(kind: SuspectClass | undefined, run: string, start: number, context: Context): Judgement | undefined {
+  switch (kind) {
+    case "flag":
+      return context.lenient ? undefined : { kind: "tags", severity: "high", keep: BLACK_FLAG };
+    case "tags": {
+      const hidden = decodeTags(run);
+      return { kind: "tags", severity: hidden.length > 2 ? "critical" : "high", ...shown(hidden) };
+    }
+    case "selectors":
+      return judgeSelectors(run, start, context);
+    case "zeroWidth":
+      return judgeZeroWidth(run, start, context);
+    case "bidi":
+      return judgeBidi(run, start, context);
+    case "terminal": {
+      const { effect, hidden } = readEscape(run);
+      return { kind: "terminal", severity: effect === "colour" ? "medium" : "high", ...shown(hidden) };
+    }
+    case "control":
+      // Where a terminal would begin the line anew, the two halves must not grow together.
+      return { kind: "control", severity: "medium", keep: run === "\r" ? "\n" : "" };
+    case "filler":
+      return judgeFiller(run, start, context);
+    case "softHyphen":
+      return context.lenient && !context.denseHyphens() ? undefined : { kind: "soft-hyphen", severity: "medium" };
+    case "privateUse":
+      return { kind: "private-use", severity: Array.from(run).length > 3 ? "medium" : "low" };
+    case "marks":
+    case undefined:
+      return { kind: "stacked-marks", severity: "medium" };
   }
-  if (groups["selectors"] !== undefined) return judgeSelectors(run, start, context);
-  if (groups["zeroWidth"] !== undefined) return judgeZeroWidth(run, start, context);
-  if (groups["bidi"] !== undefined) return judgeBidi(run, start, context);
-  if (groups["terminal"] !== undefined) {
-    const { effect, hidden } = readEscape(run);
-    return { kind: "terminal", severity: effect === "colour" ? "medium" : "high", ...shown(hidden) };
-  }
-  if (groups["control"] !== undefined)
-    // Where a terminal would begin the line anew, the two halves must not grow together.
-    return { kind: "control", severity: "medium", keep: run === "\r" ? "\n" : "" };
-  if (groups["filler"] !== undefined) return judgeFiller(run, start, context);
-  if (groups["softHyphen"] !== undefined)
-    return context.lenient && !context.denseHyphens() ? undefined : { kind: "soft-hyphen", severity: "medium" };
-  if (groups["privateUse"] !== undefined)
-    return { kind: "private-use", severity: Array.from(run).length > 3 ? "medium" : "low" };
-  return { kind: "stacked-marks", severity: "medium" };
 }
 
 function judgeSelectors(run: string, start: number, { lenient, before }: Context): Judgement | undefined {
@@ -267,7 +285,8 @@ function add(findings: HiddenText[], found: HiddenText): void {
   }
   const count = before.count + found.count;
   const between = found.kind === "lookalikes" || found.kind === "styled-letters" ? " " : "";
-  const hidden = [before.hidden, found.hidden].join(between).slice(0, MAX_HIDDEN);
+  const { hidden: known = "" } = before;
+  const hidden = known.length >= MAX_HIDDEN ? known : [known, found.hidden].join(between).slice(0, MAX_HIDDEN);
   const worse = reaches(found.severity, before.severity) ? found.severity : before.severity;
   // One stray character is a slip of an editor; several close together are not.
   const severity = count >= 3 && worse === "low" ? "medium" : worse;

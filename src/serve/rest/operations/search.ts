@@ -24,7 +24,7 @@ export const searchOperations: readonly Operation[] = [
       explained: { context: { query: "show me the invoice of an order" }, explain: true },
     },
     answers: { 200: { description: "The tools found.", schema: RETRIEVAL_RESULT } },
-    problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
+    problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND", "RATE_LIMITED"],
     async run({ body, principal, signal, trace }, { arsenal }) {
       const place = body.traceId === undefined && trace;
       return { body: await arsenal.retrieve({ ...place, ...(body as ToolQuery), principal, signal }) };
@@ -40,7 +40,7 @@ export const searchOperations: readonly Operation[] = [
         tools: list(anyObject("A definition."), "Best first."),
       }),
     },
-    problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND"],
+    problems: ["QUERY_INVALID", "TOOLSET_NOT_FOUND", "RATE_LIMITED"],
     async run({ body: { query, ...options }, principal, signal, trace }, { arsenal }) {
       const traceId = trace && { traceId: trace.traceId };
       const asked = { ...traceId, ...options, principal, signal } as RetrieveToolsOptions;

@@ -48,7 +48,7 @@ const query = {
 
 export const TOOL_QUERY = object("A request to find tools.", ["context"], {
   context: object("The request and its conversation.", ["query"], {
-    query: text("What the user wants, in words."),
+    query: text("What the user wants, in words: at most 16,384 characters."),
     ...conversation,
   }),
   ...query,

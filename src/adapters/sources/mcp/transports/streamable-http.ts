@@ -7,7 +7,15 @@ import type { RequestId, RpcMessage } from "../../../../mcp/protocol.ts";
 import { createByteBudget, readBody } from "./read-body.ts";
 import { type HttpSettings, plainAddress } from "../settings.ts";
 import type { StreamMessageInfo } from "./tap.ts";
-import { deliver, isMessage, MAX_MESSAGE_BYTES, notAMessage, report } from "../../../../mcp/wire-message.ts";
+import {
+  deliver,
+  hasTooMuch,
+  isMessage,
+  MAX_MESSAGE_BYTES,
+  notAMessage,
+  report,
+  tooMuch,
+} from "../../../../mcp/wire-message.ts";
 import type { InputStream } from "../../../../tool/streams.ts";
 import { within } from "../../../../observe/clock.ts";
 
@@ -64,6 +72,7 @@ export async function streamableHttpTransport(settings: HttpSettings, parts: Htt
         return streams.follow(response.body, { about, signal, onEnd });
       case JSON_TYPE: {
         const text = await readBody(response.body, server, maxMessageBytes, budget);
+        if (hasTooMuch(text)) throw tooMuch(server, text);
         const value: unknown = JSON.parse(text);
         for (const message of Array.isArray(value) ? value : [value]) {
           if (!isMessage(message)) throw new SyntaxError(notAMessage(server, text).message);

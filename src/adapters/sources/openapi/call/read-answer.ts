@@ -1,6 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import type { EgressResponse } from "../../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
+import { parseForeign } from "../../../../tool/json/json-text.ts";
 
 /** Reads an answer: JSON as its value, text as text, nothing as null, anything else as a block of content in base64. */
 export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body" | "url">): Promise<unknown> {
@@ -56,13 +57,13 @@ function decode(bytes: Uint8Array, charset: string): string {
   }
 }
 
-/** What says that it is JSON and is not is still what the server said. */
+/** The most values that an answer is read as. */
+const MAX_VALUES = 200_000;
+
+/** What says that it is JSON and is not, or has too many values, is still what the server said, as text. */
 function toValue(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  const value = parseForeign(text, { maxValues: MAX_VALUES });
+  return value === undefined ? text : value;
 }
 
 function guess(bytes: Uint8Array, url: string): unknown {

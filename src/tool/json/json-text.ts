@@ -1,0 +1,84 @@
+/** How large JSON may be as data. */
+export interface JsonLimits {
+  /** Objects and arrays in each other. Default 200. */
+  readonly maxDepth?: number;
+  /** Members of objects and elements of arrays, all together. Default 100,000: as text, brackets alone would be millions of them. */
+  readonly maxValues?: number;
+}
+
+export const MAX_VALUES = 100_000;
+
+/** Deeper data would take the stack of whatever walks it. */
+const MAX_DEPTH = 200;
+
+/** Parses JSON that others wrote. Undefined if it is not JSON, or is nested deeper or has more values than allowed. */
+export function parseForeign(text: string, limits: JsonLimits = {}): unknown {
+  const { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES } = limits;
+  if (countKeys(text, maxDepth, maxValues) < 0) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export const TOO_DEEP = -1;
+export const TOO_MANY = -2;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/**
+ * Counts the keys in a text: in JSON, a colon outside a string is always one. Runs before a parser, so that it never sees deep nesting or
+ * millions of values: each comma and each bracket that opens begins one. Returns TOO_DEEP or TOO_MANY instead.
+ */
+export function countKeys(text: string, maxDepth: number, maxValues: number): number {
+  const { length } = text;
+  let keys = 0;
+  let values = 0;
+  let depth = 0;
+  for (let at = 0; at < length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at);
+        break;
+      case COLON:
+        keys += 1;
+        break;
+      case COMMA:
+        values += 1;
+        if (values > maxValues) return TOO_MANY;
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        values += 1;
+        depth += 1;
+        if (depth > maxDepth) return TOO_DEEP;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth -= 1;
+        break;
+      default:
+    }
+  }
+  return keys;
+}
+
+/** Where the string that starts here ends. `indexOf` passes over a long string many times faster than a loop. */
+function endOfString(text: string, start: number): number {
+  let end = start;
+  for (;;) {
+    end = text.indexOf('"', end + 1);
+    if (end === -1) return text.length;
+    let before = end - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
+}
