@@ -1,5 +1,6 @@
 import { fixable } from "../errors/arsenal-error.ts";
 import { answerWithProblem, requestIdOf, toProblem } from "./http/problem.ts";
+import { createIntake } from "./http/intake.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http/http-server.ts";
 import type { ServedMcp } from "./serve-mcp.ts";
 import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./surface.ts";
@@ -42,11 +43,11 @@ export async function openHost(
     const routesOf = (surface: Surface): readonly Route[] =>
       surface.routes.map((route) => drained(route, serving.work));
     const { seal } = serving.replica;
-    server = await createHttpServer({ ...options, seal, routes: mounted.flatMap(routesOf) });
+    const shared = { intake: createIntake(), ...options, seal };
+    server = await createHttpServer({ ...shared, routes: mounted.flatMap(routesOf) });
     for (const surface of mounted) {
       const port = options.ports?.[surface.name];
-      if (port !== undefined)
-        others.push(await createHttpServer({ ...options, seal, port, routes: routesOf(surface) }));
+      if (port !== undefined) others.push(await createHttpServer({ ...shared, port, routes: routesOf(surface) }));
     }
   } catch (error) {
     serving.startup.close();

@@ -18,6 +18,7 @@ import type { Emit } from "../../observe/events.ts";
 import { readTraceContext, spanBelow, type TraceContext } from "../../observe/trace-context.ts";
 import { checkedPublicUrl, createCallerCheck, createOwnAddress, hostInUrl, isLoopback } from "./allowed-callers.ts";
 import { refuse } from "./answer.ts";
+import { createIntake, type Intake } from "./intake.ts";
 import { createOpenWork } from "./open-work.ts";
 import { pageRefusal, type PageCheck } from "./page-token.ts";
 import { answerWithProblem, refuseWithProblem, requestIdOf, toProblem } from "./problem.ts";
@@ -42,6 +43,8 @@ export interface HttpServerOptions extends ListenOptions {
   };
   /** Opens the tokens that the gateway's own pages must send with everything but reads. Omitted if the server delivers no pages. */
   readonly seal?: PageCheck["seal"];
+  /** Shared by the servers of one process. Defaults to one of its own. */
+  readonly intake?: Intake;
   /** Called with what a route or the identity threw; the caller only learns that something failed. */
   onError?(error: unknown): void;
   /** Reports requests that were answered, and whether a changed certificate is in use. */
@@ -62,7 +65,15 @@ const ANONYMOUS: Principal = { id: "anonymous", roles: [], capabilities: [], sco
 
 /** Listens for HTTP and hands requests to their routes. Refuses to start without an identity if other machines can reach it. */
 export async function createHttpServer(options: HttpServerOptions) {
-  const { host = "127.0.0.1", identity, onError, tls, emit = ignore, clock = systemClock } = options;
+  const {
+    host = "127.0.0.1",
+    identity,
+    onError,
+    tls,
+    emit = ignore,
+    clock = systemClock,
+    intake = createIntake(),
+  } = options;
   const { headersMs = 10_000, requestMs = 30_000, keepAliveMs = 65_000, closeMs = 1000 } = options.timeouts ?? {};
   if (identity === undefined && !isLoopback(host)) throw openToAll(host);
   const publicUrl = options.publicUrl === undefined ? undefined : checkedPublicUrl(options.publicUrl);
@@ -138,7 +149,7 @@ export async function createHttpServer(options: HttpServerOptions) {
           return addressOf(request.headers.host);
         },
         trace,
-        json: (limits) => readJson(request, limits),
+        json: (limits) => readJson(request, limits, (ms) => intake.parsed(principal, ms)),
       });
     if (identity === undefined || route.open === true) return void handle(unasked);
     const path = route.path.endsWith("/") ? url().pathname : route.path;
@@ -198,7 +209,11 @@ export async function createHttpServer(options: HttpServerOptions) {
       return refuseOn(route, request, response, failed, { "retry-after": "1" });
     }
     const { principal, refusal } = found;
-    if (principal !== undefined) return handle(principal);
+    if (principal !== undefined) {
+      const taking = intake.take(principal, request, response);
+      const refused = taking instanceof Promise ? await taking : taking;
+      return refused === undefined ? handle(principal) : refuseOn(route, request, response, refused, refused.headers);
+    }
     const status = refusal?.error === "insufficient_scope" ? 403 : 401;
     const message = refusal?.description ?? "Missing or invalid credentials.";
     const challenge = toChallenge(by, refusal, metadataUrl(address, path));

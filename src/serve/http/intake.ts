@@ -1,0 +1,69 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Principal } from "../../guard/principal.ts";
+import { createShares } from "../../tool/shares.ts";
+import { createFairTurns } from "./fair-turns.ts";
+import { MAX_BYTES } from "./read-json.ts";
+
+const MEBIBYTE = 1024 * 1024;
+/** Bodies of requests under way. One caller can have six of the largest. */
+const BODIES = { count: Infinity, bytes: 96 * MEBIBYTE, perCaller: { bytes: 24 * MEBIBYTE } };
+/** Smaller bodies are not counted. */
+const COUNTED_BYTES = 128 * 1024;
+/** Parsing a large body is about a quarter of the work that its request makes. */
+const WORK_PER_PARSING = 4;
+
+/** A request that is not taken now. */
+export interface IntakeRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+export type Intake = ReturnType<typeof createIntake>;
+
+/** Takes requests of remote callers so that no caller takes the time or the memory of the others. The local operator is never kept waiting. */
+export function createIntake({ turns = createFairTurns() } = {}) {
+  const bodies = createShares(BODIES);
+
+  function takeBody(principal: Principal, response: ServerResponse, bytes: number): IntakeRefusal | undefined {
+    if (bytes < COUNTED_BYTES) return undefined;
+    const share = bodies.take(principal, { bytes });
+    if (share === undefined) return refusal("has too many large requests under way");
+    response.once("close", () => share.release());
+    return undefined;
+  }
+
+  return {
+    /** Waits for the caller's turn, if it must, and takes room for the body. Returns why not, or undefined if the request may be handled. */
+    take(
+      principal: Principal,
+      request: IncomingMessage,
+      response: ServerResponse,
+    ): IntakeRefusal | undefined | Promise<IntakeRefusal | undefined> {
+      if (principal.local) return undefined;
+      const bytes = bytesOf(request);
+      const turn = turns.take(principal, bytes);
+      if (turn === "refused") return refusal("has too many requests waiting");
+      return turn === "now"
+        ? takeBody(principal, response, bytes)
+        : turn.then(() => takeBody(principal, response, bytes));
+    },
+    /** Charges a caller for a large body that took so many milliseconds to parse. */
+    parsed(principal: Principal, ms: number): void {
+      if (!principal.local) turns.charge(principal, ms * WORK_PER_PARSING);
+    },
+  };
+}
+
+/** How large the body may become: one without a length can have as many bytes as are read. */
+function bytesOf({ method, headers }: IncomingMessage): number {
+  const { "content-length": length, "transfer-encoding": encoding } = headers;
+  if (length !== undefined) return Math.min(Number(length) || 0, MAX_BYTES);
+  return method === "GET" || encoding === undefined ? 0 : MAX_BYTES;
+}
+
+function refusal(why: string): IntakeRefusal {
+  const message = `The gateway is busy, and this caller ${why}. Wait until some are answered, and send fewer at once.`;
+  // The body is left unread.
+  return { status: 429, message, headers: { "retry-after": "1", connection: "close" } };
+}

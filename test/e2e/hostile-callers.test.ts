@@ -1,0 +1,162 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKeyText, hashOfKey, updateKeyFile } from "../../src/adapters/identity/api-keys/key-file.ts";
+import { CAPABILITIES } from "../../src/tool/tool.ts";
+import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { type LegacyClient, legacyClient, modernClient } from "./replicas/clients.ts";
+
+const ATTACKER = fileURLToPath(new URL("hostile/attacker.ts", import.meta.url));
+
+/** Sixty seconds of attack in CI, fewer elsewhere, in rounds between which nobody attacks. */
+const ROUNDS = 4;
+const ATTACK_MS = (process.env["CI"] === undefined ? 12_000 : 60_000) / ROUNDS;
+const QUIET_MS = ATTACK_MS / 2;
+
+const MODULE = `export default (arsenal) => {
+  arsenal.register({ name: "look_up", description: "Looks up an order by its id.", parameters: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } },
+    ({ id }) => ({ id, status: "shipped" }));
+  for (const thing of ["invoice", "customer", "refund", "ticket", "page", "file", "mail", "event"])
+    for (const verb of ["Finds", "Lists", "Shows", "Counts", "Compares", "Exports"])
+      arsenal.register({ name: verb.toLowerCase() + "_" + thing, description: verb + " one " + thing + ".", parameters: { type: "object", properties: {} } }, () => verb);
+};`;
+
+let folder: string;
+let gateway: GatewayProcess;
+const keys = { eve: "", ada: "", bob: "" };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "toolarsenal-hostile-"));
+  writeFileSync(join(folder, "tools.mjs"), MODULE);
+  const file = join(folder, "keys.json");
+  for (const id of ["eve", "ada", "bob"] as const) {
+    keys[id] = createKeyText(id);
+    const capabilities = id === "eve" ? [] : CAPABILITIES;
+    const principal = { id, roles: [], capabilities, scopes: id === "eve" ? [] : ["*"], local: false };
+    await updateKeyFile(file, (known) => [...known, { id, hash: hashOfKey(keys[id]), principal }]);
+  }
+  gateway = await startGateway({
+    servers: {},
+    tier: "lexical",
+    nodeOptions: ["--max-old-space-size=256", "--expose-gc"],
+    settings: {
+      modules: [join(folder, "tools.mjs")],
+      server: { auth: { api_keys: { file } } },
+      state: { type: "sqlite", file: join(folder, "state.sqlite") },
+      audit: { file: join(folder, "audit.jsonl") },
+      security: { max_requests_per_minute: 1_000_000, rates: { searches: 1_000_000 } },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const residentBytes = (): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1]) * 1024;
+
+async function post(who: keyof typeof keys, path: string, body: unknown): Promise<unknown> {
+  const headers = { "content-type": "application/json", "x-api-key": keys[who] };
+  const response = await fetch(gateway.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = await response.text();
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${answer.slice(0, 300)}`);
+  return JSON.parse(answer);
+}
+
+/** An ordinary request of another caller. Rejects unless the answer is the right one. */
+type Ask = () => Promise<void>;
+
+async function createAsks(session: LegacyClient): Promise<readonly Ask[]> {
+  const caller = { url: gateway.url, key: keys.bob };
+  const modern = modernClient(caller);
+  let next = 0;
+  return [
+    async () => expect((await session.call("look_up", { id: `a${++next}` })).failed).toBeUndefined(),
+    async () => expect((await modern.call("look_up", { id: `b${++next}` })).failed).toBeUndefined(),
+    async () =>
+      expect(
+        await post("ada", "/api/v1/execute", { toolName: "look_up", arguments: { id: `c${++next}` } }),
+      ).toMatchObject({
+        status: "success",
+      }),
+    async () =>
+      expect(await post("bob", "/api/v1/search", { context: { query: "look up an order" }, limit: 3 })).toMatchObject({
+        tools: [{ tool: { id: "default.look_up" } }],
+      }),
+    async () => {
+      const parts = [{ data: { tool: "look_up", arguments: { id: `d${++next}` } } }];
+      const params = { message: { messageId: `m${next}`, role: "ROLE_USER", parts } };
+      expect(await post("ada", "/a2a", { jsonrpc: "2.0", id: 1, method: "SendMessage", params })).toMatchObject({
+        result: { task: { status: { state: "TASK_STATE_COMPLETED" } } },
+      });
+    },
+  ];
+}
+
+/** Asks one after the other for a while. Returns how long each took, in milliseconds. */
+async function askFor(asks: readonly Ask[], durationMs: number): Promise<readonly number[]> {
+  const took: number[] = [];
+  const end = performance.now() + durationMs;
+  await Promise.all(
+    asks.map(async (ask) => {
+      while (performance.now() < end) {
+        const startedAt = performance.now();
+        await ask();
+        took.push(performance.now() - startedAt);
+      }
+    }),
+  );
+  return took;
+}
+
+const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((left, right) => left - right)[Math.floor((values.length - 1) * share)] ?? 0;
+
+/** Lets a caller without rights attack while `task` runs. Returns what it was answered. */
+async function underAttack(task: () => Promise<void>): Promise<Readonly<Record<string, number>>> {
+  const attacker = spawn(process.execPath, [ATTACKER, gateway.url, keys.eve], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface({ input: attacker.stdout })[Symbol.asyncIterator]();
+  try {
+    expect((await lines.next()).value).toBe("attacking");
+    await task();
+  } finally {
+    attacker.kill("SIGTERM");
+    await once(attacker, "exit");
+  }
+  return JSON.parse(String((await lines.next()).value)) as Record<string, number>;
+}
+
+describe("a caller without rights that attacks every surface at once", () => {
+  it(
+    "slows others by at most 2, makes nothing of theirs fail, and leaves no memory behind",
+    async () => {
+      const idle = await legacyClient({ url: gateway.url, key: keys.bob });
+      const asks = await createAsks(await legacyClient({ url: gateway.url, key: keys.ada }));
+      await askFor(asks, QUIET_MS);
+      const memory = residentBytes();
+      const quiet: number[] = [];
+      const attacked: number[] = [];
+      const answered: Record<string, number> = {};
+      for (let round = 0; round < ROUNDS; round++) {
+        quiet.push(...(await askFor(asks, QUIET_MS)));
+        const seen = await underAttack(async () => void attacked.push(...(await askFor(asks, ATTACK_MS))));
+        for (const [what, times] of Object.entries(seen)) answered[what] = (answered[what] ?? 0) + times;
+      }
+      const figures = {
+        quiet: [quiet.length, percentile(quiet, 0.5), percentile(quiet, 0.99)],
+        attacked: [attacked.length, percentile(attacked, 0.5), percentile(attacked, 0.99)],
+        memory: [memory, residentBytes()].map((bytes) => Math.round(bytes / 1024 / 1024)),
+        answered,
+      };
+      console.log(JSON.stringify(figures, undefined, 1));
+      expect((await idle.call("look_up", { id: "still here" })).failed).toBeUndefined();
+    },
+    10 * (ATTACK_MS + QUIET_MS) * ROUNDS,
+  );
+});
