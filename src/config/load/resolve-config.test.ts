@@ -66,7 +66,7 @@ describe("resolveConfig", () => {
         deny: [],
         allowedDomains: [],
         maxRequestsPerMinute: 60,
-        rates: {},
+        rates: { searches: 1_200 },
         scan: { definitions: "flag", arguments: "off", results: "off", wording: "off", severity: "high" },
         certificatePins: {},
         confirmationTimeoutS: 600,

@@ -162,8 +162,8 @@ describe("a large call", () => {
       () => "paid",
     );
     const notes = "n".repeat(200_000);
-    const call = (tool: string, more: Json = {}): Json =>
-      message({ parts: [{ data: { tool, arguments: { notes } } }], role: "ROLE_USER", ...more });
+    const call = (tool: string, more: Json = {}, text = notes): Json =>
+      message({ parts: [{ data: { tool, arguments: { notes: text } } }], role: "ROLE_USER", ...more });
     const send = rpc("SendMessage");
     const { text: answer } = await send(url, { message: call("support.keep") });
     expect(given).toEqual([{ notes }]);
@@ -172,7 +172,8 @@ describe("a large call", () => {
     const read = JSON.parse((await rpc("GetTask")(url, { id })).text) as { result: Task };
     expect(read.result.artifacts[0]?.parts.at(-1)?.text).toMatch(/bytes were left out when this was stored/);
 
-    const waiting = JSON.parse((await send(url, { message: call("support.pay") })).text) as { result: { task: Task } };
+    const short = { message: call("support.pay", {}, notes.slice(0, 50_000)) };
+    const waiting = JSON.parse((await send(url, short)).text) as { result: { task: Task } };
     const { id: taskId, contextId } = waiting.result.task;
     const alone = { parts: [{ data: { confirmationId: "some" } }], taskId, contextId, messageId: "m2" };
     expect((await send(url, { message: call("", alone) })).text).toContain("too large to be stored. Send its tool");
