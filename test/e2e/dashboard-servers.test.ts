@@ -188,8 +188,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
     onTestFinished(() => silent.closeAllConnections());
     await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
     const asked = once(silent, "request");
-    // The page may ask for the log before the gateway knows the server: adding it is recorded first.
-    const page = await open("servers", { mayFail: true });
+    const page = await open("servers");
     await add(page, "MCP server over HTTP", "late", `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
     const [request] = (await asked) as [IncomingMessage];
     const hungUp = once(request.socket, "close");

@@ -20,7 +20,11 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
   const complaints: string[] = [];
   page.on("request", (request) => asked.add(request.url()));
   page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("console", (message) => {
+    // While a server is being added, the page asks for its log, also before the gateway knows the server.
+    const isEarly = message.text().includes("status of 404") && /\/log(\?|$)/.test(message.location().url);
+    if (message.type() === "error" && !isEarly) complaints.push(message.text());
+  });
   page.on("dialog", (dialog) => {
     complaints.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
