@@ -30,7 +30,7 @@ export interface GatewayOptions {
   readonly port?: number;
   /** Options of Node itself. */
   readonly nodeOptions?: readonly string[];
-  /** True gives it processes ids of its own, as a container or another machine has them: nobody here can look it up. */
+  /** True gives it process ids of its own, as a container or another machine has them: nobody here can look it up. */
   readonly isElsewhere?: boolean;
 }
 
@@ -92,12 +92,9 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   }
 }
 
+const AS_ROOT = process.getuid?.() === 0 ? [] : ["--user", "--map-current-user"];
 /** Runs a program with process ids of its own. Its files and its network are those of this machine. */
-const ELSEWHERE = [
-  "unshare",
-  ...(process.getuid?.() === 0 ? [] : ["--user", "--map-current-user"]),
-  ...["--pid", "--fork", "--kill-child", "--mount-proc"],
-];
+const ELSEWHERE = ["unshare", ...AS_ROOT, "--pid", "--fork", "--kill-child", "--mount-proc"];
 
 /** Why no gateway can run elsewhere, which is printed; undefined if one can. */
 export function elsewhereMissing(): string | undefined {

@@ -95,7 +95,7 @@ export async function sdkClient(
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
   return {
     call: (name, args) =>
-      outcomeOf(client.callTool({ name, arguments: args }, { timeout: 10_000 }).then((result) => ({ result }))),
+      outcomeOf(client.callTool({ name, arguments: args }, { timeout: 30_000 }).then((result) => ({ result }))),
     close: () => client.close(),
   };
 }
