@@ -143,20 +143,21 @@ describe("a lock", () => {
 
   it("is not taken from a process of another machine that renews it", async () => {
     const lock = join(folder, "lock");
-    let isInside = false;
+    const inside = Promise.withResolvers<void>();
+    let isInside = true;
     let entered = 0;
     const holding = withFileLock(
       lock,
       async () => {
-        isInside = true;
         await writeFile(lock, await elsewhere());
+        inside.resolve();
         const since = hurriedClock.now();
         while (hurriedClock.now() - since < 40_000) await stat(folder);
         isInside = false;
       },
       hurriedClock,
     );
-    while (!isInside) await stat(folder);
+    await inside.promise;
     const waiting = withFileLock(lock, async () => void (entered += isInside ? 1 : 0), hurriedClock);
     await Promise.all([holding, waiting]);
     expect(entered).toBe(0);
