@@ -71,7 +71,7 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     const sent = (await (await agentAt(index)).sendMessage(asking(call, { returnImmediately: true }))) as Task;
     const ids = [old, young, keyed, task];
     await eventually("every place is taken", () => ids.every(isHeld));
-    return { calls, keyed, taskId: sent.id, ids, resume: (at: string) => session.resume(lastEventId, at) };
+    return { calls, keyed, taskId: sent.id, ids, resume: (url: string) => session.resume(lastEventId, url) };
   }
 
   /** Takes every place of the narrow server at a replica, and gives them back. */
@@ -83,8 +83,22 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     expect((await Promise.all(calls)).map(({ said }) => said)).toEqual(ids.map((id) => `held ${id}`));
   }
 
-  /** Kills a replica that holds everything it can, and checks at another that all of it comes free. Then starts it again. */
-  async function killAndCheck(index: number, survivor: number): Promise<void> {
+  /** Calls a replica from many sides until it is gone. Returns what it answered so far. */
+  function burst(index: number) {
+    const client = modernClient(at(index));
+    const answered: string[] = [];
+    async function callOn(): Promise<void> {
+      for (;;) {
+        const id = randomUUID();
+        if ((await client.call("young-book", { id })).said === undefined) return;
+        answered.push(id);
+      }
+    }
+    return { answered, ended: Promise.all(Array.from({ length: 24 }, callOn)) };
+  }
+
+  /** Kills a replica that holds everything it can, and checks at another that all of it comes free. Then starts it again. Returns the calls that it answered last. */
+  async function killAndCheck(index: number, survivor: number): Promise<readonly string[]> {
     const greeting = { id: randomUUID() };
     const asked = await modernClient(at(index), { asks: true }).call("old-greet", greeting);
     const held = await fill(index);
@@ -94,8 +108,11 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     const refused = await bookNarrow(survivor, randomUUID());
     expect(refused.text).toContain("for other calls to end");
 
+    const { answered: last, ended } = burst(index);
+    await eventually("it answers", () => last.length > 50);
     const since = performance.now();
     await fleet.kill(index);
+    await ended;
     const restarted = fleet.start(index);
     const agent = await agentAt(survivor);
     const readTask = async () =>
@@ -123,14 +140,16 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     await restarted;
     expect((await bookNarrow(index, randomUUID())).body).toMatchObject({ status: "success" });
     await refill(index);
+    return last;
   }
 
   it("frees all that it held within 15 seconds, and no call is lost, doubled or answered without a record", async () => {
     const load = await startLoad(fleet, { callers: 2, rest: 2 });
+    const last: string[] = [];
     for (const index of [0, 1, 2]) {
       const { length } = load.ended;
       await eventually("calls are under way", () => load.ended.length > length + 20);
-      await killAndCheck(index, (index + 1) % 3);
+      last.push(...(await killAndCheck(index, (index + 1) % 3)));
     }
     const calls = await load.stop();
     const executions = ({ server, id }: LoadedCall): number => fleet[server].executed.get(id) ?? 0;
@@ -149,6 +168,7 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
       return count >= answers(call) && count <= call.sent;
     };
     expect(calls.filter((call) => !isRecorded(call))).toEqual([]);
+    expect(last.filter((id) => records.get(id) !== 1 || fleet.young.executed.get(id) !== 1)).toEqual([]);
     expect(await verified()).toMatchObject({ ok: true });
   }, 120_000);
 
