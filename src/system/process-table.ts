@@ -17,6 +17,11 @@ export function describeProcess(): string {
   return `${pid} ${start} ${host}`;
 }
 
+/** True if the description is of a process that can be seen from here, so that `hasEnded` knows whether it still runs. */
+export function isVisible(description: string): boolean {
+  return read(description).host === ownRecord().host;
+}
+
 /** True if the process with that description has certainly ended. Processes of other machines and containers cannot be seen from here. */
 export function hasEnded(description: string): boolean {
   const { pid, start, host } = read(description);

@@ -19,9 +19,16 @@ signal() { some=1; for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/nul
 signal 0 && sleep 1 && signal TERM && sleep 1 && signal KILL
 `;
 
-/** Ends process groups with the process that began them, with one small shell for all. Without a shell, they outlive a process that is killed. */
-export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bin/sh" : undefined) {
+/**
+ * Ends process groups with the process that began them, with one small shell for all. Without a shell, they outlive a process that is killed. The
+ * shell ends `lingerMs` after the last group did, at once by default.
+ */
+export function createWatchdog(
+  shellPath: string | undefined = HAS_GROUPS ? "/bin/sh" : undefined,
+  { lingerMs = 0 }: { readonly lingerMs?: number } = {},
+) {
   const leaders = new Set<number>();
+  let lingering: NodeJS.Timeout | undefined;
   let shell: ChildProcess | undefined;
   let isShellMissing = false;
 
@@ -53,6 +60,13 @@ export function createWatchdog(shellPath: string | undefined = HAS_GROUPS ? "/bi
   function rest(): void {
     if (leaders.size > 0) return;
     process.off("exit", endAll);
+    if (lingerMs === 0) endShell();
+    else lingering ??= setTimeout(endShell, lingerMs).unref();
+  }
+
+  function endShell(): void {
+    lingering = undefined;
+    if (leaders.size > 0) return;
     shell?.stdin?.end();
     shell = undefined;
   }

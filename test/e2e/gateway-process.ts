@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +12,8 @@ const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 export interface RemoteEntry {
   readonly type: "http" | "sse";
   readonly url: string;
+  /** Calls that it takes at once. */
+  readonly max_concurrent?: number;
 }
 
 /** How a gateway is started. */
@@ -28,6 +30,8 @@ export interface GatewayOptions {
   readonly port?: number;
   /** Options of Node itself. */
   readonly nodeOptions?: readonly string[];
+  /** True gives it process ids of its own, as a container or another machine has them: nobody here can look it up. */
+  readonly isElsewhere?: boolean;
 }
 
 /** The gateway as users run it: a process of its own. */
@@ -54,20 +58,26 @@ export function gatewayCommand(options: GatewayOptions, folder: string): ServerE
 export async function startGateway(options: GatewayOptions): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-gateway-"));
   const { command, args } = gatewayCommand(options, folder);
-  const child = spawn(
-    command,
-    [...(options.nodeOptions ?? []), ...args, "--http", "--port", String(options.port ?? 0)],
-    {
-      cwd: folder,
-      env: { ...process.env, ...(options.tier === undefined ? {} : { TOOLARSENAL_TIER: options.tier }) },
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+  const given = [command, ...(options.nodeOptions ?? []), ...args, "--http", "--port", String(options.port ?? 0)];
+  const [program = "", ...line] = options.isElsewhere === true ? [...ELSEWHERE, ...given] : given;
+  const child = spawn(program, line, {
+    cwd: folder,
+    env: { ...process.env, ...(options.tier === undefined ? {} : { TOOLARSENAL_TIER: options.tier }) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const exited = once(child, "exit") as Promise<[number | null]>;
   let log = "";
   child.stderr.on("data", (part: Buffer) => (log += part.toString()));
+  const pid = (): number => (options.isElsewhere === true ? childOf(child) : undefined) ?? child.pid ?? 0;
+  function signalGateway(signal: NodeJS.Signals): void {
+    try {
+      process.kill(pid(), signal);
+    } catch {
+      // It has just ended.
+    }
+  }
   async function close(): Promise<number | null> {
-    if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+    if (child.exitCode === null && child.signalCode === null) signalGateway("SIGTERM");
     const [code] = await exited;
     rmSync(folder, { recursive: true, force: true });
     return code;
@@ -75,10 +85,32 @@ export async function startGateway(options: GatewayOptions): Promise<GatewayProc
   try {
     const url = await printedUrl(child);
     await ready(url);
-    return { url, pid: child.pid ?? 0, log: () => log, close };
+    return { url, pid: pid(), log: () => log, close };
   } catch (error) {
     await close();
     throw new Error(`The gateway did not start: ${String(error)}\n${log}`, { cause: error });
+  }
+}
+
+const AS_ROOT = process.getuid?.() === 0 ? [] : ["--user", "--map-current-user"];
+/** Runs a program with process ids of its own. Its files and its network are those of this machine. */
+const ELSEWHERE = ["unshare", ...AS_ROOT, "--pid", "--fork", "--kill-child", "--mount-proc"];
+
+/** Why no gateway can run elsewhere, which is printed; undefined if one can. */
+export function elsewhereMissing(): string | undefined {
+  const [program = "", ...line] = ELSEWHERE;
+  if (spawnSync(program, [...line, "true"]).status === 0) return undefined;
+  const why = "this machine gives no process ids of its own to a program (unshare --pid)";
+  process.stderr.write(`All replicas are tested on one machine: ${why}.\n`);
+  return why;
+}
+
+/** The only process that another one started. */
+function childOf({ pid }: ChildProcess): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ", 1)[0]) || undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -74,7 +74,7 @@ function installed(): readonly Installed[] {
 
 /** Why there is no server to test with; undefined if there is one. Continuous integration must have it. */
 export function postgresMissing(): string | undefined {
-  if (installed() !== undefined) return undefined;
+  if (installed().length > 0) return undefined;
   const why = "PostgreSQL is not installed: run scripts/ci-services as root";
   if (process.env["CI"] === "true") throw new Error(why);
   return why;

@@ -162,14 +162,14 @@ export async function createReplica(state: ReplicaState, { clock = systemClock }
       { signal, note }: { readonly signal: AbortSignal; note?(note: JsonObject): void },
     ): Promise<JsonObject> {
       await orAway(Promise.resolve(enter()));
-      if (!(await orAway(isPresent(to)))) throw lost();
+      if (!(await orAway(isPresent(to)))) throw processLost();
       signal.throwIfAborted();
       const leg = randomUUID();
       const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
       promise.catch(() => undefined);
       // A store that is away says nothing about the other process.
       const probing = createLookout(clock, PROBE_MS, async () => {
-        if (!(await isPresent(to))) reject(lost());
+        if (!(await isPresent(to))) reject(processLost());
       });
       const cancel = (): void => {
         reject(signal.reason);
@@ -231,7 +231,8 @@ export async function orAway<Value>(using: Promise<Value>): Promise<Value> {
   }
 }
 
-function lost(): ArsenalError {
+/** How a call ends whose process ended first. */
+export function processLost(): ArsenalError {
   const problem = "The gateway process that was running this call ended, so its outcome is unknown.";
   return fixable("OUTCOME_UNKNOWN", problem, "Check whether the call took effect before you repeat it.");
 }

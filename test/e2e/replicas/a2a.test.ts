@@ -59,7 +59,7 @@ describe.each(STATES)("three replicas on $name are one A2A agent", ({ open }) =>
     await fleet.kill(0);
     const read = async () => outcomeOf(await b.getTask(by(id)));
     // A replica counts as gone when it has not renewed its lease for 10 s.
-    await eventually("the task has failed", async () => (await read()).state === "failed", { withinMs: 20_000 });
+    await eventually("the task has failed", async () => (await read()).state === "failed", { withinMs: 15_000 });
     expect((await read()).said[0]).toContain("outcome is unknown");
     await fleet.start(0);
   });

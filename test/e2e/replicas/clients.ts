@@ -58,6 +58,8 @@ export function modernClient(caller: Caller, { asks = false }: { readonly asks?:
 export interface LegacyClient extends McpClient {
   /** Sends one message of the session to a replica. */
   post(message: JsonObject, url?: string): Promise<Response>;
+  /** Comes back for the answer of a call whose stream broke after an event. */
+  resume(lastEventId: string, url?: string): Promise<Called>;
 }
 
 /** Begins a session of 2025-11-25. Rejects if that fails. */
@@ -78,8 +80,14 @@ export async function legacyClient(caller: Caller): Promise<LegacyClient> {
   await (await post({ jsonrpc: "2.0", method: "notifications/initialized" })).body?.cancel();
   const ask = async (method: string, more: JsonObject): Promise<unknown> =>
     messageOf(await post(legacy(++count, method, more)));
+  async function goOn(lastEventId: string, url: string): Promise<unknown> {
+    return messageOf(
+      await fetch(`${url}/mcp`, { headers: { ...headersOf(caller), ...session, "last-event-id": lastEventId } }),
+    );
+  }
   return {
     post,
+    resume: (lastEventId, url = caller.url) => outcomeOf(goOn(lastEventId, url)),
     call: (name, args) => outcomeOf(ask("tools/call", { name, arguments: args })),
     tools: async () => toolsIn(await ask("tools/list", {})),
   };
@@ -95,7 +103,7 @@ export async function sdkClient(
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
   return {
     call: (name, args) =>
-      outcomeOf(client.callTool({ name, arguments: args }, { timeout: 10_000 }).then((result) => ({ result }))),
+      outcomeOf(client.callTool({ name, arguments: args }, { timeout: 30_000 }).then((result) => ({ result }))),
     close: () => client.close(),
   };
 }

@@ -1,4 +1,7 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Between two looks, in milliseconds: a test that spins takes the processor from the gateways that it waits for. */
+const LOOK_EVERY_MS = 5;
 
 /** Resolves with the milliseconds that passed until the condition held. Rejects if it does not hold in time. */
 export async function eventually(
@@ -11,6 +14,6 @@ export async function eventually(
     if (await condition()) return performance.now() - since;
     const waited = performance.now() - since;
     if (waited > withinMs) throw new Error(`After ${Math.round(waited)} ms it still does not hold that ${what}.`);
-    await nextTurn();
+    await pause(LOOK_EVERY_MS);
   }
 }

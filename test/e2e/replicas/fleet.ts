@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createKeyText, hashOfKey, updateKeyFile } from "../../../src/adapters/identity/api-keys/key-file.ts";
 import { CAPABILITIES } from "../../../src/tool/tool.ts";
 import { type DroppingServer, startModern as startDropping } from "../dropping-servers.ts";
-import { type GatewayProcess, startGateway } from "../gateway-process.ts";
+import { type GatewayProcess, type RemoteEntry, startGateway } from "../gateway-process.ts";
 import { startLegacyServer, startModernServer, type UpstreamServer } from "../../mcp/upstream-server.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 import type { StateService } from "./states.ts";
@@ -47,10 +47,20 @@ const RULES = [
   { id: "bills", effect: "require_approval", tools: ["old.pay", "young.pay"] },
 ];
 
+export interface FleetOptions {
+  readonly size?: number;
+  /** Further sections of the configuration. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Further servers. */
+  readonly servers?: Readonly<Record<string, RemoteEntry>>;
+  /** Replicas that the others cannot look up, as if they ran on another machine. */
+  readonly elsewhere?: readonly number[];
+}
+
 /** Starts everything on free ports, in a folder of its own. */
 export async function startFleet(
   openState: (folder: string) => Promise<StateService>,
-  { size = 3, settings = {} }: { readonly size?: number; readonly settings?: Readonly<Record<string, unknown>> } = {},
+  { size = 3, settings = {}, servers = {}, elsewhere = [] }: FleetOptions = {},
 ): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-fleet-"));
   const [state, proxy, old, young, moody, ...listed] = await Promise.all([
@@ -82,14 +92,16 @@ export async function startFleet(
   };
   const [listedOld, listedYoung] = listed;
   const remote = ({ url }: { readonly url: string }) => ({ type: "http", url }) as const;
-  const open = (): Promise<GatewayProcess> =>
+  const open = (index: number): Promise<GatewayProcess> =>
     startGateway({
+      isElsewhere: elsewhere.includes(index),
       servers: {
         old: remote(old),
         young: remote(young),
         moody: remote(moody),
         alpha: remote(listedOld),
         beta: remote(listedYoung),
+        ...servers,
       },
       mode: "static",
       tier: "lexical",
@@ -104,7 +116,7 @@ export async function startFleet(
 
   const replicas: (GatewayProcess | undefined)[] = [];
   async function start(index: number): Promise<void> {
-    const opened = await open();
+    const opened = await open(index);
     replicas[index] = opened;
     proxy.replicas.add(opened.url);
   }

@@ -1,11 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { type Called, legacyClient, type McpClient, modernClient, sdkClient } from "./clients.ts";
+import { type Called, legacyClient, modernClient, sdkClient } from "./clients.ts";
 import type { Fleet } from "./fleet.ts";
+import { restCaller, type RestCalled } from "./rest-caller.ts";
 
 /** One call under load, and what its caller heard. */
 export interface LoadedCall extends Called {
   readonly server: "old" | "young";
   readonly id: string;
+  /** Times that it was sent. More than once only under an idempotency key, until a gateway answered. */
+  readonly sent: number;
+  /** The code of the error that it was answered with, over REST. */
+  readonly code?: string;
 }
 
 /** Calls that keep coming from clients of both eras, through the proxy. */
@@ -16,18 +21,25 @@ export interface Load {
   stop(): Promise<readonly LoadedCall[]>;
 }
 
-/** Starts clients of the SDK and plain ones, half of them of each era, that call one after the other, each with an id that nobody else uses, at servers of both eras. */
-export async function startLoad(fleet: Fleet, { callers = 4 }: { readonly callers?: number } = {}): Promise<Load> {
+export interface LoadOptions {
+  /** Plain MCP clients, half of them of each era, besides two of the SDK. Defaults to 4. */
+  readonly callers?: number;
+  /** Clients of the REST API, half of them with idempotency keys. Defaults to none. */
+  readonly rest?: number;
+}
+
+/** Starts clients that call one after the other, each call with an id that no other has, at servers of both eras. */
+export async function startLoad(fleet: Fleet, { callers = 4, rest = 0 }: LoadOptions = {}): Promise<Load> {
   const caller = { url: fleet.proxy.url, key: fleet.keys.asker };
   const ended: LoadedCall[] = [];
   const stopped = new AbortController();
 
-  async function run(client: Pick<McpClient, "call">): Promise<void> {
+  async function run(book: (server: "old" | "young", id: string) => Promise<Called & Partial<RestCalled>>) {
     for (let count = 0; !stopped.signal.aborted; count++) {
       const server = count % 2 === 0 ? "old" : "young";
       const id = randomUUID();
-      const { said, failed } = await client.call(`${server}-book`, { id });
-      ended.push({ server, id, ...(said !== undefined && { said }), ...(failed !== undefined && { failed }) });
+      const { result: _, ...outcome } = await book(server, id);
+      ended.push({ server, id, sent: 1, ...outcome });
     }
   }
 
@@ -35,7 +47,11 @@ export async function startLoad(fleet: Fleet, { callers = 4 }: { readonly caller
   const plain = await Promise.all(
     Array.from({ length: callers }, (_, index) => (index % 2 === 0 ? modernClient(caller) : legacyClient(caller))),
   );
-  const running = [...sdk, ...plain].map(run);
+  const overRest = Array.from({ length: rest }, (_, index) => restCaller(caller, { repeats: index % 2 === 0 }));
+  const running = [
+    ...[...sdk, ...plain].map((client) => run((server, id) => client.call(`${server}-book`, { id }))),
+    ...overRest.map((call) => run((server, id) => call(`${server}.book`, { id }))),
+  ];
   return {
     ended,
     async stop() {

@@ -28,6 +28,8 @@ export interface StateKind {
   open(folder: string): Promise<StateService>;
 }
 
+const SECRET = "nobody outside this test knows this secret";
+
 /** One SQLite file. Another program may hold its lock. */
 const sqlite: StateKind = {
   name: "a SQLite file",
@@ -60,7 +62,7 @@ const servers: StateKind = {
     return {
       settings: {
         state: { type: "postgres", url, limits: { type: "redis", url: redis.url } },
-        audit: { type: "postgres", url, secret: "nobody outside this test knows this secret" },
+        audit: { type: "postgres", url, secret: SECRET },
       },
       troubles: {
         "has a Redis that does not answer": {
@@ -87,8 +89,39 @@ const servers: StateKind = {
   },
 };
 
-const noServers = redisMissing() ?? postgresMissing();
+/** Everything in Redis. The audit log is a file. */
+const redisAlone: StateKind = {
+  name: "Redis",
+  troubles: [],
+  async open(folder) {
+    const redis = await startRedis();
+    const settings = { state: { type: "redis", url: redis.url }, audit: { file: join(folder, "audit.jsonl") } };
+    return { settings, troubles: {}, close: () => redis.stop() };
+  },
+};
+
+/** Everything in PostgreSQL. */
+const postgresAlone: StateKind = {
+  name: "PostgreSQL",
+  troubles: [],
+  async open() {
+    const postgres = (await realPostgres()) as RealPostgres;
+    const url = await postgres.database();
+    const settings = { state: { type: "postgres", url }, audit: { type: "postgres", url, secret: SECRET } };
+    return { settings, troubles: {}, close: () => postgres.remove() };
+  },
+};
+
+const [noRedis, noPostgres] = [redisMissing(), postgresMissing()];
+const noServers = noRedis ?? noPostgres;
 if (noServers !== undefined) process.stderr.write(`Replicas are tested on a SQLite file alone: ${noServers}\n`);
 
 /** Every kind of state that this machine has. */
 export const STATES: readonly StateKind[] = noServers === undefined ? [sqlite, servers] : [sqlite];
+
+/** Each store by itself, as far as this machine has it. */
+export const STORES: readonly StateKind[] = [
+  sqlite,
+  ...(noRedis === undefined ? [redisAlone] : []),
+  ...(noPostgres === undefined ? [postgresAlone] : []),
+];

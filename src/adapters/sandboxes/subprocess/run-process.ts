@@ -6,6 +6,7 @@ import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { SandboxLimits, SandboxOutcome } from "../../../execute/sandbox.port.ts";
 import { createMark } from "../../../system/marked-processes.ts";
 import { isGroupAlive, signalGroup } from "../../../system/process-group.ts";
+import { createWatchdog } from "../../../system/watchdog.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** A program to run, and when to end it. */
@@ -28,9 +29,12 @@ export interface ProcessJob {
 /** Members of the group may hold the pipes after the program has ended. They were killed; this is how long their end is waited for. */
 const PIPES_CLOSE_MS = 250;
 
+/** One for the whole process. Its shell stays for a while, because the next program often comes soon. */
+const watchdog = createWatchdog(undefined, { lingerMs: 10_000 });
+
 /**
  * Runs a program in a process group of its own, without a shell. However it ends, the whole group is killed, and on Linux also processes that
- * left the group, unless they cleared their environment.
+ * left the group, unless they cleared their environment. The group does not outlive this process either, even if that is killed.
  */
 export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
   const { argv, env, cwd, input, limits, signal, sandbox } = job;
@@ -39,12 +43,8 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
     const [program, ...rest] = argv;
     const stdio = Array.from({ length: job.afterEnd === undefined ? 3 : 4 }, () => "pipe" as const);
     const mark = createMark();
-    const child = spawn(program, rest, {
-      env: { ...env, ...mark.env },
-      cwd,
-      detached: true,
-      stdio,
-    }) as ChildProcessWithoutNullStreams;
+    const options = { env: { ...env, ...mark.env }, cwd, detached: true, stdio };
+    const child = watchdog.launch(() => spawn(program, rest, options) as ChildProcessWithoutNullStreams);
     let stopped: Stop | undefined;
     let swept: Promise<void> | undefined;
     let room = limits.outputBytes;
@@ -95,6 +95,7 @@ export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
       const { pid } = child;
       const gone = pid === undefined ? [] : [mark.endAll(pid), untilGone(() => isGroupAlive(pid))];
       await Promise.all([closed(child), swept, ...gone]);
+      if (pid !== undefined) watchdog.forget(pid);
       await job.afterEnd?.(told);
       const written = { stdout: stdout(), stderr: stderr() };
       if (stopped === "cancelled") throw cancelled(sandbox);

@@ -1,9 +1,23 @@
+import type { RequestId } from "../../../mcp/protocol.ts";
 import type { Share } from "../../../tool/shares.ts";
 
 /** A place in one of a session's streams: what was sent last there. */
 export interface StreamPosition {
   readonly stream: number;
   readonly sequence: number;
+}
+
+/** The position that an event id names. */
+export interface LocatedEvent extends StreamPosition {
+  /** The process whose log it is in, if that is another. */
+  readonly elsewhere?: string;
+  /** The request whose stream it is. */
+  readonly request?: RequestId;
+}
+
+interface MarkOptions {
+  readonly at?: number;
+  readonly request?: RequestId;
 }
 
 export interface LoggedEvent extends StreamPosition {
@@ -23,7 +37,10 @@ export interface EventLogOptions {
   readonly maxLength?: number;
 }
 
-/** A bounded log; the oldest events go first. Event ids name `keeper`, the process that keeps it. */
+/** Event ids have the id of their request if it is short: with it another process can say that the request is lost. */
+const LONGEST_REQUEST = 96;
+
+/** A bounded log; the oldest events go first. Event ids name `keeper`, the process that keeps it, and the request whose stream it is. */
 export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_000_000, take }: EventLogOptions = {}) {
   const events: LoggedEvent[] = [];
   let length = 0;
@@ -37,6 +54,12 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
     room = undefined;
   }
 
+  function nameOf(stream: number, at: number, request: RequestId | undefined): string {
+    const text = request === undefined ? "" : JSON.stringify(request);
+    const suffix = text === "" || text.length > LONGEST_REQUEST ? "" : `.${Buffer.from(text).toString("base64url")}`;
+    return `${keeper}.${stream}-${at}${suffix}`;
+  }
+
   function takeRoom(): void {
     if (take === undefined) return;
     room ??= take(clear);
@@ -45,9 +68,9 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
 
   return {
     /** Keeps an event, and gives the id that it is sent under. */
-    append(stream: number, data: string): LoggedEvent {
+    append(stream: number, data: string, request?: RequestId): LoggedEvent {
       sequence += 1;
-      const event = { id: `${keeper}.${stream}-${sequence}`, data, stream, sequence };
+      const event = { id: nameOf(stream, sequence, request), data, stream, sequence };
       events.push(event);
       length += data.length;
       while (events.length > 1 && (events.length > maxEvents || length > maxLength))
@@ -58,12 +81,14 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
     /** Forgets everything. */
     clear,
     /** An id for a position on a stream. Defaults to the present end of the log. */
-    mark: (stream: number, at: number = sequence): string => `${keeper}.${stream}-${at}`,
+    mark: (stream: number, { at = sequence, request }: MarkOptions = {}): string => nameOf(stream, at, request),
     /** The position that an event id names, and the process whose log it is in if that is another. Undefined if it is not an id of ours. */
-    locate(eventId: string): (StreamPosition & { readonly elsewhere?: string }) | undefined {
-      const [, other, stream, at] = /^([\w-]{1,64})\.(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
+    locate(eventId: string): LocatedEvent | undefined {
+      const [, other, stream, at, name] =
+        /^([\w-]{1,64})\.(\d{1,15})-(\d{1,15})(?:\.([\w-]{1,128}))?$/.exec(eventId) ?? [];
       if (other === undefined) return undefined;
-      const position = { stream: Number(stream), sequence: Number(at) };
+      const request = name === undefined ? undefined : requestIn(name);
+      const position = { stream: Number(stream), sequence: Number(at), ...(request !== undefined && { request }) };
       if (other !== keeper) return { ...position, elsewhere: other };
       return position.sequence > sequence ? undefined : position;
     },
@@ -71,4 +96,14 @@ export function createEventLog(keeper: string, { maxEvents = 256, maxLength = 1_
     after: (position: StreamPosition): readonly LoggedEvent[] =>
       events.filter((event) => event.stream === position.stream && event.sequence > position.sequence),
   };
+}
+
+/** The request id in a part of an event id, which a client may have made up. */
+function requestIn(name: string): RequestId | undefined {
+  try {
+    const id: unknown = JSON.parse(Buffer.from(name, "base64url").toString("utf8"));
+    return typeof id === "string" || typeof id === "number" ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }

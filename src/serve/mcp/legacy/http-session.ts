@@ -1,12 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { JsonObject, RequestId, RpcMessage, RpcRequest } from "../../../mcp/protocol.ts";
+import { type ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
+import type { JsonObject, RequestId, RpcMessage, RpcRequest, RpcResponse } from "../../../mcp/protocol.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { createEventLog, type StreamPosition } from "./event-log.ts";
 import { createLegacySession } from "./legacy-session.ts";
 import { isResponse } from "../../../mcp/message.ts";
-import type { Plane } from "../plane.ts";
-import type { Replica } from "../replica.ts";
+import { errorBody, type Plane } from "../plane.ts";
+import { processLost, type Replica } from "../replica.ts";
 import type { McpRoom } from "../room.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";
@@ -93,7 +94,9 @@ export function createHttpSession(parts: {
     const stream = relatedTo === undefined ? undefined : streams.get(relatedTo);
     if (stream === undefined || relatedTo === undefined) return sendOnOwn(message);
     const { reply, number } = stream;
-    const event = (): StreamEvent => log.append(number, JSON.stringify(message));
+    // Nothing is lost after the answer.
+    const asked = isResponse(message) ? undefined : relatedTo;
+    const event = (): StreamEvent => log.append(number, JSON.stringify(message), asked);
     if (reply === undefined) event();
     if (!isResponse(message)) return reply?.write(event);
     finish(relatedTo);
@@ -130,7 +133,8 @@ export function createHttpSession(parts: {
     const reply = createReply(response, {
       acceptsJson,
       headers,
-      opening: () => (primes() ? { id: log.mark(number), retry: RETRY_MS, data: "" } : undefined),
+      opening: () =>
+        primes() ? { id: log.mark(number, { request: message.id }), retry: RETRY_MS, data: "" } : undefined,
       broken() {
         if (stream.reply !== reply) return;
         stream.reply = undefined;
@@ -150,21 +154,34 @@ export function createHttpSession(parts: {
     const position = lastEventId === undefined ? undefined : log.locate(lastEventId);
     if (lastEventId === undefined || position?.elsewhere === undefined)
       return listenHere(outletOf(response), lastEventId, position);
-    const { elsewhere, stream } = position;
-    if (await replica.isPresent(elsewhere)) return void listenTo(elsewhere, response, lastEventId);
-    // The log of a process that has ended is lost. The session's own stream begins anew; a request's has nothing more to say.
-    return stream === OWN_STREAM ? listenHere(outletOf(response), undefined, undefined) : "unknown event";
+    const { elsewhere, stream, request: asked } = position;
+    if (await replica.isPresent(elsewhere)) return void listenTo(elsewhere, response, lastEventId, asked);
+    // The log of a process that has ended is lost. The session's own stream begins anew; a request's says that it is lost.
+    if (stream === OWN_STREAM) return listenHere(outletOf(response), undefined, undefined);
+    if (asked === undefined) return "unknown event";
+    const opened = outletOf(response).open();
+    opened.write(lostEvent(asked, processLost()));
+    opened.end();
+    return undefined;
   }
 
   /** Passes on the events of a stream that another process keeps. */
-  async function listenTo(other: string, response: ServerResponse, lastEventId: string): Promise<void> {
+  async function listenTo(
+    other: string,
+    response: ServerResponse,
+    lastEventId: string,
+    asked: RequestId | undefined,
+  ): Promise<void> {
     const outlet = outletOf(response);
     const stream = outlet.open();
     const gone = new AbortController();
     outlet.onClose(() => gone.abort());
     const note = (event: JsonObject): void => stream.write(event as unknown as StreamEvent);
     const options = { signal: gone.signal, note };
-    await replica.call(other, parts.streamKind, { key, lastEventId }, options).catch(() => undefined);
+    await replica.call(other, parts.streamKind, { key, lastEventId }, options).catch((error: unknown) => {
+      if (asked !== undefined && isArsenalError(error) && error.code === "OUTCOME_UNKNOWN")
+        stream.write(lostEvent(asked, error));
+    });
     stream.end();
   }
 
@@ -194,7 +211,7 @@ export function createHttpSession(parts: {
       if (own === stream) own = undefined;
     });
     if (position === undefined && primes())
-      stream.write({ id: log.mark(OWN_STREAM, ownSequence), retry: RETRY_MS, data: "" });
+      stream.write({ id: log.mark(OWN_STREAM, { at: ownSequence }), retry: RETRY_MS, data: "" });
     for (const event of log.after(position ?? { stream: OWN_STREAM, sequence: ownSequence })) {
       stream.write(event);
       ownSequence = event.sequence;
@@ -257,4 +274,10 @@ export function createHttpSession(parts: {
     replay,
     end,
   };
+}
+
+/** Answers a request whose process ended: a client that came back for the answer would wait for it until its own time is over. */
+function lostEvent(id: RequestId, error: ArsenalError): StreamEvent {
+  const answer: RpcResponse = { jsonrpc: "2.0", id, error: errorBody(error) };
+  return { data: JSON.stringify(answer) };
 }

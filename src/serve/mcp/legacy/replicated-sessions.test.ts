@@ -248,13 +248,25 @@ describe("a stream that broke, resumed at another process", () => {
     ]);
   });
 
-  it("is refused if the process that kept it has ended", async () => {
+  it("says that the outcome is unknown if the process that ran the request has ended", async () => {
     const { a, b } = await start({ long: LONG });
     const session = await a.initialize();
     const last = await broken(a, session);
     await a.endpoint.close();
     await a.replica.close();
-    expect((await b.get({ ...session, "last-event-id": last })).status).toBe(400);
+    const resumed = await b.get({ ...session, "last-event-id": last });
+    expect(await messagesOf(resumed)).toMatchObject([{ id: 1, error: { data: { code: "OUTCOME_UNKNOWN" } } }]);
+  });
+
+  it("is refused if the process that kept it has ended and the event names no request", async () => {
+    const { a, b } = await start({ long: LONG });
+    const session = await a.initialize();
+    const last = await broken(a, session);
+    await a.endpoint.close();
+    await a.replica.close();
+    const [, position] = /^(.*-\d+)\./.exec(last) ?? [];
+    for (const id of [position, `${position}.AAAA`, `${position}.${"A".repeat(129)}`])
+      expect((await b.get({ ...session, "last-event-id": id ?? "" })).status).toBe(400);
   });
 
   it("begins anew if it was the session's own and the process that kept it has ended", async () => {

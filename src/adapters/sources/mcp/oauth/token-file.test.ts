@@ -4,6 +4,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Clock, systemClock } from "../../../../observe/clock.ts";
 import { withFileLock } from "../../../../system/file-lock.ts";
 import { createTokenFile, defaultTokenFile } from "./token-file.ts";
 
@@ -94,6 +95,15 @@ describe("a token file", () => {
   });
 });
 
+/** A process that cannot be seen from here. */
+const elsewhere = async (): Promise<string> => `${(await endedProcess()).replace(hostname(), "another-machine")}\nx`;
+
+/** Time runs twenty times as fast. */
+const hurriedClock: Clock = {
+  now: () => systemClock.now() * 20,
+  after: (ms, callback, options) => systemClock.after(ms / 20, callback, options),
+};
+
 describe("a lock", () => {
   it("lets one in at a time, and the next where one fails", async () => {
     const lock = join(folder, "lock");
@@ -119,9 +129,43 @@ describe("a lock", () => {
     expect(await withFileLock(lock, () => Promise.resolve("in"))).toBe("in");
   });
 
-  it("is taken from another machine after two minutes, and not before", async () => {
+  it.each([
+    ["a process of another machine", elsewhere],
+    ["a process that was killed before it signed", async () => ""],
+  ])("is taken from %s ten seconds after it was last renewed", async (_whose, owner) => {
     const lock = join(folder, "lock");
-    await writeFile(lock, `${(await endedProcess()).replace(hostname(), "another-machine")}\nx`);
+    await writeFile(lock, await owner());
+    const since = hurriedClock.now();
+    await withFileLock(lock, () => Promise.resolve(), hurriedClock);
+    const waitedMs = hurriedClock.now() - since;
+    expect(waitedMs).toBeGreaterThan(10_000);
+  });
+
+  it("is not taken from a process of another machine that renews it", async () => {
+    const lock = join(folder, "lock");
+    const inside = Promise.withResolvers<void>();
+    let isInside = true;
+    let entered = 0;
+    const holding = withFileLock(
+      lock,
+      async () => {
+        await writeFile(lock, await elsewhere());
+        inside.resolve();
+        const since = hurriedClock.now();
+        while (hurriedClock.now() - since < 40_000) await stat(folder);
+        isInside = false;
+      },
+      hurriedClock,
+    );
+    await inside.promise;
+    const waiting = withFileLock(lock, async () => void (entered += isInside ? 1 : 0), hurriedClock);
+    await Promise.all([holding, waiting]);
+    expect(entered).toBe(0);
+  });
+
+  it("is taken from another machine at once if it is two minutes old, and not before", async () => {
+    const lock = join(folder, "lock");
+    await writeFile(lock, await elsewhere());
     let entered = false;
     const waiting = withFileLock(lock, () => Promise.resolve((entered = true)));
     await createTokenFile({ path, warn }).update(A, () => held("https://i"));
