@@ -37,7 +37,6 @@ it("large results under ever new idempotency keys neither end a process nor disp
     expect([sent, status, body.status]).toEqual([sent, 200, "success"]);
   }
   // Results gave way, and their keys did not: nothing runs twice.
-  console.log((await call("guest", "report", "flood-0")).text.slice(0, 400));
   expect((await call("guest", "report", "flood-0")).body).toMatchObject({
     code: "RESULT_TOO_LARGE",
     detail: expect.stringContaining("ran before (success) and was not repeated"),

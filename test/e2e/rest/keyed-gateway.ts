@@ -41,8 +41,8 @@ export interface KeyedGateway {
   readonly pid: number;
   /** The roles and the tenant of a caller. */
   readonly callers: Readonly<Record<string, { readonly roles: readonly string[]; readonly tenant?: string }>>;
-  /** The headers of a request with JSON that prove who asks. */
-  headersOf(who: Caller): Readonly<Record<string, string>>;
+  /** The key of a caller. */
+  keyOf(who: Caller): string;
   /** Asks for a path of the gateway, such as `/api/v1/tools`. A stream without an end is left once its headers are there. */
   ask(who: Caller, method: string, path: string, body?: unknown, more?: AskOptions): Promise<KeyedAnswer>;
   /** Ends the process without warning. */
@@ -85,10 +85,7 @@ export async function startKeyedGateway(
       },
     });
   let gateway = await open();
-  const headersOf: KeyedGateway["headersOf"] = (who) => ({
-    "content-type": "application/json",
-    ...(who !== "nobody" && { authorization: `Bearer ${keys.get(who) ?? ""}` }),
-  });
+  const keyOf = (who: Caller): string => keys.get(who) ?? "";
   return {
     get url() {
       return gateway.url;
@@ -97,12 +94,15 @@ export async function startKeyedGateway(
       return gateway.pid;
     },
     callers: CALLERS,
-    headersOf,
+    keyOf,
     async ask(who, method, path, body, { headers = {}, withinMs } = {}) {
-      const { "content-type": json, ...proof } = headersOf(who);
       const sent = {
         method,
-        headers: { ...proof, ...(method !== "GET" && { "content-type": json ?? "" }), ...headers },
+        headers: {
+          ...(who !== "nobody" && { authorization: `Bearer ${keyOf(who)}` }),
+          ...(method !== "GET" && { "content-type": "application/json" }),
+          ...headers,
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       };
       const left = new AbortController();
