@@ -21,14 +21,11 @@ const ARGUMENTS = {
   note: `thanks\u{E0068}\u{E0069} \u001B[8mhidden\u009B0m`,
 };
 
-const MODULE = `export default (arsenal) => arsenal.register(
-  {
-    name: "pay",
-    description: "Pays a person.",
-    requiresConfirmation: true,
-    parameters: { type: "object", additionalProperties: { type: "string" } },
-  },
-  () => "paid");`;
+const MODULE = `const parameters = { type: "object", additionalProperties: { type: "string" } };
+export default (arsenal) => {
+  arsenal.register({ name: "pay", description: "Pays a person.", requiresConfirmation: true, parameters }, () => "paid");
+  arsenal.register({ name: "repeat", description: "Says what it is told.", parameters }, (said) => said);
+};`;
 
 let folder: string;
 let gateway: KeyedGateway;
@@ -47,17 +44,23 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe("hidden characters of a call that waits for a person", () => {
+describe("hidden characters that an agent wrote", () => {
   it("are escaped in answers of the REST API, which say the same to programs", async () => {
     const { text, body } = await gateway.ask("approver", "GET", "/api/v1/approvals");
     expect(text).not.toMatch(HIDDEN);
     expect(text).toContain(String.raw`\u202e001\u202c`);
     expect(body.approvals).toMatchObject([{ arguments: ARGUMENTS }]);
+    const call = { toolName: "repeat", arguments: ARGUMENTS };
+    const repeated = await gateway.ask("guest", "POST", "/api/v1/execute", call);
+    expect(repeated.text).not.toMatch(HIDDEN);
+    expect(repeated.body).toMatchObject({ result: ARGUMENTS });
   });
 
   it.each([[[]], [["--json"]]])("are escaped in what the command line writes to a pipe %j", (options) => {
     const args = [MAIN, "approvals", "list", "--config", join(folder, "arsenal.yaml"), ...options];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: folder });
+    // The command also lists what waits at gateways that this person started.
+    const env = { ...process.env, HOME: folder };
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: folder, env });
     expect(stdout + stderr).not.toMatch(HIDDEN);
     expect(stdout).toContain(String.raw`\u202e001\u202c`);
     expect(stdout).toContain(String.raw`da\u200bna`);
