@@ -17,6 +17,8 @@ export interface StreamEvent {
 /** An HTTP response that carries events until either side ends it. */
 export interface EventStream {
   write(event: StreamEvent): void;
+  /** Writes events that `formatEvent` made. */
+  writeFormatted(events: string): void;
   end(): void;
 }
 
@@ -51,7 +53,8 @@ export function openEventStream(
   const keepAlive = createLookout(clock, keepAliveMs, async () => write(": keep-alive\n\n"));
   response.once("close", keepAlive.stop);
   return {
-    write: (event) => write(format(event)),
+    write: (event) => write(formatEvent(event)),
+    writeFormatted: write,
     end() {
       keepAlive.stop();
       response.end();
@@ -59,7 +62,8 @@ export function openEventStream(
   };
 }
 
-function format({ event = "message", id, retry, data }: StreamEvent): string {
+/** An event as streams carry it. */
+export function formatEvent({ event = "message", id, retry, data }: StreamEvent): string {
   const head = `${id === undefined ? "" : `id: ${id}\n`}${retry === undefined ? "" : `retry: ${retry}\n`}`;
   return `${data === "" ? "" : `event: ${event}\n`}${head}data: ${data}\n\n`;
 }
