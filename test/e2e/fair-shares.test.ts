@@ -99,8 +99,9 @@ describe("a key without rights that takes all it can get", () => {
   it("ends no session of others, and does not keep them from new ones", async () => {
     const idle = await legacyClient(as("guest-a"));
     expect(await named(idle)).toContain("desk-book");
-    expect(await often(SESSIONS + 20, () => busySession("guest"))).toBe(SESSIONS - 1);
+    const opened = await often(SESSIONS + 20, () => busySession("guest"));
     expect(await named(idle)).toContain("desk-book");
+    expect(opened).toBe(SESSIONS - 1);
     const another = await legacyClient(as("guest-a"));
     expect(await named(another)).toContain("desk-book");
     expect(await named(idle)).toContain("desk-book");
@@ -133,5 +134,5 @@ describe("a key without rights that takes all it can get", () => {
         said: "hello Ada",
       });
     }
-  }, 120_000);
+  }, 240_000);
 });

@@ -17,9 +17,13 @@ export interface StreamEvent {
 /** An HTTP response that carries events until either side ends it. */
 export interface EventStream {
   write(event: StreamEvent): void;
+  end(): void;
+}
+
+/** A stream of this process. */
+interface OwnEventStream extends EventStream {
   /** Writes events that `formatEvent` made. */
   writeFormatted(events: string): void;
-  end(): void;
 }
 
 /** A client that reads this much too slowly is let go: what it missed must not fill the memory. */
@@ -34,7 +38,7 @@ export function openEventStream(
     readonly keepAliveMs: number;
     readonly unreadLimit?: number;
   },
-): EventStream {
+): OwnEventStream {
   const { headers, clock, keepAliveMs, unreadLimit = UNREAD_LIMIT } = options;
   function write(text: string): void {
     if (response.writableEnded || response.destroyed) return;
