@@ -26,16 +26,16 @@ async function follow({ feed }: Process, options: Partial<FollowOptions> = {}) {
   const controller = new AbortController();
   const entries = await feed.follow({ reader: { id: "ada" }, signal: controller.signal, ...options });
   const reading = entries[Symbol.asyncIterator]();
+  const read: FeedEntry[] = [];
   return {
     end: () => controller.abort(),
     async take(count: number): Promise<readonly FeedEntry[]> {
-      const taken: FeedEntry[] = [];
-      while (taken.length < count) {
+      while (read.length < count) {
         const next = await reading.next();
         if (next.done === true) break;
-        taken.push(next.value);
+        read.push(...next.value);
       }
-      return taken;
+      return read.splice(0, count);
     },
   };
 }
@@ -70,7 +70,9 @@ describe("the event feed of one process", () => {
     const loud = await follow(one, { level: "error" });
     await deleted(one, "a", "b");
     const texts = await Promise.all(
-      readers.map(async ({ take }) => (await take(2)).map(({ event, text }) => [JSON.parse(text), event])),
+      readers.map(async ({ take }) =>
+        (await take(2)).map(({ event, text }) => [JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? ""), event]),
+      ),
     );
     for (const read of texts) for (const [text, event] of read) expect(text).toEqual(event);
     expect(written).toHaveLength(2);
@@ -78,6 +80,14 @@ describe("the event feed of one process", () => {
     await deleted(one, "c");
     expect(written).toHaveLength(2);
     loud.end();
+  });
+
+  it("shows hidden characters", async () => {
+    const one = await open(memoryState({ clock }));
+    const { take } = await follow(one);
+    await deleted(one, "a\u202Eb\u200B");
+    const [entry] = await take(1);
+    expect(entry?.text).toContain(String.raw`"toolId":"a\u202eb\u200b"`);
   });
 
   it("has a bounded number of readers, those of one caller fewer, and lets nobody lock others out", async () => {

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
+import { visibleText } from "../errors/visible-text.ts";
 import type { Clock } from "../observe/clock.ts";
 import type { Events } from "../observe/emitter.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
 import { isAtLeast } from "../observe/levels.ts";
 import { createLookout } from "../state/lookout.ts";
 import type { SharedState } from "../state/shared-state.ts";
+import { formatEvent } from "./mcp/reply.ts";
 import { createEventQueue, type EventQueue } from "./event-queue.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { createShares, type Holder } from "../tool/shares.ts";
@@ -28,7 +30,7 @@ export interface FollowOptions {
 export interface FeedEntry {
   readonly id: string;
   readonly event: ArsenalEvent | GapEvent;
-  /** The event as JSON. It is written once, however many read it. */
+  /** The event as its stream carries it. It is written once, however many read it. */
   readonly text: string;
 }
 
@@ -56,6 +58,8 @@ const MAX_OUTBOX = 1_000;
 const MAX_KEPT = 1_000;
 const MAX_BEHIND = 2_000;
 const MAX_BEHIND_CHARACTERS = 4_000_000;
+/** Events that a reader gets together if they wait. */
+const MAX_TOGETHER = 100;
 /** Readers at once. Those of the caller with the most give way to callers with fewer. */
 const MAX_READERS = { count: 256, perCaller: { count: 64 } };
 
@@ -79,7 +83,7 @@ export function createEventFeed(parts: {
   readonly events: Pick<Events, "subscribe">;
   readonly state: Pick<SharedState, "documents" | "changes">;
   readonly clock: Clock;
-  /** Writes an event for its readers. */
+  /** Writes an event for its readers, as JSON on one line. */
   readonly write?: (event: FeedEntry["event"]) => string;
 }) {
   const { events, clock, write = JSON.stringify } = parts;
@@ -117,7 +121,8 @@ export function createEventFeed(parts: {
       id,
       event,
       get text() {
-        return (text ??= write(event));
+        const kind = event.name === "gap" ? "gap" : "event";
+        return (text ??= formatEvent({ event: kind, id, data: visibleText(write(event)) }));
       },
     };
   }
@@ -145,11 +150,14 @@ export function createEventFeed(parts: {
     return [...lost, ...recent.slice(Math.max(0, -missed))];
   }
 
-  async function* read(reader: Reader, leave: () => void): AsyncGenerator<FeedEntry, void, undefined> {
+  async function* read(reader: Reader, leave: () => void): AsyncGenerator<readonly FeedEntry[], void, undefined> {
     try {
-      for await (const entry of reader.queue.events()) {
-        reader.behind -= entry.text.length;
-        yield entry;
+      for await (const entries of reader.queue.batches(MAX_TOGETHER)) {
+        for (const {
+          text: { length },
+        } of entries)
+          reader.behind -= length;
+        yield entries;
       }
     } finally {
       leave();
@@ -245,10 +253,10 @@ export function createEventFeed(parts: {
   return {
     ready,
     /**
-     * Gives events from now on, or from the one after `after` on as far as they are kept. Resolves once it listens. A reader that falls behind
+     * Gives events from now on, or from the one after `after` on as far as they are kept, together if several wait. Resolves once it listens. A reader that falls behind
      * gets a gap and is cut off. Ends when the signal fires. Rejects with RATE_LIMITED if too many read already.
      */
-    async follow(options: FollowOptions): Promise<AsyncIterable<FeedEntry>> {
+    async follow(options: FollowOptions): Promise<AsyncIterable<readonly FeedEntry[]>> {
       const { names, level, tenant, after, signal } = options;
       const giveWay = (): void => cutOff(reader, `${session}-${count}`, "Other callers need the room. Connect again.");
       const share = shares.take(options.reader, { isInUse: () => true, giveWay });

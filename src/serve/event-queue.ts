@@ -23,6 +23,22 @@ export function createEventQueue<Event>({
   if (until?.aborted === true) end();
   else until?.addEventListener("abort", end, { once: true });
 
+  /** Gives what `take` removes whenever something waits. */
+  async function* read<Taken>(take: () => Taken): AsyncGenerator<Taken, void, undefined> {
+    try {
+      for (;;) {
+        if (waiting.length > 0) yield take();
+        else if (outcome === undefined) await (changed ??= Promise.withResolvers<void>()).promise;
+        else if ("error" in outcome) throw outcome.error;
+        else return;
+      }
+    } finally {
+      until?.removeEventListener("abort", end);
+      isRead = false;
+      waiting.length = 0;
+    }
+  }
+
   return {
     push(event: Event): void {
       if (!isRead) return;
@@ -43,20 +59,8 @@ export function createEventQueue<Event>({
       outcome ??= { error };
       wake();
     },
-    async *events(): AsyncGenerator<Event, void, undefined> {
-      try {
-        for (;;) {
-          const event = waiting.shift();
-          if (event !== undefined) yield event;
-          else if (outcome === undefined) await (changed ??= Promise.withResolvers<void>()).promise;
-          else if ("error" in outcome) throw outcome.error;
-          else return;
-        }
-      } finally {
-        until?.removeEventListener("abort", end);
-        isRead = false;
-        waiting.length = 0;
-      }
-    },
+    events: (): AsyncGenerator<Event, void, undefined> => read(() => waiting.shift() as Event),
+    /** Gives what waits together, at most `limit` at once: that costs the reader little more than one event does. */
+    batches: (limit: number): AsyncGenerator<readonly Event[], void, undefined> => read(() => waiting.splice(0, limit)),
   };
 }

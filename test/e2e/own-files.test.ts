@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../src/index.ts";
+import { startKeyedGateway } from "./rest/keyed-gateway.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
@@ -84,5 +85,31 @@ describe("file tools whose root is the folder of the configuration", () => {
       },
     );
     expect(stdout).toContain(`${folder} holds the gateway's own files: arsenal.yaml`);
+  });
+});
+
+describe("a caller of a started gateway whose file tools have a root around its own files", () => {
+  it("neither reads the key of the audit log nor writes what the next start would run", async () => {
+    const gateway = await startKeyedGateway({
+      settings: {
+        builtins: { tools: ["file-read", "file-write"], files: { roots: [folder] } },
+        audit: { file: join(folder, "kept/audit.jsonl") },
+        state: { file: join(folder, "kept/state.sqlite") },
+        modules: [join(folder, "tools.mjs")],
+      },
+    });
+    try {
+      const run = async (toolName: string, path: string) => {
+        const args = { path: join(folder, path), ...(toolName === "file_write" && { content: "mine" }) };
+        return (await gateway.ask("guest", "POST", "/api/v1/execute", { toolName, arguments: args })).body;
+      };
+      expect((await run("file_read", "notes.txt")).result).toMatchObject({ content: "hello" });
+      for (const path of ["kept/audit.jsonl.key", "kept/audit.jsonl", "kept/state.sqlite", "tools.mjs"])
+        expect([path, (await run("file_read", path)).error?.code]).toEqual([path, "PERMISSION_DENIED"]);
+      await run("file_write", "tools.mjs");
+      expect(readFileSync(join(folder, "tools.mjs"), "utf8")).toBe("export default () => {};\n");
+    } finally {
+      await gateway.close();
+    }
   });
 });

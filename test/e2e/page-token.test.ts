@@ -4,6 +4,7 @@ import { createReplica } from "../../src/serve/mcp/replica.ts";
 import { pageRefusal, pageTokenMeta } from "../../src/serve/http/page-token.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { askRaw, openGateway } from "../serve/rest-gateway.ts";
+import { startKeyedGateway } from "./rest/keyed-gateway.ts";
 
 const CALL = JSON.stringify({ toolName: "billing.list_invoices" });
 
@@ -80,6 +81,26 @@ describe("a request from a page of the gateway's own origin", () => {
     const [one, other] = [await openGateway(), await openGateway()];
     const token = tokenOf((await askRaw(`${other.url}/docs`, {})).body);
     expect((await call(one.url, { origin: one.url, "x-page-token": token })).status).toBe(403);
+  });
+});
+
+describe("a started gateway with keys", () => {
+  it("wants the page's token from its own origin at every surface, whoever asks", async () => {
+    const gateway = await startKeyedGateway();
+    try {
+      const { url } = gateway;
+      const key = { "x-api-key": gateway.keyOf("operator"), "content-type": "application/json" };
+      const token = tokenOf((await askRaw(`${url}/docs`, { headers: key })).body);
+      for (const path of ["/mcp", "/a2a", "/api/v1/search", "/api/v1/sync"]) {
+        const ask = async (headers: Readonly<Record<string, string>>) =>
+          (await askRaw(url + path, { method: "POST", headers: { ...key, ...headers }, body: "{}" })).body;
+        expect([path, await ask({ origin: url })]).toEqual([path, expect.stringContaining("has no page token")]);
+        expect(await ask({ origin: url, "x-page-token": token })).not.toContain("page token");
+        expect(await ask({})).not.toContain("page token");
+      }
+    } finally {
+      await gateway.close();
+    }
   });
 });
 

@@ -20,6 +20,12 @@ export interface EventStream {
   end(): void;
 }
 
+/** A stream of this process. */
+interface OwnEventStream extends EventStream {
+  /** Writes events that `formatEvent` made. */
+  writeFormatted(events: string): void;
+}
+
 /** A client that reads this much too slowly is let go: what it missed must not fill the memory. */
 const UNREAD_LIMIT = 16 * 1024 * 1024;
 
@@ -32,7 +38,7 @@ export function openEventStream(
     readonly keepAliveMs: number;
     readonly unreadLimit?: number;
   },
-): EventStream {
+): OwnEventStream {
   const { headers, clock, keepAliveMs, unreadLimit = UNREAD_LIMIT } = options;
   function write(text: string): void {
     if (response.writableEnded || response.destroyed) return;
@@ -51,7 +57,8 @@ export function openEventStream(
   const keepAlive = createLookout(clock, keepAliveMs, async () => write(": keep-alive\n\n"));
   response.once("close", keepAlive.stop);
   return {
-    write: (event) => write(format(event)),
+    write: (event) => write(formatEvent(event)),
+    writeFormatted: write,
     end() {
       keepAlive.stop();
       response.end();
@@ -59,7 +66,8 @@ export function openEventStream(
   };
 }
 
-function format({ event = "message", id, retry, data }: StreamEvent): string {
+/** An event as streams carry it. */
+export function formatEvent({ event = "message", id, retry, data }: StreamEvent): string {
   const head = `${id === undefined ? "" : `id: ${id}\n`}${retry === undefined ? "" : `retry: ${retry}\n`}`;
   return `${data === "" ? "" : `event: ${event}\n`}${head}data: ${data}\n\n`;
 }

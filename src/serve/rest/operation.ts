@@ -87,12 +87,15 @@ export type Answer =
   | { readonly refused: ArsenalError; readonly status?: number; readonly result?: unknown }
   | { readonly events: AsyncIterable<ServerSentEvent> };
 
-/** One event of a stream, with its data or with the JSON that was written for all readers, without secrets. */
-export type ServerSentEvent = {
-  readonly event: string;
-  /** Where a client that lost the stream resumes. */
-  readonly id?: string;
-} & ({ readonly data: unknown } | { readonly text: string });
+/** One event of a stream; or several as the stream carries them, written once for all readers, without secrets. */
+export type ServerSentEvent =
+  | {
+      readonly event: string;
+      /** Where a client that lost the stream resumes. */
+      readonly id?: string;
+      readonly data: unknown;
+    }
+  | { readonly written: string };
 
 /** What operations work with. */
 export type RestContext = SurfaceContext;

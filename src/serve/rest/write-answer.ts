@@ -61,12 +61,11 @@ export function createWriter(
   async function events(given: AsyncIterable<ServerSentEvent>, signal: AbortSignal): Promise<void> {
     const redactPart = redactor.stream();
     const headers = { "cache-control": "no-store, no-transform", "x-request-id": requestId };
-    // Written no faster than it is read, so that one event is all that can be unread.
+    // Written no faster than it is read, so that what came together last is all that can be unread.
     const options = { headers, clock, keepAliveMs: KEEP_ALIVE_MS, unreadLimit: Infinity };
     const stream = openEventStream(response, options);
     const write = (event: ServerSentEvent): void => {
-      if ("text" in event)
-        return stream.write({ event: event.event, ...(event.id && { id: event.id }), data: event.text });
+      if ("written" in event) return stream.writeFormatted(event.written);
       const { data, ...others } = redacted(event, known, redactPart);
       stream.write({ ...others, data: toJson(data) });
     };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKeyText, hashOfKey, updateKeyFile } from "../../../src/adapters/identity/api-keys/key-file.ts";
 import { CAPABILITIES } from "../../../src/tool/tool.ts";
-import { type GatewayOptions, startGateway } from "../gateway-process.ts";
+import { type GatewayOptions, type GatewayProcess, startGateway } from "../gateway-process.ts";
 
 /** Callers by the names of their keys, each with its roles and tenant. */
 const CALLERS = {
@@ -28,13 +28,27 @@ export interface KeyedAnswer {
   readonly body: any;
 }
 
+export interface AskOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Rejects if the answer takes longer, in milliseconds. */
+  readonly withinMs?: number;
+}
+
 /** A gateway process whose callers have keys. */
 export interface KeyedGateway {
+  /** Changes when it is started again. */
   readonly url: string;
+  readonly pid: number;
   /** The roles and the tenant of a caller. */
   readonly callers: Readonly<Record<string, { readonly roles: readonly string[]; readonly tenant?: string }>>;
+  /** The key of a caller. */
+  keyOf(who: Caller): string;
   /** Asks for a path of the gateway, such as `/api/v1/tools`. A stream without an end is left once its headers are there. */
-  ask(who: Caller, method: string, path: string, body?: unknown): Promise<KeyedAnswer>;
+  ask(who: Caller, method: string, path: string, body?: unknown, more?: AskOptions): Promise<KeyedAnswer>;
+  /** Ends the process without warning. */
+  kill(): Promise<void>;
+  /** Starts a process with the same keys and settings after the first was killed, on a free port unless told otherwise. */
+  start(port?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,27 +72,42 @@ export async function startKeyedGateway(
     const principal = { id: name, roles, capabilities: CAPABILITIES, scopes: ["*"], local: false, ...tenant };
     await updateKeyFile(keyFile, (known) => [...known, { id: name, hash: hashOfKey(key), principal }]);
   }
-  const gateway = await startGateway({
-    servers,
-    tier: "lexical",
-    ...more,
-    settings: {
-      ...settings,
-      security: { ...security, ...(policy !== undefined && { policy_file: policyFile }) },
-      server: { auth: { api_keys: { file: keyFile } } },
-    },
-  });
+  const open = (port = more.port): Promise<GatewayProcess> =>
+    startGateway({
+      servers,
+      tier: "lexical",
+      ...more,
+      ...(port !== undefined && { port }),
+      settings: {
+        ...settings,
+        security: { ...security, ...(policy !== undefined && { policy_file: policyFile }) },
+        server: { auth: { api_keys: { file: keyFile } } },
+      },
+    });
+  let gateway = await open();
+  const keyOf = (who: Caller): string => keys.get(who) ?? "";
   return {
-    url: gateway.url,
+    get url() {
+      return gateway.url;
+    },
+    get pid() {
+      return gateway.pid;
+    },
     callers: CALLERS,
-    async ask(who, method, path, body) {
-      const headers = {
-        ...(who !== "nobody" && { authorization: `Bearer ${keys.get(who) ?? ""}` }),
-        ...(method !== "GET" && { "content-type": "application/json" }),
+    keyOf,
+    async ask(who, method, path, body, { headers = {}, withinMs } = {}) {
+      const sent = {
+        method,
+        headers: {
+          ...(who !== "nobody" && { authorization: `Bearer ${keyOf(who)}` }),
+          ...(method !== "GET" && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
       };
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
       const left = new AbortController();
-      const response = await fetch(gateway.url + path, { method, headers, ...sent, signal: left.signal });
+      const signals = [left.signal, ...(withinMs === undefined ? [] : [AbortSignal.timeout(withinMs)])];
+      const response = await fetch(gateway.url + path, { ...sent, signal: AbortSignal.any(signals) });
       const { status } = response;
       const type = response.headers.get("content-type") ?? "";
       if (type.startsWith("text/event-stream")) {
@@ -87,6 +116,13 @@ export async function startKeyedGateway(
       }
       const text = await response.text();
       return { status, text, body: type.includes("json") && text !== "" ? (JSON.parse(text) as unknown) : undefined };
+    },
+    async kill() {
+      process.kill(gateway.pid, "SIGKILL");
+      await gateway.close();
+    },
+    async start(port) {
+      gateway = await open(port);
     },
     async close() {
       await gateway.close();

@@ -53,9 +53,8 @@ export const eventOperations: readonly Operation[] = [
   }),
 ];
 
-async function* written(entries: AsyncIterable<FeedEntry>): AsyncGenerator<ServerSentEvent, void, undefined> {
-  for await (const entry of entries) {
-    const { id, event } = entry;
-    yield { id, event: event.name === "gap" ? "gap" : "event", text: entry.text };
-  }
+async function* written(
+  batches: AsyncIterable<readonly FeedEntry[]>,
+): AsyncGenerator<ServerSentEvent, void, undefined> {
+  for await (const entries of batches) yield { written: entries.map((entry) => entry.text).join("") };
 }
