@@ -27,7 +27,7 @@ export const COMMAND_RULES: readonly PhraseRule[] = [
     "rm -rf ~": "rm -(rf|fr|r -f)\\w* [\"']?(/(?!tmp\\b)|~|\\$HOME|\\*|\\.\\.|--no-preserve-root)\\w{0,20}",
     "format c:": ":\\(\\) ?\\{ ?:\\|:&|\\b(del /[sfq]|format c:|mkfs\\.\\w+|dd if=/dev/(zero|u?random) of=/dev/\\w*)",
   }),
-  rule("command.code-execution", "medium", "Runs commands or code from a program.", {
+  rule("command.code-execution", "low", "Runs commands or code from a program.", {
     "os.system(name)": "os\\.(system|popen) ?\\(",
     // With a list of words no shell reads them, unless it is the first.
     "subprocess.run(name, shell=True)":
