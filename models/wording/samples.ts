@@ -116,7 +116,10 @@ interface ToolLine {
   readonly namespace?: string;
 }
 
-/** Descriptions of real tools, held out by server. */
+/** Texts of parameters taken from toucan-mcp. */
+const PARAMETERS = 4000;
+
+/** Descriptions of real tools and their parameters, held out by server. */
 function corpusSamples(shared: string): readonly Sample[] {
   const corpora = join(shared, "corpora");
   const described = ["toucan-mcp", "docker-mcp-registry"].flatMap((name) =>
@@ -124,12 +127,24 @@ function corpusSamples(shared: string): readonly Sample[] {
       harmless([description], { set: name, family: name, place: "definition", fold: hash(namespace) % FOLDS }),
     ),
   );
+  const parameters = lines<ToolLine>(join(corpora, "toucan-mcp", "tools.jsonl"))
+    .flatMap((tool) =>
+      toolTexts(tool as Readonly<Record<string, unknown>>).flatMap(({ path, text }) =>
+        path.startsWith("parameters.") && path.endsWith(".description") ? [{ text, server: tool.namespace ?? "" }] : [],
+      ),
+    )
+    .toSorted((one, other) => hash(one.text) - hash(other.text))
+    .filter(({ text }, index, all) => text !== all[index - 1]?.text)
+    .slice(0, PARAMETERS)
+    .flatMap(({ text, server }) =>
+      harmless([text], { set: "toucan-mcp", family: "parameters", place: "definition", fold: hash(server) % FOLDS }),
+    );
   const listed = readdirSync(join(corpora, "mcp-servers")).flatMap((file) => {
     const { tools } = JSON.parse(readFileSync(join(corpora, "mcp-servers", file), "utf8")) as { readonly tools: readonly unknown[] };
     const texts = tools.flatMap((tool) => toolTexts(tool as Readonly<Record<string, unknown>>).map(({ text }) => text));
     return harmless(texts, { set: "mcp-servers", family: "mcp-servers", place: "definition", fold: undefined });
   });
-  return [...described, ...listed];
+  return [...described, ...parameters, ...listed];
 }
 
 /** Tools and requests of retrieval benchmarks. A request is worded like an order to a model, and harmless. */
