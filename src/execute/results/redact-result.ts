@@ -1,11 +1,16 @@
 import type { Redaction } from "../../guard/policy.port.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { countKeys } from "../../tool/json/json-text.ts";
 
 /** Texts that hold JSON that holds texts that hold JSON, and so on. */
 const MAX_LAYERS = 4;
 
 /** Deeper values are made plain by writing them out. */
 const MAX_DEPTH = 100;
+
+/** Redacting more would hold everything else up. A rule that demands it withholds such a result. */
+const MAX_VALUES = 500_000;
+const MAX_TEXT_VALUES = 200_000;
 
 /**
  * A result without what the redactions take out; the same value if that is nothing. A path counts from the top of the result, of an MCP
@@ -22,21 +27,31 @@ function redact(value: unknown, redaction: Redaction, layer: number): unknown {
 
 function withinTexts(value: unknown, redaction: Redaction, layer: number): unknown {
   if (typeof value === "string") return redactJson(value, redaction, layer);
+  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const changed = value.map((member) => withinTexts(member, redaction, layer));
-    return changed.some((member, index) => member !== value[index]) ? changed : value;
+    const list: readonly unknown[] = value;
+    let changed: unknown[] | undefined;
+    for (let index = 0; index < list.length; index++) {
+      const next = withinTexts(list[index], redaction, layer);
+      if (next !== list[index]) (changed ??= [...list])[index] = next;
+    }
+    return changed ?? value;
   }
   if (!isPlainObject(value)) return value;
-  const entries = Object.entries(value);
-  const changed = entries.map(([key, member]): [string, unknown] => {
+  let changed: Record<string, unknown> | undefined;
+  for (const key of Object.keys(value)) {
     const isTop = key === "structuredContent" && layer < MAX_LAYERS;
-    return [key, isTop ? redact(member, redaction, layer + 1) : withinTexts(member, redaction, layer)];
-  });
-  return changed.some(([, member], index) => member !== entries[index]?.[1]) ? Object.fromEntries(changed) : value;
+    const member = value[key];
+    const next = isTop ? redact(member, redaction, layer + 1) : withinTexts(member, redaction, layer);
+    if (next !== member) (changed ??= { ...value })[key] = next;
+  }
+  return changed ?? value;
 }
 
 function redactJson(text: string, redaction: Redaction, layer: number): string {
   if (layer >= MAX_LAYERS || !/^\s*[[{]/.test(text)) return text;
+  if (text.length > MAX_TEXT_VALUES && countKeys(text, Infinity, MAX_TEXT_VALUES) < 0)
+    throw new Error(`a text in it is JSON with more than ${MAX_TEXT_VALUES} members and elements`);
   let held: unknown;
   try {
     held = JSON.parse(text);
@@ -49,16 +64,17 @@ function redactJson(text: string, redaction: Redaction, layer: number): string {
 
 /** The value as plain JSON data: itself if it is. */
 function toPlain(value: unknown): unknown {
-  if (isPlainData(value, 0)) return value;
+  if (isPlainData(value, 0, { left: MAX_VALUES })) return value;
   const text: string | undefined = JSON.stringify(value);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-function isPlainData(value: unknown, depth: number): boolean {
+function isPlainData(value: unknown, depth: number, budget: { left: number }): boolean {
+  if (--budget.left < 0) throw new Error(`it has more than ${MAX_VALUES} members and elements`);
   if (typeof value !== "object" || value === null) return true;
   if (depth > MAX_DEPTH) return false;
-  if (Array.isArray(value)) return value.every((member) => isPlainData(member, depth + 1));
+  if (Array.isArray(value)) return value.every((member) => isPlainData(member, depth + 1, budget));
   const prototype: unknown = Object.getPrototypeOf(value);
   if ((prototype !== null && prototype !== Object.prototype) || "toJSON" in value) return false;
-  return Object.values(value).every((member) => isPlainData(member, depth + 1));
+  return Object.values(value).every((member) => isPlainData(member, depth + 1, budget));
 }
