@@ -1,4 +1,5 @@
 import type { Redaction } from "../../guard/policy.port.ts";
+import { createPauses, nextTurn } from "../../tool/event-loop.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { countKeys } from "../../tool/json/json-text.ts";
 
@@ -21,18 +22,58 @@ export function redactResult(value: unknown, redactions: readonly Redaction[] = 
   return redactions.reduce((redacted, redaction) => redact(redacted, redaction, 0), toPlain(value));
 }
 
-function redact(value: unknown, redaction: Redaction, layer: number): unknown {
-  return withinTexts(redaction.apply(value), redaction, layer);
+/** The same for a large result and one redaction: everything else gets turns of the event loop in between. */
+export async function redactLarge(value: unknown, redaction: Redaction): Promise<unknown> {
+  await nextTurn();
+  const plain = toPlain(value);
+  await nextTurn();
+  return redactInTurns(plain, redaction, 0);
 }
 
-function withinTexts(value: unknown, redaction: Redaction, layer: number): unknown {
-  if (typeof value === "string") return redactJson(value, redaction, layer);
+async function redactInTurns(value: unknown, redaction: Redaction, layer: number): Promise<unknown> {
+  const redacted = redaction.applyLarge === undefined ? redaction.apply(value) : await redaction.applyLarge(value);
+  await nextTurn();
+  // Each text that holds JSON, and each structured content, once.
+  const tops = new Map<unknown, unknown>();
+  withinTexts(redacted, layer, (top) => (tops.set(top, top), top));
+  if (tops.size === 0) return redacted;
+  const pause = createPauses();
+  for (const top of tops.keys()) {
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+    tops.set(
+      top,
+      typeof top === "string"
+        ? await redactLargeJson(top, redaction, layer)
+        : await redactInTurns(top, redaction, layer + 1),
+    );
+  }
+  await nextTurn();
+  return withinTexts(redacted, layer, (top) => tops.get(top));
+}
+
+async function redactLargeJson(text: string, redaction: Redaction, layer: number): Promise<string> {
+  const held = parse(text);
+  if (held === undefined) return text;
+  const redacted = await redactInTurns(held.value, redaction, layer + 1);
+  return redacted === held.value ? text : JSON.stringify(redacted);
+}
+
+function redact(value: unknown, redaction: Redaction, layer: number): unknown {
+  return withinTexts(redaction.apply(value), layer, (top) =>
+    typeof top === "string" ? redactJson(top, redaction, layer) : redact(top, redaction, layer + 1),
+  );
+}
+
+/** Replaces what paths count from as well: texts that may hold JSON, and structured content. */
+function withinTexts(value: unknown, layer: number, replace: (top: unknown) => unknown): unknown {
+  if (typeof value === "string") return layer < MAX_LAYERS && /^\s*[[{]/.test(value) ? replace(value) : value;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value;
     let changed: unknown[] | undefined;
     for (let index = 0; index < list.length; index++) {
-      const next = withinTexts(list[index], redaction, layer);
+      const next = withinTexts(list[index], layer, replace);
       if (next !== list[index]) (changed ??= [...list])[index] = next;
     }
     return changed ?? value;
@@ -40,26 +81,30 @@ function withinTexts(value: unknown, redaction: Redaction, layer: number): unkno
   if (!isPlainObject(value)) return value;
   let changed: Record<string, unknown> | undefined;
   for (const key of Object.keys(value)) {
-    const isTop = key === "structuredContent" && layer < MAX_LAYERS;
     const member = value[key];
-    const next = isTop ? redact(member, redaction, layer + 1) : withinTexts(member, redaction, layer);
+    const isTop = key === "structuredContent" && layer < MAX_LAYERS;
+    const next = isTop ? replace(member) : withinTexts(member, layer, replace);
     if (next !== member) (changed ??= { ...value })[key] = next;
   }
   return changed ?? value;
 }
 
 function redactJson(text: string, redaction: Redaction, layer: number): string {
-  if (layer >= MAX_LAYERS || !/^\s*[[{]/.test(text)) return text;
+  const held = parse(text);
+  if (held === undefined) return text;
+  const redacted = redact(held.value, redaction, layer + 1);
+  return redacted === held.value ? text : JSON.stringify(redacted);
+}
+
+/** What a text holds as JSON; undefined if it holds none. Throws on one that would take long to read. */
+function parse(text: string): { readonly value: unknown } | undefined {
   if (text.length > MAX_TEXT_VALUES && countKeys(text, Infinity, MAX_TEXT_VALUES) < 0)
     throw new Error(`a text in it is JSON with more than ${MAX_TEXT_VALUES} members and elements`);
-  let held: unknown;
   try {
-    held = JSON.parse(text);
+    return { value: JSON.parse(text) as unknown };
   } catch {
-    return text;
+    return undefined;
   }
-  const redacted = redact(held, redaction, layer + 1);
-  return redacted === held ? text : JSON.stringify(redacted);
 }
 
 /** The value as plain JSON data: itself if it is. */

@@ -9,7 +9,7 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ToldError } from "./attempts.ts";
 import { type Measured, measureJson } from "../../tool/schema/measure-json.ts";
 import type { Outcome } from "../outcome.ts";
-import { redactResult } from "../results/redact-result.ts";
+import { redactLarge, redactResult } from "../results/redact-result.ts";
 import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
@@ -43,10 +43,7 @@ async function guardLarge(outcome: Outcome, guard: OutcomeGuard, measured: Measu
   const { result } = outcome;
   try {
     let given = result;
-    for (const redaction of obligations?.redact ?? []) {
-      await nextTurn();
-      given = redactResult(given, [redaction]);
-    }
+    for (const redaction of obligations?.redact ?? []) given = await redactLarge(given, redaction);
     await nextTurn();
     given = valueOf(await aegis.inspectLarge(tool, given));
     await nextTurn();

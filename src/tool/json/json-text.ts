@@ -65,6 +65,7 @@ export function countKeys(text: string, maxDepth: number, maxValues: number, max
         values += 1;
         depth += 1;
         if (depth > maxDepth) return TOO_DEEP;
+        if (values > maxValues) return TOO_MANY;
         break;
       case CLOSE_BRACE:
       case CLOSE_BRACKET:

@@ -15,7 +15,7 @@ export type JudgedDraft =
   | { readonly judged: readonly JudgedCase[] }
   | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly details: ErrorDetails } };
 
-const TIME_LIMIT_MS = 10_000;
+const TIME_LIMIT_MS = 30_000;
 
 /** One draft at a time: each has a thread of its own. */
 const turns = createTurns();

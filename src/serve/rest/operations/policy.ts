@@ -106,7 +106,7 @@ export const policyOperations: readonly Operation[] = [
         maxItems: 1_000,
       },
       policy: text(
-        "A document of rules, as YAML or JSON, that is judged within 10 seconds. Default: the policy in force.",
+        "A document of rules, as YAML or JSON, that is judged within 30 seconds. Default: the policy in force.",
       ),
     }),
     examples: { one: { cases: [{ tool: "billing.refund_user", principal: "ada", expect: "require_approval" }] } },
