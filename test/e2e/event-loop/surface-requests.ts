@@ -1,4 +1,4 @@
-import type { HostileRequest } from "./observed-gateway.ts";
+import { type HostileRequest, RESULTS } from "./observed-gateway.ts";
 import { a2a, legacy, modern } from "./protocol-requests.ts";
 
 const API = "/api/v1";
@@ -20,7 +20,7 @@ const HIDDEN = "i\u200Bg\u202En".repeat(4_096).slice(0, 16_384);
 const rule = (at: number): string =>
   `  - { id: r${at}, effect: deny, tools: ["a${at}_*"], when: 'args.x > ${at} && tool.name != "b"' }\n`;
 const RULES = `version: 1\nrules:\n${many(6_000, rule).join("")}`;
-const CASES = many(2_000, (at) => ({ tool: `a.b${at}`, principal: "ada", expect: "allow" }));
+const CASES = many(1_000, (at) => ({ tool: `a.b${at}`, principal: "ada", expect: "allow" }));
 
 /** The worst requests of each operation, apart from large values in arguments. */
 export function* surfaceRequests(): Iterable<HostileRequest> {
@@ -214,12 +214,12 @@ export function* surfaceRequests(): Iterable<HostileRequest> {
     policy: RULES,
     cases: CASES.slice(0, 10),
   });
-  yield rest("policy test of 6,000 rules and 2,000 cases", "operator", "/policy/test", {
+  yield rest("policy test of 6,000 rules and 1,000 cases", "operator", "/policy/test", {
     policy: RULES.slice(0, RULES.lastIndexOf("\n", 800_000)),
     cases: CASES,
   });
   yield rest("policy test of a megabyte of YAML", "tenant-operator", "/policy/test", {
-    policy: `version: 1\nrules:\n${"- [a, {b: c}]\n".repeat(70_000)}`,
+    policy: `version: 1\nrules:\n${"- [a, {b: c}]\n".repeat(60_000)}`,
     cases: CASES.slice(0, 1),
   });
   yield rest("policy test of aliases", "tenant-operator", "/policy/test", {
@@ -238,13 +238,13 @@ export function* surfaceRequests(): Iterable<HostileRequest> {
     cases: CASES.slice(0, 1),
   });
   yield rest("policy test of cases alone", "operator", "/policy/test", {
-    cases: many(9_900, () => ({ tool: "default.echo", expect: "allow" })),
+    cases: many(1_000, () => ({ tool: "default.echo", expect: "allow" })),
   });
   yield rest("policy test of cases with arguments", "operator", "/policy/test", {
     cases: many(9, () => ({
-      tool: "default.echo",
+      tool: "default.take",
       expect: "allow",
-      args: { name: "a".repeat(100_000), list: many(9_000, () => 0) },
+      args: { name: "a".repeat(80_000), list: many(9_000, () => 0) },
     })),
   });
   yield rest("OpenAPI document", "operator", "/ensembles/openapi", {
@@ -325,35 +325,16 @@ export function* surfaceRequests(): Iterable<HostileRequest> {
   };
   yield { name: "OpenAPI of the gateway", who: "rightless", method: "GET", path: "/openapi.json" };
 
-  for (const kind of [
-    "text",
-    "hidden",
-    "attack",
-    "base64",
-    "secrets",
-    "mail",
-    "keys",
-    "list",
-    "objects",
-    "texts",
-    "quotes",
-  ])
-    for (const size of [1, 4, 15]) {
-      const args = { kind, size: size * MEBIBYTE };
-      yield rest(`result of ${size} MiB: ${kind}`, "caller", "/execute", { toolName: "produce", arguments: args });
-      if (size === 4)
-        yield {
-          name: `MCP result of ${size} MiB: ${kind}`,
-          who: "caller",
-          ...modern("tools/call", { name: "execute_tool", arguments: { name: "default.produce", arguments: args } }),
-        };
-      if (size === 1)
-        yield {
-          name: `A2A result of ${size} MiB: ${kind}`,
-          who: "caller",
-          ...a2a([{ data: { tool: "default.produce", arguments: args } }]),
-        };
-    }
+  for (const kind of Object.keys(RESULTS)) {
+    const call = { name: "pets.get_result", arguments: { kind } };
+    yield rest(`result: ${kind}`, "caller", "/execute", { toolName: call.name, arguments: { kind } });
+    yield {
+      name: `MCP result: ${kind}`,
+      who: "caller",
+      ...modern("tools/call", { name: "execute_tool", arguments: call }),
+    };
+    yield { name: `A2A result: ${kind}`, who: "caller", ...a2a([{ data: { tool: call.name, arguments: { kind } } }]) };
+  }
   yield rest("call over OpenAPI with a long path", "caller", "/execute", {
     toolName: "pets.find_pet",
     arguments: { id: "/../%".repeat(800_000) },
