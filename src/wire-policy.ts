@@ -1,5 +1,7 @@
 import { ArsenalError, fixable, isArsenalError } from "./errors/arsenal-error.ts";
+import type { JudgedCase, PolicyCase } from "./config/parts/policy/policy-cases.ts";
 import type { Principal } from "./guard/principal.ts";
+import { mapInTurns } from "./register/in-turns.ts";
 import type { PolicyAdministration } from "./serve/administration.ts";
 import type { Tool } from "./tool/tool.ts";
 import type { AdministrationParts } from "./wire-administration.ts";
@@ -42,7 +44,13 @@ export function createPolicyAdministration(parts: PolicyParts): PolicyAdministra
       if (found === undefined) throw await missing(toolName, sees);
       const { tool } = found;
       const { guardsEgress } = parts.ensembles()?.settings(tool.ensemble ?? "") ?? {};
-      const request = { ...asked, tool, requireConfirmation: false, guardsEgress: guardsEgress === true };
+      const request = {
+        ...asked,
+        tool,
+        requireConfirmation: false,
+        guardsEgress: guardsEgress === true,
+        isLarge: true,
+      };
       const { steps, ...preview } = await aegis.preview(request);
       const hidden = await hiddenRules(by);
       const shown = steps?.filter(({ rule }) => !hidden.has(rule));
@@ -50,8 +58,7 @@ export function createPolicyAdministration(parts: PolicyParts): PolicyAdministra
     },
     async test(given, by, { policy }) {
       const { judgeCases, readCase } = await import("./config/parts/policy/policy-cases.ts");
-      const { rulesPolicy } = await import("./adapters/policies/rules/rules.ts");
-      const asked = given.map((each, index) => {
+      const asked = await mapInTurns([...given.entries()], ([index, each]) => {
         const { request, ...others } = readCase(each, index);
         return { ...others, request: { ...request, principal: asTenant(request.principal, by) } };
       });
@@ -64,9 +71,10 @@ export function createPolicyAdministration(parts: PolicyParts): PolicyAdministra
         const hidden = ids.find((id) => !seen.has(id));
         if (hidden !== undefined) throw await missing(hidden, sees);
       }
-      const cases = await judgeCases(asked, (clock) =>
-        policy === undefined ? guard.policyAt(clock) : asInput(() => rulesPolicy(policy, { clock })),
-      );
+      const cases =
+        policy === undefined
+          ? await judgeCases(asked, (clock) => guard.policyAt(clock))
+          : await judgedBy(policy, asked);
       return { failed: cases.filter(({ ok }) => !ok).length, cases };
     },
     reload: () => guard.reloadPolicy(),
@@ -81,9 +89,10 @@ function asTenant(principal: Principal, by: Principal): Principal {
   throw fixable("PERMISSION_DENIED", problem, `Ask about callers of the tenant "${by.tenant}".`);
 }
 
-function asInput<Value>(read: () => Value): Value {
+async function judgedBy(policy: string, cases: readonly PolicyCase[]): Promise<readonly JudgedCase[]> {
+  const { judgeDraft } = await import("./config/parts/policy/judge-draft.ts");
   try {
-    return read();
+    return await judgeDraft({ policy, cases });
   } catch (error) {
     throw inputError(error);
   }

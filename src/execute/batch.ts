@@ -1,11 +1,15 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
+import { nextTurn } from "../tool/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { BatchCall, ToolCall } from "./call.ts";
 import type { BatchResult, ToolResult } from "./result.ts";
 import { isConfirmedReadOnly } from "./steps/retry.ts";
 import { checkEnd, isSignal, refuse } from "./steps/validate-call.ts";
+
+/** Calls that start at once. Further ones of a group start in turns of the event loop, so that a batch leaves room for everything else. */
+const AT_ONCE = 4;
 
 const STRATEGIES: readonly unknown[] = ["parallel", "sequential", "adaptive", undefined];
 
@@ -26,7 +30,8 @@ export async function runBatch(
   const unlink = follow(batch.signal, stop);
   const results: ToolResult[] = [];
 
-  const runOne = async (index: number): Promise<void> => {
+  const runOne = async (index: number, place: number): Promise<void> => {
+    if (place >= AT_ONCE) await nextTurn();
     const call = calls[index];
     const result = await runLinked(withDeadline(call as ToolCall, batch.deadline), stop.signal, parts.run);
     results[index] = result;

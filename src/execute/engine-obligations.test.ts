@@ -335,6 +335,10 @@ describe("an inspected result", () => {
       if (text.includes("attack")) return { refused: "The result of default.t looks like an attack." };
       return text.includes("hidden") ? { value: "cleaned" } : { value };
     },
+    inTurns: {
+      arguments: async () => undefined,
+      result: async (tool, value) => inspection.result(tool, value),
+    },
   };
 
   it("is given on as the inspection leaves it, or withheld", async () => {

@@ -61,6 +61,7 @@ function setUp(handler: Handler, settings: Partial<EngineSettings>): Bench {
     giveBack: async () => {},
     confine: (_domains, run) => run(),
     inspect: (_tool, value) => ({ value }),
+    inspectLarge: async (_tool, value) => ({ value }),
     approvals: {
       list: async () => [],
       count: async () => 0,

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../tool/event-loop.ts";
 import type { Aegis, AegisRequest } from "../guard/aegis.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -105,6 +105,7 @@ async function check(running: RunningCall, found: Found, engine: RunningEngine):
     ...(call.confirmationId !== undefined && { confirmationId: call.confirmationId }),
     ...(call.toolset !== undefined && { toolset: call.toolset }),
     ...(ensemble?.guardsEgress === true && { guardsEgress: true }),
+    ...(running.isLarge === true && { isLarge: true }),
   };
   return { ...running, tool, handler, ensemble, limits, maxAttempts, request };
 }

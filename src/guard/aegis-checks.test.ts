@@ -101,19 +101,30 @@ describe("pins", () => {
   });
 });
 
+/** An inspection that looks at large values as it does at small ones. */
+function inspecting(looks: Pick<Inspection, "arguments" | "result">): Inspection {
+  return {
+    ...looks,
+    inTurns: {
+      arguments: async (...given) => looks.arguments(...given),
+      result: async (...given) => looks.result(...given),
+    },
+  };
+}
+
 describe("inspection", () => {
-  const inspection: Inspection = {
+  const inspection = inspecting({
     arguments: (_tool, args) => (args["id"] === "rm -rf" ? "The arguments look like an attack." : undefined),
     result: (_tool, value) => (value === "evil" ? { refused: "It looks like an attack." } : { value }),
-  };
-  const broken: Inspection = {
+  });
+  const broken = inspecting({
     arguments: () => {
       throw new Error("no rules");
     },
     result: () => {
       throw new Error("no rules");
     },
-  };
+  });
 
   it("refuses arguments before a person is asked", async () => {
     const { aegis, events } = setUp(CONFIRM, { inspection });
@@ -124,11 +135,14 @@ describe("inspection", () => {
     expect((await aegis.decide(request())).effect).toBe("confirm");
   });
 
-  it("gives results on, or says why not; without one they are given on as they are", () => {
+  it("gives results on, or says why not; without one they are given on as they are", async () => {
     expect(setUp(ALLOW, { inspection }).aegis.inspect(tool, "evil")).toEqual({
       refused: "It looks like an attack.",
     });
     expect(setUp(ALLOW, { inspection }).aegis.inspect(tool, "good")).toEqual({ value: "good" });
+    expect(await setUp(ALLOW, { inspection }).aegis.inspectLarge(tool, "evil")).toEqual({
+      refused: "It looks like an attack.",
+    });
     expect(setUp(ALLOW).aegis.inspect(tool, "evil")).toEqual({ value: "evil" });
   });
 
@@ -183,10 +197,10 @@ describe("preview", () => {
     const pins = { hides: () => false, refusal: () => "It changed." };
     expect(await setUp(ALLOW, { pins }).aegis.preview(request())).toMatchObject({ rule: "pin", reason: "It changed." });
     const asked: unknown[] = [];
-    const inspection: Inspection = {
+    const inspection = inspecting({
       arguments: (_tool, _args, options) => (asked.push(options), "It is harmful."),
       result: (_tool, value) => ({ value }),
-    };
+    });
     const scanned = await setUp(ALLOW, { inspection }).aegis.preview(request());
     expect([scanned, asked]).toEqual([
       { visible: true, effect: "deny", rule: "scan", reason: "It is harmful." },

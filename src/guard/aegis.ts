@@ -38,6 +38,8 @@ export interface Aegis {
   confine<R>(domains: readonly string[], run: () => R): R;
   /** What a tool gave, as it may be given on, or why it may not be. */
   inspect(tool: Tool, value: unknown): InspectedResult;
+  /** The same for a large value: everything else gets turns of the event loop in between. */
+  inspectLarge(tool: Tool, value: unknown): Promise<InspectedResult>;
   readonly approvals: Approvals;
 }
 
@@ -51,6 +53,8 @@ export interface AegisRequest extends PolicyRequest {
   readonly confirmationId?: string;
   /** True where everything the tool reaches goes through the arsenal's egress, so that a rule can bound it. */
   readonly guardsEgress?: boolean;
+  /** True if whatever walks the arguments takes milliseconds. */
+  readonly isLarge?: boolean;
 }
 
 export type AegisDecision =
@@ -284,6 +288,15 @@ export function createAegis(options: {
       if (inspection === undefined) return { value };
       try {
         return inspection.result(tool, value);
+      } catch (error) {
+        return { refused: notLookedAt(tool, "result", error) };
+      }
+    },
+
+    async inspectLarge(tool, value) {
+      if (inspection === undefined) return { value };
+      try {
+        return await inspection.inTurns.result(tool, value);
       } catch (error) {
         return { refused: notLookedAt(tool, "result", error) };
       }

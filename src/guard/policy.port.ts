@@ -97,4 +97,6 @@ export interface Redaction {
   readonly text: string;
   /** A copy of a result, plain JSON data, without it; the same value if there was nothing to take out. */
   apply(value: unknown): unknown;
+  /** The same for a large result: everything else gets turns of the event loop in between. Omitted if `apply` is quick. */
+  applyLarge?(value: unknown): Promise<unknown>;
 }

@@ -1,3 +1,4 @@
+import { nextTurn } from "../tool/event-loop.ts";
 import { messageOf, showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -29,7 +30,12 @@ export function createWeigh(parts: {
     if (decision.effect === "deny") return denied(withRule(decision), decision.rule);
     const changed = pins === undefined ? undefined : await refusalOf(tool, pins);
     if (changed !== undefined) return denied(changed, "pin");
-    const harmful = inspection === undefined ? undefined : harmfulArguments(request, inspection, look);
+    const harmful =
+      inspection === undefined
+        ? undefined
+        : request.isLarge === true
+          ? await harmfulLargeArguments(request, inspection, look)
+          : harmfulArguments(request, inspection, look);
     if (harmful !== undefined) return denied(harmful, "scan");
     if (decision.obligations?.egress !== undefined && request.guardsEgress !== true)
       return denied(cannotBound(tool, decision.rule), decision.rule);
@@ -113,6 +119,20 @@ function harmfulArguments(
 ): string | undefined {
   try {
     return inspection.arguments(tool, args, look);
+  } catch (error) {
+    return notLookedAt(tool, "arguments", error);
+  }
+}
+
+/** The same for large arguments. The policy has had its turn. */
+async function harmfulLargeArguments(
+  { tool, arguments: args }: AegisRequest,
+  inspection: Inspection,
+  look: InspectOptions,
+): Promise<string | undefined> {
+  await nextTurn();
+  try {
+    return await inspection.inTurns.arguments(tool, args, look);
   } catch (error) {
     return notLookedAt(tool, "arguments", error);
   }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../tool/event-loop.ts";
 
 /** How long a long piece of work may hold the process, in milliseconds, before everything else gets a turn. */
 const TURN_MS = 10;

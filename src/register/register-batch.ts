@@ -4,6 +4,7 @@ import type { Emit } from "../observe/events.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
+import { createPauses } from "../tool/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { asOwnedByCode } from "./owner.ts";
 import { isStandardSchema } from "../tool/schema/parameters.ts";
@@ -49,7 +50,10 @@ export async function registerBatch(
   const registrations: Registration[] = [];
   const places = new Map<Tool, number>();
   const rejected: RejectedTool[] = [];
+  const pause = createPauses();
   for (const [index, entry] of batch.entries()) {
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
     try {
       const read = toRegistration(entry);
       const registration = tenant === undefined ? read : { ...read, tool: ofTenant(read.tool, tenant) };

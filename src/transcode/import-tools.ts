@@ -1,6 +1,7 @@
 import { ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../errors/show-value.ts";
 import type { Handler } from "../tool/handler.ts";
+import { createPauses } from "../tool/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { normaliseTool } from "../tool/normalise/normalise-tool.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -26,7 +27,10 @@ export async function importTools(
   const imported: { index: number; tool: Tool; handler?: Handler }[] = [];
   const rejected: { index: number; name: string; error: ArsenalError }[] = [];
   const ids = new Set<string>();
+  const pause = createPauses();
   for (const [index, [key, item]] of entriesOf(given).entries()) {
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
     try {
       const live = isObject(item) ? await dialect.readLive?.(named(key, item)) : undefined;
       const draft = { ...dialect.toCanonical(live?.definition ?? named(key, item)), ...live?.draft };

@@ -62,6 +62,9 @@ export function weighted(measures: FieldMeasures, field: number, count: number, 
   return ((measures.weight[field] ?? 0) * count) / norm;
 }
 
+/** Distinct terms of a text that are looked for, the first ones: a page of prose has some 200. */
+const MOST_TERMS = 256;
+
 /** The distinct terms of a text, each with what finding it is worth. */
 export function weighTerms<Found extends { readonly documents: number }>(
   text: string,
@@ -71,6 +74,7 @@ export function weighTerms<Found extends { readonly documents: number }>(
   const found = new Map<string, QueryTerm<Found>>();
   for (const { word, term } of tokenize(text)) {
     if (found.has(term)) continue;
+    if (found.size === MOST_TERMS) break;
     const posting = find(term);
     found.set(term, { word, posting, weight: rarity(posting?.documents ?? 0, population) });
   }

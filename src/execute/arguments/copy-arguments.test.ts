@@ -29,8 +29,8 @@ describe("copyArguments", () => {
 
   it("says whether the arguments are large", () => {
     const of = (value: unknown): boolean => copyArguments({ value }).isLarge;
-    expect([of("a".repeat(100_000)), of(Array.from({ length: 4_000 }, () => 0))]).toEqual([false, false]);
-    expect([of("a".repeat(200_000)), of(Array.from({ length: 6_000 }, () => 0))]).toEqual([true, true]);
+    expect([of("a".repeat(30_000)), of(Array.from({ length: 1_900 }, () => 0))]).toEqual([false, false]);
+    expect([of("a".repeat(40_000)), of(Array.from({ length: 2_100 }, () => 0))]).toEqual([true, true]);
     expect(of({ ["k".repeat(200_000)]: 0 })).toBe(true);
   });
 

@@ -8,7 +8,7 @@ const MAX_DEPTH = 200;
 const MAX_VALUES = 1_000_000;
 
 /** Each step over data with more values or characters takes milliseconds. */
-const LARGE = { values: 5_000, characters: 128 * 1024 };
+const LARGE = { values: 2_000, characters: 32 * 1024 };
 
 /** A copy of a call's arguments. */
 export interface CopiedArguments {

@@ -1,11 +1,17 @@
 import type { Redaction } from "../../guard/policy.port.ts";
+import { createPauses, nextTurn } from "../../tool/event-loop.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { countKeys } from "../../tool/json/json-text.ts";
 
 /** Texts that hold JSON that holds texts that hold JSON, and so on. */
 const MAX_LAYERS = 4;
 
 /** Deeper values are made plain by writing them out. */
 const MAX_DEPTH = 100;
+
+/** Redacting more would hold everything else up. A rule that demands it withholds such a result. */
+const MAX_VALUES = 500_000;
+const MAX_TEXT_VALUES = 200_000;
 
 /**
  * A result without what the redactions take out; the same value if that is nothing. A path counts from the top of the result, of an MCP
@@ -16,49 +22,104 @@ export function redactResult(value: unknown, redactions: readonly Redaction[] = 
   return redactions.reduce((redacted, redaction) => redact(redacted, redaction, 0), toPlain(value));
 }
 
-function redact(value: unknown, redaction: Redaction, layer: number): unknown {
-  return withinTexts(redaction.apply(value), redaction, layer);
+/** The same for a large result and one redaction: everything else gets turns of the event loop in between. */
+export async function redactLarge(value: unknown, redaction: Redaction): Promise<unknown> {
+  await nextTurn();
+  const plain = toPlain(value);
+  await nextTurn();
+  return redactInTurns(plain, redaction, 0);
 }
 
-function withinTexts(value: unknown, redaction: Redaction, layer: number): unknown {
-  if (typeof value === "string") return redactJson(value, redaction, layer);
+async function redactInTurns(value: unknown, redaction: Redaction, layer: number): Promise<unknown> {
+  const redacted = redaction.applyLarge === undefined ? redaction.apply(value) : await redaction.applyLarge(value);
+  await nextTurn();
+  // Each text that holds JSON, and each structured content, once.
+  const tops = new Map<unknown, unknown>();
+  withinTexts(redacted, layer, (top) => (tops.set(top, top), top));
+  if (tops.size === 0) return redacted;
+  const pause = createPauses();
+  for (const top of tops.keys()) {
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+    tops.set(
+      top,
+      typeof top === "string"
+        ? await redactLargeJson(top, redaction, layer)
+        : await redactInTurns(top, redaction, layer + 1),
+    );
+  }
+  await nextTurn();
+  return withinTexts(redacted, layer, (top) => tops.get(top));
+}
+
+async function redactLargeJson(text: string, redaction: Redaction, layer: number): Promise<string> {
+  const held = parse(text);
+  if (held === undefined) return text;
+  const redacted = await redactInTurns(held.value, redaction, layer + 1);
+  return redacted === held.value ? text : JSON.stringify(redacted);
+}
+
+function redact(value: unknown, redaction: Redaction, layer: number): unknown {
+  return withinTexts(redaction.apply(value), layer, (top) =>
+    typeof top === "string" ? redactJson(top, redaction, layer) : redact(top, redaction, layer + 1),
+  );
+}
+
+/** Replaces what paths count from as well: texts that may hold JSON, and structured content. */
+function withinTexts(value: unknown, layer: number, replace: (top: unknown) => unknown): unknown {
+  if (typeof value === "string") return layer < MAX_LAYERS && /^\s*[[{]/.test(value) ? replace(value) : value;
+  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const changed = value.map((member) => withinTexts(member, redaction, layer));
-    return changed.some((member, index) => member !== value[index]) ? changed : value;
+    const list: readonly unknown[] = value;
+    let changed: unknown[] | undefined;
+    for (let index = 0; index < list.length; index++) {
+      const next = withinTexts(list[index], layer, replace);
+      if (next !== list[index]) (changed ??= [...list])[index] = next;
+    }
+    return changed ?? value;
   }
   if (!isPlainObject(value)) return value;
-  const entries = Object.entries(value);
-  const changed = entries.map(([key, member]): [string, unknown] => {
+  let changed: Record<string, unknown> | undefined;
+  for (const key of Object.keys(value)) {
+    const member = value[key];
     const isTop = key === "structuredContent" && layer < MAX_LAYERS;
-    return [key, isTop ? redact(member, redaction, layer + 1) : withinTexts(member, redaction, layer)];
-  });
-  return changed.some(([, member], index) => member !== entries[index]?.[1]) ? Object.fromEntries(changed) : value;
+    const next = isTop ? replace(member) : withinTexts(member, layer, replace);
+    if (next !== member) (changed ??= { ...value })[key] = next;
+  }
+  return changed ?? value;
 }
 
 function redactJson(text: string, redaction: Redaction, layer: number): string {
-  if (layer >= MAX_LAYERS || !/^\s*[[{]/.test(text)) return text;
-  let held: unknown;
+  const held = parse(text);
+  if (held === undefined) return text;
+  const redacted = redact(held.value, redaction, layer + 1);
+  return redacted === held.value ? text : JSON.stringify(redacted);
+}
+
+/** What a text holds as JSON; undefined if it holds none. Throws on one that would take long to read. */
+function parse(text: string): { readonly value: unknown } | undefined {
+  if (text.length > MAX_TEXT_VALUES && countKeys(text, Infinity, MAX_TEXT_VALUES) < 0)
+    throw new Error(`a text in it is JSON with more than ${MAX_TEXT_VALUES} members and elements`);
   try {
-    held = JSON.parse(text);
+    return { value: JSON.parse(text) as unknown };
   } catch {
-    return text;
+    return undefined;
   }
-  const redacted = redact(held, redaction, layer + 1);
-  return redacted === held ? text : JSON.stringify(redacted);
 }
 
 /** The value as plain JSON data: itself if it is. */
 function toPlain(value: unknown): unknown {
-  if (isPlainData(value, 0)) return value;
+  if (isPlainData(value, 0, { left: MAX_VALUES })) return value;
   const text: string | undefined = JSON.stringify(value);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-function isPlainData(value: unknown, depth: number): boolean {
+function isPlainData(value: unknown, depth: number, budget: { left: number }): boolean {
+  if (--budget.left < 0) throw new Error(`it has more than ${MAX_VALUES} members and elements`);
   if (typeof value !== "object" || value === null) return true;
   if (depth > MAX_DEPTH) return false;
-  if (Array.isArray(value)) return value.every((member) => isPlainData(member, depth + 1));
+  if (Array.isArray(value)) return value.every((member) => isPlainData(member, depth + 1, budget));
   const prototype: unknown = Object.getPrototypeOf(value);
   if ((prototype !== null && prototype !== Object.prototype) || "toJSON" in value) return false;
-  return Object.values(value).every((member) => isPlainData(member, depth + 1));
+  return Object.values(value).every((member) => isPlainData(member, depth + 1, budget));
 }

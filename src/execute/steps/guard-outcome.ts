@@ -1,28 +1,29 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../tool/event-loop.ts";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Aegis } from "../../guard/aegis.ts";
 import type { Obligations, Redaction } from "../../guard/policy.port.ts";
+import type { InspectedResult } from "../../guard/scan/inspection.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { SourceAnswer } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ToldError } from "./attempts.ts";
 import { type Measured, measureJson } from "../../tool/schema/measure-json.ts";
 import type { Outcome } from "../outcome.ts";
-import { redactResult } from "../results/redact-result.ts";
+import { redactLarge, redactResult } from "../results/redact-result.ts";
 import type { ResultError } from "../result.ts";
 import { toResultError } from "../results/to-result-error.ts";
 
 interface OutcomeGuard {
   readonly tool: Tool;
   readonly obligations: Obligations | undefined;
-  readonly aegis: Pick<Aegis, "inspect">;
+  readonly aegis: Pick<Aegis, "inspect" | "inspectLarge">;
   /** In bytes, for every result; a rule can demand less. */
   readonly maxResultBytes: number;
 }
 
 /**
  * Redacts and inspects what a tool gave back, and checks its size. Returns the same outcome if nothing changed; otherwise its answer changes too,
- * or goes. A large result gets a turn of the event loop of its own.
+ * or goes. Everything else gets turns of the event loop between the steps over a large result.
  */
 export function guardOutcome(
   outcome: Outcome,
@@ -33,27 +34,33 @@ export function guardOutcome(
   const measured = measureJson(outcome.result, limitOf(guard));
   return measured.fits && !measured.isLarge
     ? guardNow(outcome, told, guard, measured)
-    : guardLarge(outcome, told, guard, measured);
+    : guardLarge(outcome, guard, measured);
 }
 
-async function guardLarge(...given: Parameters<typeof guardNow>): Promise<Outcome> {
-  await nextTurn();
-  const guarded = guardNow(...given);
-  await nextTurn();
-  return guarded;
+/** Guards a large result in turns. */
+async function guardLarge(outcome: Outcome, guard: OutcomeGuard, measured: Measured): Promise<Outcome> {
+  const { tool, aegis, obligations } = guard;
+  const { result } = outcome;
+  try {
+    let given = result;
+    for (const redaction of obligations?.redact ?? []) given = await redactLarge(given, redaction);
+    await nextTurn();
+    given = valueOf(await aegis.inspectLarge(tool, given));
+    await nextTurn();
+    checkSize(given, guard, given === result ? measured : undefined);
+    await nextTurn();
+    return withResult(outcome, given);
+  } catch (problem) {
+    return withheld(outcome, tool, problem);
+  }
 }
 
 /** `measured` is how the result compares with the limit as the tool gave it. */
 function guardNow(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard, measured?: Measured): Outcome {
-  const { answer, ...rest } = outcome;
+  const { answer: _, ...rest } = outcome;
   const { status, result, error } = rest;
   try {
-    if (status === "success") {
-      const given = guardValue(result, guard, measured);
-      if (given === result) return outcome;
-      const stands = answer !== undefined && keepsForm(given, result);
-      return { ...rest, result: given, ...(stands && { answer: { result: given } }) };
-    }
+    if (status === "success") return withResult(outcome, guardValue(result, guard, measured));
     if (error === undefined || told === undefined) return outcome;
     const given = guardError(error, told.answer, guard);
     return given === error ? outcome : { ...rest, error: given };
@@ -62,9 +69,20 @@ function guardNow(outcome: Outcome, told: ToldError | undefined, guard: OutcomeG
   }
 }
 
+/** The outcome with its result as it may be given on. */
+function withResult(outcome: Outcome, given: unknown): Outcome {
+  const { answer, ...rest } = outcome;
+  if (given === rest.result) return outcome;
+  const stands = answer !== undefined && keepsForm(given, rest.result);
+  return { ...rest, result: given, ...(stands && { answer: { result: given } }) };
+}
+
 /** The earlier result that a call gets again, without what the rules that hold by now take out. */
 export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonly Redaction[]): Outcome {
-  const aegis: OutcomeGuard["aegis"] = { inspect: (_tool, value) => ({ value }) };
+  const aegis: OutcomeGuard["aegis"] = {
+    inspect: (_tool, value) => ({ value }),
+    inspectLarge: async (_tool, value) => ({ value }),
+  };
   const guard = { tool, obligations: { redact: redactions }, aegis, maxResultBytes: Number.POSITIVE_INFINITY };
   return guardNow(outcome, {}, guard);
 }
@@ -110,7 +128,10 @@ function redactWords(error: ResultError, redactions: readonly Redaction[]): Resu
 }
 
 function inspect(value: unknown, { aegis, tool }: OutcomeGuard): unknown {
-  const inspected = aegis.inspect(tool, value);
+  return valueOf(aegis.inspect(tool, value));
+}
+
+function valueOf(inspected: InspectedResult): unknown {
   if ("refused" in inspected) throw withhold(inspected.refused);
   return inspected.value;
 }

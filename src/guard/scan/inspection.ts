@@ -1,5 +1,6 @@
 import { messageOf } from "../../errors/show-value.ts";
 import type { Tool } from "../../tool/tool.ts";
+import { atOnce, inTurns, type Steps } from "../../tool/event-loop.ts";
 import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, mapTexts, READ_CHARACTERS } from "./texts/value-texts.ts";
 import type { Place } from "./finding.ts";
 import { createReportedScan, type ScanParts, type ScanSettings } from "./reported-scan.ts";
@@ -12,6 +13,15 @@ export interface Inspection {
   arguments(tool: Tool, args: Readonly<Record<string, unknown>>, options?: InspectOptions): string | undefined;
   /** A result as it may be given on, or why it may not be. */
   result(tool: Tool, value: unknown): InspectedResult;
+  /** The same for large values: everything else gets turns of the event loop in between. Never rejects. */
+  readonly inTurns: {
+    arguments(
+      tool: Tool,
+      args: Readonly<Record<string, unknown>>,
+      options?: InspectOptions,
+    ): Promise<string | undefined>;
+    result(tool: Tool, value: unknown): Promise<InspectedResult>;
+  };
 }
 
 export interface InspectOptions {
@@ -34,11 +44,12 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
   const { arguments: argumentsMode, results: mode } = parts.settings;
   const { scanner, tell, failed, attackIn } = createReportedScan(parts);
 
-  function look(id: string, where: Place, value: unknown, quiet = false): Look {
+  function* look(id: string, where: Place, value: unknown, quiet = false): Steps<Look> {
     let refused: string | undefined;
     try {
       const texts = gatherTexts(value);
-      const report = scanner.scanText(texts.text, where);
+      yield;
+      const report = yield* scanner.steps.scanText(texts.text, where);
       const problem = report.failure ?? (texts.unread > 0 ? unread(texts) : undefined);
       if (problem !== undefined) refused = failed(id, where, problem, quiet);
       if (refused === undefined && report.failure === undefined) return { report, texts };
@@ -48,7 +59,11 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
     return refused === undefined ? undefined : { refused };
   }
 
-  function treated(id: string, value: unknown, { report, texts }: Extract<Look, { report: unknown }>): InspectedResult {
+  function* treated(
+    id: string,
+    value: unknown,
+    { report, texts }: Extract<Look, { report: unknown }>,
+  ): Steps<InspectedResult> {
     const found = report.findings.length > 0;
     const refuse = (): InspectedResult => {
       tell(id, "result", report, "blocked");
@@ -56,14 +71,14 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
     };
     switch (mode) {
       case "neutralise": {
-        const cleaned = found ? neutraliseResult(scanner, value, texts) : { value };
+        const cleaned = found ? yield* neutraliseResult(scanner, value, texts) : { value };
         if (cleaned === undefined) return refuse();
         tell(id, "result", report, cleaned.value === value ? "flagged" : "neutralised");
         return cleaned;
       }
       case "wrap":
         tell(id, "result", report, "wrapped");
-        return { value: wrapResult(found ? neutraliseData(scanner, value, texts) : value, id) };
+        return { value: wrapResult(found ? yield* neutraliseData(scanner, value, texts) : value, id) };
       default:
         if (mode === "block" && report.action !== "allow") return refuse();
         tell(id, "result", report, "flagged");
@@ -71,28 +86,39 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
     }
   }
 
-  return {
-    arguments({ id }, args, { quiet = false } = {}) {
-      if (argumentsMode === "off") return undefined;
-      const seen = look(id, "arguments", args, quiet);
-      if (seen === undefined) return undefined;
-      if ("refused" in seen) return seen.refused;
-      const isBlocked = argumentsMode === "block" && seen.report.action !== "allow";
-      if (!quiet) tell(id, "arguments", seen.report, isBlocked ? "blocked" : "flagged");
-      return isBlocked ? attackIn(id, "arguments", seen.report) : undefined;
-    },
+  function* lookAtArguments(
+    { id }: Tool,
+    args: Readonly<Record<string, unknown>>,
+    { quiet = false }: InspectOptions = {},
+  ): Steps<string | undefined> {
+    if (argumentsMode === "off") return undefined;
+    const seen = yield* look(id, "arguments", args, quiet);
+    if (seen === undefined) return undefined;
+    if ("refused" in seen) return seen.refused;
+    const isBlocked = argumentsMode === "block" && seen.report.action !== "allow";
+    if (!quiet) tell(id, "arguments", seen.report, isBlocked ? "blocked" : "flagged");
+    return isBlocked ? attackIn(id, "arguments", seen.report) : undefined;
+  }
 
-    result({ id }, value) {
-      if (mode === "off") return { value };
-      const seen = look(id, "result", value);
-      if (seen === undefined) return { value: mode === "wrap" ? wrapAnyway(value, id) : value };
-      if ("refused" in seen) return seen;
-      try {
-        return treated(id, value, seen);
-      } catch (error) {
-        const refused = failed(id, "result", messageOf(error));
-        return refused === undefined ? { value } : { refused };
-      }
+  function* lookAtResult({ id }: Tool, value: unknown): Steps<InspectedResult> {
+    if (mode === "off") return { value };
+    const seen = yield* look(id, "result", value);
+    if (seen === undefined) return { value: mode === "wrap" ? wrapAnyway(value, id) : value };
+    if ("refused" in seen) return seen;
+    try {
+      return yield* treated(id, value, seen);
+    } catch (error) {
+      const refused = failed(id, "result", messageOf(error));
+      return refused === undefined ? { value } : { refused };
+    }
+  }
+
+  return {
+    arguments: (tool, args, options) => atOnce(lookAtArguments(tool, args, options)),
+    result: (tool, value) => atOnce(lookAtResult(tool, value)),
+    inTurns: {
+      arguments: (tool, args, options) => inTurns(lookAtArguments(tool, args, options)),
+      result: (tool, value) => inTurns(lookAtResult(tool, value)),
     },
   };
 }
@@ -111,21 +137,43 @@ function unread({ unread: left, total }: BoundedTexts): string {
 }
 
 /** A result without what it hides and without its bad parts; undefined if what is left, read together, is still bad. */
-function neutraliseResult(
+function* neutraliseResult(
   scanner: Scanner,
   value: unknown,
   texts: BoundedTexts,
-): { readonly value: unknown } | undefined {
-  const cleaned = cleanTexts(value, texts, (text) => scanner.neutraliseText(text, "result").value);
-  const { action } = scanner.scanText(gatherTexts(cleaned).text, "result");
+): Steps<{ readonly value: unknown } | undefined> {
+  const cleaned = yield* cleanEach(scanner, value, texts, () => true);
+  const { action } = yield* scanner.steps.scanText(gatherTexts(cleaned).text, "result");
   return action === "allow" ? { value: cleaned } : undefined;
 }
 
 /** The same for the texts that have to keep their shape: structured data, names, links. */
-function neutraliseData(scanner: Scanner, value: unknown, texts: BoundedTexts): unknown {
-  return cleanTexts(value, texts, (text, path, name) =>
-    kindOf(path, name) === "prose" ? text : scanner.neutraliseText(text, "result").value,
+function neutraliseData(scanner: Scanner, value: unknown, texts: BoundedTexts): Steps<unknown> {
+  return cleanEach(scanner, value, texts, (path, name) => kindOf(path, name) !== "prose");
+}
+
+/** Cleans each text of a value that is meant: all texts first, in steps, then the value at once. */
+function* cleanEach(
+  scanner: Scanner,
+  value: unknown,
+  texts: BoundedTexts,
+  isMeant: (path: string, name: boolean) => boolean,
+): Steps<unknown> {
+  const cleaned = new Map<string, string>();
+  cleanTexts(value, texts, (text, path, name) => {
+    if (isMeant(path, name)) cleaned.set(text, text);
+    return text;
+  });
+  yield;
+  for (const text of cleaned.keys()) {
+    cleaned.set(text, (yield* scanner.steps.neutraliseText(text, "result")).value);
+    yield;
+  }
+  const result = cleanTexts(value, texts, (text, path, name) =>
+    isMeant(path, name) ? (cleaned.get(text) ?? text) : text,
   );
+  yield;
+  return result;
 }
 
 /** A result whose texts stand between marks that say they are data. */

@@ -1,4 +1,5 @@
 import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
+import { atOnce, type Steps } from "../../tool/event-loop.ts";
 import { clip, excerpt, type Finding, type Place, reaches, type Severity } from "./finding.ts";
 import { type HiddenText, HIDING, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";
@@ -17,19 +18,41 @@ export const HIDING_RULES: readonly ScannerRule[] = Object.entries(HIDING).map((
   severity: "medium",
 }));
 
+/** A scanner that reads a long text in steps of some milliseconds. */
+interface SteppedScanner extends TextScanner {
+  steps(text: string, place?: Place): Steps<readonly PlacedFinding[]>;
+}
+
 /** Runs scanners over one text: what it hid is taken out first, then read like the rest. */
 export function scanText(given: string, scanners: readonly TextScanner[], place: Place | undefined): TextScan {
+  return atOnce(scanInSteps(given, scanners, place));
+}
+
+/** The same in steps of some milliseconds. */
+export function* scanInSteps(
+  given: string,
+  scanners: readonly TextScanner[],
+  place: Place | undefined,
+): Steps<TextScan> {
   const { text, findings: hidden } = normaliseText(given);
   const findings: PlacedFinding[] = hidden.map((found) => ({ finding: toFinding(found, given, place) }));
-  for (const scanner of scanners) findings.push(...scanner.scan(text, place));
+  yield;
+  for (const scanner of scanners) {
+    const { steps } = scanner as Partial<SteppedScanner>;
+    findings.push(...(steps === undefined ? scanner.scan(text, place) : yield* steps(text, place)));
+  }
   for (const { hidden: content, position, kind } of hidden)
-    if (content !== undefined && kind !== "lookalikes" && kind !== "styled-letters")
+    if (content !== undefined && kind !== "lookalikes" && kind !== "styled-letters") {
       findings.push(...uncovered(content, scanners, place, position).map((finding) => ({ finding })));
+      yield;
+    }
   if (findings.some(({ finding }) => finding.rule === "encoded.payload"))
-    for (const { content, start, end } of decodePayloads(text.slice(0, 4 * WINDOW)))
+    for (const { content, start, end } of decodePayloads(text.slice(0, 4 * WINDOW))) {
       findings.push(
         ...uncovered(content, scanners, place, start).map((finding) => ({ finding, span: { start, end } })),
       );
+      yield;
+    }
   return { text, findings: withoutNeedlessAdvice(findings) };
 }
 
@@ -81,18 +104,16 @@ const WINDOW = 16_384;
 const OVERLAP = 512;
 
 /** Looks for what rules describe. Without a place, all of them apply. */
-export function ruleScanner(rules: readonly Rule[]): TextScanner {
-  return {
-    rules,
-    scan: (text, place) =>
-      search(
-        text,
-        rules.filter(({ places }) => place === undefined || places === undefined || places.includes(place)),
-      ),
-  };
+export function ruleScanner(rules: readonly Rule[]): SteppedScanner {
+  const steps = (text: string, place?: Place): Steps<readonly PlacedFinding[]> =>
+    search(
+      text,
+      rules.filter(({ places }) => place === undefined || places === undefined || places.includes(place)),
+    );
+  return { rules, steps, scan: (text, place) => atOnce(steps(text, place)) };
 }
 
-function search(text: string, rules: readonly Rule[]): readonly PlacedFinding[] {
+function* search(text: string, rules: readonly Rule[]): Steps<readonly PlacedFinding[]> {
   const found = new Map<string, PlacedFinding>();
   for (let from = 0; from === 0 || from + OVERLAP < text.length; from += WINDOW - OVERLAP) {
     const window = toRuleText(forRules(text.slice(from, from + WINDOW)));
@@ -106,6 +127,7 @@ function search(text: string, rules: readonly Rule[]): readonly PlacedFinding[] 
         span: { start: position, end: from + match.end },
       });
     }
+    yield;
   }
   return [...found.values()];
 }

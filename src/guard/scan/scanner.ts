@@ -2,9 +2,10 @@ import { fixable } from "../../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { TextScanner } from "../scanner.port.ts";
 import { type Finding, type Place, reaches, SEVERITIES, type Severity, worst } from "./finding.ts";
-import { ruleScanner, scanText as searchText, type TextScan } from "./scan-text.ts";
+import { ruleScanner, scanInSteps, scanText as searchText, type TextScan } from "./scan-text.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
+import { atOnce, type Steps } from "../../tool/event-loop.ts";
 import { toolTexts } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 
@@ -55,6 +56,17 @@ export interface Scanner {
   neutraliseText(text: string, place?: Place): Neutralised<string>;
   /** The same for every text in plain JSON data, names of members included. */
   neutraliseValue<Value>(value: Value, place: Place): Neutralised<Value>;
+  /** The same in small steps, for long texts. */
+  readonly steps: {
+    scanText(text: string, place?: Place): Steps<ScanReport>;
+    neutraliseText(text: string, place?: Place): Steps<Neutralised<string>>;
+  };
+}
+
+/** A text without its bad parts, and the first scan of it. */
+interface Cleaned {
+  readonly text: string;
+  readonly first: TextScan;
 }
 
 const WITHHELD = "[removed: this text could not be made safe]";
@@ -91,19 +103,38 @@ export function createScanner(options: ScannerOptions): Scanner {
     }
   }
 
-  function clean(text: string, place: Place | undefined): { readonly text: string; readonly first: TextScan } {
-    const first = searchText(text, scanners, place);
+  const search = (text: string, place?: Place): TextScan => searchText(text, scanners, place);
+
+  function* clean(text: string, place: Place | undefined): Steps<Cleaned> {
+    const first = yield* scanInSteps(text, scanners, place);
     let scan = first;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const next = strike(scan, actAt);
       if (next === scan.text) return { text: next, first };
-      scan = searchText(next, scanners, place);
+      scan = yield* scanInSteps(next, scanners, place);
     }
     return { text: WITHHELD, first };
   }
 
+  function* scanSteps(text: string, place?: Place): Steps<ScanReport> {
+    try {
+      return report((yield* scanInSteps(text, scanners, place)).findings.map(({ finding }) => finding));
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  function* neutraliseSteps(text: string, place?: Place): Steps<Neutralised<string>> {
+    try {
+      const { text: value, first } = yield* clean(text, place);
+      return { value, report: report(first.findings.map(({ finding }) => finding)) };
+    } catch (error) {
+      return { value: WITHHELD, report: failed(error) };
+    }
+  }
+
   /** Treats every text of a value. The report has what was found in the texts as they were given. */
-  function treatValue<Value>(value: Value, treat: (text: string) => ReturnType<typeof clean>): Neutralised<Value> {
+  function treatValue<Value>(value: Value, treat: (text: string) => Cleaned): Neutralised<Value> {
     const findings: Finding[] = [];
     try {
       const treated = mapTexts(value, (text, path) => {
@@ -123,25 +154,19 @@ export function createScanner(options: ScannerOptions): Scanner {
     scanTool: (tool) =>
       attempt(() =>
         toolTexts(tool).flatMap(({ path, text }) =>
-          searchText(text, scanners, "definition").findings.map(({ finding }) => ({ ...finding, path })),
+          search(text, "definition").findings.map(({ finding }) => ({ ...finding, path })),
         ),
       ),
 
-    scanText: (text, place) => attempt(() => searchText(text, scanners, place).findings.map(({ finding }) => finding)),
+    scanText: (text, place) => atOnce(scanSteps(text, place)),
 
-    scanValue: (value, place) =>
-      treatValue(value, (text) => ({ text, first: searchText(text, scanners, place) })).report,
+    scanValue: (value, place) => treatValue(value, (text) => ({ text, first: search(text, place) })).report,
 
-    neutraliseText(text, place) {
-      try {
-        const { text: value, first } = clean(text, place);
-        return { value, report: report(first.findings.map(({ finding }) => finding)) };
-      } catch (error) {
-        return { value: WITHHELD, report: failed(error) };
-      }
-    },
+    neutraliseText: (text, place) => atOnce(neutraliseSteps(text, place)),
 
-    neutraliseValue: (value, place) => treatValue(value, (text) => clean(text, place)),
+    neutraliseValue: (value, place) => treatValue(value, (text) => atOnce(clean(text, place))),
+
+    steps: { scanText: scanSteps, neutraliseText: neutraliseSteps },
   };
 }
 

@@ -1,8 +1,16 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../tool/event-loop.ts";
 import { RPC } from "../../mcp/protocol.ts";
-import { countKeys, type JsonLimits, MAX_VALUES, TOO_DEEP, TOO_MANY } from "../../tool/json/json-text.ts";
+import {
+  countKeys,
+  type JsonLimits,
+  MAX_MEMBERS,
+  MAX_VALUES,
+  TOO_DEEP,
+  TOO_MANY,
+  TOO_MANY_MEMBERS,
+} from "../../tool/json/json-text.ts";
 
 /** Why a body or a line was not taken: the HTTP status, the JSON-RPC code, and what to tell the peer. */
 export interface JsonRefusal {
@@ -50,13 +58,9 @@ export async function readJson(
   const body = await readBody(request, maxBytes, timeoutMs);
   if (!Buffer.isBuffer(body)) return { refused: body };
   if (!isUtf8(body)) return { refused: refusal(400, "The body is not valid UTF-8.", RPC.parseError) };
-  if (body.length <= LARGE) return checkJson(body.toString("utf8"), limits);
-  const startedAt = performance.now();
-  const checked = checkJson(body.toString("utf8"), limits);
-  onParsed?.(performance.now() - startedAt);
-  // Whoever reads it next starts with a fresh turn of the event loop.
-  await nextTurn();
-  return checked;
+  const text = body.toString("utf8");
+  if (body.length <= LARGE) return checkJson(text, limits);
+  return checkLarge(text, limits, onParsed);
 }
 
 function refusedByHeaders(
@@ -129,20 +133,58 @@ function refusal(status: number, message: string, code: number = RPC.invalidRequ
  * `__proto__`, `constructor.prototype`, and nesting that overflows a stack.
  */
 export function checkJson(text: string, options: JsonLimits = {}): CheckedJson {
-  const { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES } = options;
-  const written = countKeys(text, maxDepth, maxValues);
-  if (written === TOO_DEEP) return { refused: refusal(400, `The JSON is nested deeper than ${maxDepth} levels.`) };
-  if (written === TOO_MANY) {
-    const message = `The JSON has more than ${maxValues} members and elements in all. Send fewer at once.`;
-    return { refused: refusal(413, message) };
+  const written = countWritten(text, options);
+  if (typeof written !== "number") return written;
+  const parsed = parse(text);
+  return "refused" in parsed ? parsed : compare(parsed.value, written);
+}
+
+/** The same with a turn of the event loop for each step, and a fresh one for whoever reads the value next. */
+async function checkLarge(text: string, options: JsonLimits, onParsed?: (ms: number) => void): Promise<CheckedJson> {
+  await nextTurn();
+  const written = countWritten(text, options);
+  if (typeof written !== "number") return written;
+  await nextTurn();
+  const startedAt = performance.now();
+  const parsed = parse(text);
+  onParsed?.(performance.now() - startedAt);
+  if ("refused" in parsed) return parsed;
+  await nextTurn();
+  const compared = compare(parsed.value, written);
+  await nextTurn();
+  return compared;
+}
+
+/** How many keys are in the text, or why it is not parsed at all. */
+function countWritten(text: string, options: JsonLimits): number | { readonly refused: JsonRefusal } {
+  const { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES, maxMembers = MAX_MEMBERS } = options;
+  const written = countKeys(text, maxDepth, maxValues, maxMembers);
+  switch (written) {
+    case TOO_DEEP:
+      return { refused: refusal(400, `The JSON is nested deeper than ${maxDepth} levels.`) };
+    case TOO_MANY: {
+      const message = `The JSON has more than ${maxValues} members and elements in all. Send fewer at once.`;
+      return { refused: refusal(413, message) };
+    }
+    case TOO_MANY_MEMBERS: {
+      const message = `The objects of the JSON have more than ${maxMembers} members in all. Send fewer at once.`;
+      return { refused: refusal(413, message) };
+    }
+    default:
+      return written;
   }
-  let value: unknown;
+}
+
+function parse(text: string): CheckedJson {
   try {
-    value = JSON.parse(text);
+    return { value: JSON.parse(text) as unknown };
   } catch {
     const message = text.trim() === "" ? "The message is empty." : "The message is not valid JSON.";
     return { refused: refusal(400, message, RPC.parseError) };
   }
+}
+
+function compare(value: unknown, written: number): CheckedJson {
   const kept = countKept(value);
   if (kept === written) return { value };
   const message = Number.isNaN(kept)

@@ -116,21 +116,21 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
       const answered = await runRecorded(operation, asked as Asked<never, never, never>, context);
       if ("refused" in answered) writer.problem(answered.refused, answered);
       else if ("events" in answered) await writer.events(answered.events, signal);
-      else writer.json(answered);
+      else await writer.json(answered);
     };
     if (endless === true) await run(AbortSignal.any([gone.signal, work.ending]));
     else await work.run(gone.signal, run);
   }
 
   let document: { readonly body: object; readonly headers: { readonly etag: string } } | undefined;
-  function describe(exchange: HttpExchange): void {
+  async function describe(exchange: HttpExchange): Promise<void> {
     if (document === undefined) {
       const version = String(ownIdentity().info["version"]);
       const address = context.address();
       const body = createDocument(operations, { version, address, base: BASE, isSecured: !context.isLocal });
       document = { body, headers: { etag: `"${sha256(JSON.stringify(body), "base64url")}"` } };
     }
-    createWriter(exchange, redactor).json(document);
+    await createWriter(exchange, redactor).json(document);
   }
 
   function showDocs({ response }: HttpExchange): void {
@@ -159,11 +159,13 @@ export function restSurface(context: SurfaceContext, clock: Clock = systemClock)
 }
 
 /** Answers GET and HEAD only. */
-function readOnly(handle: (exchange: HttpExchange) => void): (exchange: HttpExchange) => void {
+function readOnly(
+  handle: (exchange: HttpExchange) => void | Promise<void>,
+): (exchange: HttpExchange) => void | Promise<void> {
   return (exchange) => {
     const { request, response } = exchange;
-    if (request.method === "GET" || request.method === "HEAD") handle(exchange);
-    else refuseMethodWithProblem(request, response, "GET, HEAD");
+    if (request.method === "GET" || request.method === "HEAD") return handle(exchange);
+    refuseMethodWithProblem(request, response, "GET, HEAD");
   };
 }
 

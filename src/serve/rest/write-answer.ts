@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { visibleText } from "../../errors/visible-text.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
+import { createPauses, nextTurn } from "../../tool/event-loop.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import { untilAborted } from "../../tool/until-aborted.ts";
@@ -40,12 +41,14 @@ export function createWriter(
   }
 
   /** Answers with JSON, or 304 if the caller already has this version. */
-  function json({ status = 200, body, headers = {} }: Extract<Answer, { body?: unknown }>): void {
+  async function json({ status = 200, body, headers = {} }: Extract<Answer, { body?: unknown }>): Promise<void> {
     if (response.destroyed) return;
     const { etag } = headers;
     const versions = request.headers["if-none-match"]?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];
     const isKnown = etag !== undefined && (versions.includes(etag) || versions.includes("*"));
-    const text = body === undefined || isKnown ? undefined : toJson(known.value(body));
+    let text = body === undefined || isKnown ? undefined : stringify(known.value(body));
+    if (text !== undefined) text = text.length > LARGE ? await visibleInTurns(text) : visibleText(text);
+    if (response.destroyed) return;
     response
       .writeHead(isKnown ? 304 : status, {
         "cache-control": etag === undefined ? "no-store" : "private, no-cache",
@@ -102,11 +105,37 @@ function redacted(
   return { ...event, data: { ...shown, message: redactPart(shown["message"]) } };
 }
 
-/** Leaves out what JSON cannot express. Hidden characters are escaped: a program reads the same, and a person who reads the answer sees them. */
+/** Hidden characters are escaped: a program reads the same, and a person who reads the answer sees them. */
 function toJson(value: unknown): string {
+  return visibleText(stringify(value));
+}
+
+/** Leaves out what JSON cannot express. */
+function stringify(value: unknown): string {
   try {
-    return visibleText(JSON.stringify(value) ?? "null");
+    return JSON.stringify(value) ?? "null";
   } catch {
-    return visibleText(JSON.stringify(toPlainData(value)));
+    return JSON.stringify(toPlainData(value));
   }
+}
+
+/** Each step over a longer text takes milliseconds. */
+const LARGE = 128 * 1024;
+
+/** Makes hidden characters visible part by part, and gives everything else turns of the event loop in between. */
+async function visibleInTurns(text: string): Promise<string> {
+  await nextTurn();
+  const pause = createPauses();
+  let visible = "";
+  for (let from = 0; from < text.length;) {
+    // No character is cut in two.
+    const isSplit = (text.charCodeAt(from + LARGE) & 0xfc_00) === 0xdc_00;
+    const part = text.slice(from, from + LARGE + (isSplit ? 1 : 0));
+    visible += visibleText(part);
+    from += part.length;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  await nextTurn();
+  return visible;
 }

@@ -1,9 +1,10 @@
 import { messageOf } from "../../../errors/show-value.ts";
-import type { RE2JS } from "re2js";
 import type { Redaction } from "../../../guard/policy.port.ts";
 import { REDACTED } from "../../../guard/redaction/secret-patterns.ts";
 import { re2 } from "../../re2.ts";
+import { createPauses, nextTurn } from "../../../tool/event-loop.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
+import { replaceInThread } from "./redaction-thread.ts";
 
 /** What is wrong with a redaction as it is written; undefined if nothing is. */
 export function redactionProblem(text: string): string | undefined {
@@ -25,36 +26,67 @@ export function createRedaction(text: string): Redaction {
     return { text, apply: (value) => redactPath(value, path) };
   }
   const pattern = re2().compile(source);
-  return { text, apply: (value) => redactTexts(value, pattern) };
+  const replace = (held: string): string => pattern.matcher(held).replaceAll(REDACTED);
+  return {
+    text,
+    apply: (value) => mapTexts(value, replace),
+    async applyLarge(value) {
+      const replaced = new Map<string, string>();
+      mapTexts(value, (held) => (replaced.set(held, held), held));
+      const pause = createPauses();
+      for (const held of replaced.keys()) {
+        const pausing = pause();
+        if (pausing !== undefined) await pausing;
+        replaced.set(held, held.length > LONG ? await replaceInThread(source, held) : replace(held));
+      }
+      await nextTurn();
+      return mapTexts(value, (held) => replaced.get(held) ?? held);
+    },
+  };
 }
+
+/** Looking through a longer text takes many milliseconds. */
+const LONG = 16 * 1024;
 
 function patternOf(text: string): string | undefined {
   return text.length > 2 && text.startsWith("/") && text.endsWith("/") ? text.slice(1, -1) : undefined;
 }
 
-function redactPath(value: unknown, path: readonly string[]): unknown {
-  const [step, ...rest] = path;
+/** Redacts what the path from its part `at` on leads to. */
+function redactPath(value: unknown, path: readonly string[], at = 0): unknown {
+  const step = path[at];
   if (step === undefined) return REDACTED;
   if (step === "**") {
-    return mapMembers(redactPath(value, rest), (member) => redactPath(member, path));
+    return mapMembers(redactPath(value, path, at + 1), (member) => redactPath(member, path, at));
   }
-  return mapMembers(value, (member, key) => (step === "*" || step === key ? redactPath(member, rest) : member));
+  return mapMembers(value, (member, key) =>
+    step === "*" || step === String(key) ? redactPath(member, path, at + 1) : member,
+  );
 }
 
 /** Keys stay as they are, so that the result keeps its form. */
-function redactTexts(value: unknown, pattern: RE2JS): unknown {
-  if (typeof value === "string") return pattern.matcher(value).replaceAll(REDACTED);
-  return mapMembers(value, (member) => redactTexts(member, pattern));
+function mapTexts(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === "string") return replace(value);
+  return mapMembers(value, (member) => mapTexts(member, replace));
 }
 
-/** The value with its members changed; itself where none was, or where it has none. */
-function mapMembers(value: unknown, change: (member: unknown, key: string) => unknown): unknown {
+/** The value with its members changed; itself if none was changed. Copies nothing before the first change. */
+function mapMembers(value: unknown, change: (member: unknown, key: string | number) => unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const changed = value.map((member, index) => change(member, String(index)));
-    return changed.some((member, index) => member !== value[index]) ? changed : value;
+    const list: readonly unknown[] = value;
+    let changed: unknown[] | undefined;
+    for (let index = 0; index < list.length; index++) {
+      const next = change(list[index], index);
+      if (next !== list[index]) (changed ??= [...list])[index] = next;
+    }
+    return changed ?? value;
   }
   if (!isPlainObject(value)) return value;
-  const entries = Object.entries(value);
-  const changed = entries.map(([key, member]) => [key, change(member, key)] as const);
-  return changed.some(([, member], index) => member !== entries[index]?.[1]) ? Object.fromEntries(changed) : value;
+  let changed: Record<string, unknown> | undefined;
+  for (const key of Object.keys(value)) {
+    const next = change(value[key], key);
+    if (next !== value[key]) (changed ??= { ...value })[key] = next;
+  }
+  return changed ?? value;
 }

@@ -6,6 +6,7 @@ import type { Policy, PolicyDecision } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
+import { createPauses } from "../../../tool/event-loop.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { present } from "../../../tool/present.ts";
 import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../../../tool/tool.ts";
@@ -14,7 +15,11 @@ import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../../..
 const OUTCOMES = ["allow", "deny", "require_approval", "hidden"] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
-type PolicyCase = ReturnType<typeof readCase>;
+/** A case that is well formed. */
+export type PolicyCase = ReturnType<typeof readCase>;
+
+/** How a case came out. */
+export type JudgedCase = Awaited<ReturnType<typeof judgeCases>>[number];
 
 const CASE_KEYS = ["name", "tool", "principal", "args", "toolset", "now", "expect", "rule"];
 
@@ -50,7 +55,10 @@ export async function judgeCases(cases: readonly PolicyCase[], policyAt: (clock:
   let now: number | undefined;
   const policy = await policyAt({ ...systemClock, now: () => now ?? systemClock.now() });
   const judged = [];
+  const pause = createPauses();
   for (const { now: at, name, request, expect, rule } of cases) {
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
     now = at;
     const decision = await policy.decide(request);
     const actual = policy.sees(request.tool, request.principal, request) ? outcomeOf(decision.effect) : "hidden";

@@ -103,9 +103,11 @@ export const policyOperations: readonly Operation[] = [
       cases: {
         ...list(CASE, "As `toolarsenal policy test` takes them: { tool, principal, args, expect, … }."),
         minItems: 1,
-        maxItems: 10_000,
+        maxItems: 1_000,
       },
-      policy: text("A document of rules, as YAML or JSON. Default: the policy in force."),
+      policy: text(
+        "A document of rules, as YAML or JSON, that is judged within 30 seconds. Default: the policy in force.",
+      ),
     }),
     examples: { one: { cases: [{ tool: "billing.refund_user", principal: "ada", expect: "require_approval" }] } },
     answers: {

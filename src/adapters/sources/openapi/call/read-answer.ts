@@ -62,7 +62,7 @@ const MAX_VALUES = 200_000;
 
 /** What says that it is JSON and is not, or has too many values, is still what the server said, as text. */
 function toValue(text: string): unknown {
-  const value = parseForeign(text, { maxValues: MAX_VALUES });
+  const value = parseForeign(text, { maxValues: MAX_VALUES, maxMembers: MAX_VALUES });
   return value === undefined ? text : value;
 }
 

@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { type Clock, systemClock } from "../../../observe/clock.ts";
+import { createTurns } from "../../../tool/turns.ts";
+
+/** A long text, and the RE2 pattern of what is taken out of it. */
+export interface ReplaceJob {
+  readonly pattern: string;
+  readonly text: string;
+}
+
+/** Time for one text, in milliseconds. A thread that takes longer is ended, and the text is withheld. */
+const TIME_LIMIT_MS = 10_000;
+/** The thread ends when nothing came for so long. */
+const IDLE_MS = 10_000;
+
+const turns = createTurns();
+let worker: Worker | undefined;
+let cancelEnd: (() => void) | undefined;
+
+/** Replaces what matches a pattern in a long text, on one thread for all. Rejects if it takes too long. */
+export function replaceInThread(pattern: string, text: string, clock: Clock = systemClock): Promise<string> {
+  return turns.take(() => replace({ pattern, text }, clock));
+}
+
+async function replace(job: ReplaceJob, clock: Clock): Promise<string> {
+  cancelEnd?.();
+  const current = (worker ??= start());
+  const late = new AbortController();
+  const cancel = clock.after(TIME_LIMIT_MS, () => late.abort(new Error("looking through a text takes too long")));
+  current.ref();
+  try {
+    const answered = once(current, "message", { signal: late.signal }) as Promise<[string]>;
+    current.postMessage(job, []);
+    const [replaced] = await answered;
+    return replaced;
+  } catch (error) {
+    end();
+    throw late.signal.aborted ? late.signal.reason : error;
+  } finally {
+    cancel();
+    worker?.unref();
+    cancelEnd = clock.after(IDLE_MS, end, { background: true });
+  }
+}
+
+function end(): void {
+  void worker?.terminate();
+  worker = undefined;
+}
+
+/** The thread's program is next to this file, in the sources as in the build. */
+function start(): Worker {
+  const file = new URL(
+    import.meta.url.endsWith(".ts") ? "./redaction-worker.ts" : "./redaction-worker.js",
+    import.meta.url,
+  );
+  // The worker would refuse some of the flags that the process was started with.
+  const started = new Worker(file, { execArgv: [], name: "toolarsenal-redaction" });
+  // A thread that dies between two texts is started again for the next one.
+  started.on("error", () => {
+    if (worker === started) worker = undefined;
+  });
+  return started;
+}
