@@ -1,4 +1,4 @@
-import { canonicalJson } from "../tool/canonical-json.ts";
+import { canonicalJson } from "../tool/json/canonical-json.ts";
 import { estimateTokens } from "../tool/estimate-tokens.ts";
 import type { Invocation, InvocationResult } from "./records.ts";
 

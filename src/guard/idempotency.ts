@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../observe/clock.ts";
 import type { SharedState } from "../state/shared-state.ts";
-import { canonicalJson } from "../tool/canonical-json.ts";
+import { canonicalJson } from "../tool/json/canonical-json.ts";
 import { sha256 } from "../tool/crypto.ts";
 import { pause } from "../tool/until-aborted.ts";
 import { toPlainData } from "../tool/schema/plain-data.ts";

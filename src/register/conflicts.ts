@@ -1,5 +1,5 @@
 import type { Emit } from "../observe/events.ts";
-import { canonicalJson, contentHash } from "../tool/canonical-json.ts";
+import { canonicalJson, contentHash } from "../tool/json/canonical-json.ts";
 import type { Tool } from "../tool/tool.ts";
 
 /** Reports that are remembered, so that no conflict is reported twice. */

@@ -1,6 +1,6 @@
 import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
-import type { Tool, ToolSource } from "../tool/tool.ts";
+import { assembleTool, type Tool, type ToolSource } from "../tool/tool.ts";
 
 const OWNERS: Readonly<Record<ToolSource, string>> = {
   mcp: "the MCP server",
@@ -28,4 +28,17 @@ export function ownedError({ id, source, ensemble, ownedByCode }: Tool): Arsenal
         ];
   const problem = `${id} belongs to ${owner}, and cannot be replaced or deleted by anybody else.`;
   return fixable("TOOL_OWNED", problem, `Use another name or namespace, or ${change}.`, { field: "id", value: id });
+}
+
+/** A tool as one of a tenant's: only that tenant's callers see it. */
+export function ofTenant({ id: _id, contentHash: _hash, createdAt, ...tool }: Tool, tenant: string): Tool {
+  return assembleTool({ ...tool, metadata: Object.freeze({ ...tool.metadata, tenant }) }, createdAt);
+}
+
+/** Why a caller of a tenant may not change a tool: it is shared, or another tenant's. Undefined if it may. */
+export function refusalToChange(tool: Tool | undefined, tenant: string | undefined): ArsenalError | undefined {
+  if (tool === undefined || tenant === undefined || tool.metadata["tenant"] === tenant) return undefined;
+  const problem = `The tool ${tool.id} cannot be replaced or deleted: it does not belong to the tenant "${tenant}".`;
+  const fix = "Use another name or namespace, or ask an operator who belongs to no tenant.";
+  return fixable("PERMISSION_DENIED", problem, fix, { field: "name", value: tool.id });
 }

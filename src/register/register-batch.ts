@@ -6,12 +6,11 @@ import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
 import { createPauses } from "../tool/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
-import { asOwnedByCode } from "./owner.ts";
 import { isStandardSchema } from "../tool/schema/parameters.ts";
 import type { Tool } from "../tool/tool.ts";
 import { fromFunction, type FunctionDefinition } from "./from-function.ts";
 import type { RefusedRegistration, Registration } from "./registry.ts";
-import { ofTenant } from "./tenant-tools.ts";
+import { asOwnedByCode, ofTenant } from "./owner.ts";
 
 type Awaitable<Value> = Value | Promise<Value>;
 

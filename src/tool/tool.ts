@@ -1,5 +1,5 @@
 import type { JsonSchema } from "./json-schema.ts";
-import { contentHash, type HashedFields } from "./canonical-json.ts";
+import { contentHash, type HashedFields } from "./json/canonical-json.ts";
 
 /** Where tools come from. */
 export const TOOL_SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;

@@ -7,7 +7,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import type { SourceAnswer } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ToldError } from "./attempts.ts";
-import { type Measured, measureJson } from "../../tool/schema/measure-json.ts";
+import { type Measured, measureJson } from "../../tool/json/measure-json.ts";
 import type { Outcome } from "../outcome.ts";
 import { redactLarge, redactResult } from "../results/redact-result.ts";
 import type { ResultError } from "../result.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../observe/clock.ts";
-import { canonicalJson } from "../../tool/canonical-json.ts";
+import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { sha256 } from "../../tool/crypto.ts";
 import type { Handler } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";

@@ -1,5 +1,5 @@
 import { createHash, hash as hashOf } from "node:crypto";
-import { canonicalJson } from "../../tool/canonical-json.ts";
+import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import type { AuditHead, KeptRecord } from "../audit.port.ts";
 import type { AuditKey } from "./key.ts";
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "../../errors/show-value.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { contentHash } from "../../tool/canonical-json.ts";
+import { contentHash } from "../../tool/json/canonical-json.ts";
 import { isUnlisted, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { STATE_LOST } from "../state-loss.ts";
 import type { Changes } from "../../state/changes.port.ts";
@@ -10,6 +10,7 @@ import type { State } from "../../state/state.port.ts";
 import { afterAccepting, createAcceptanceWatch, refusalBehind, refuseOthers } from "./accept.ts";
 import { hashOfTool } from "./definition.ts";
 import { changedFields } from "./diff.ts";
+import { anotherTool, notStarted, refused, unaccepted, unacceptedOf } from "./pin-messages.ts";
 import {
   acceptedTool,
   afterSeeing,
@@ -377,28 +378,4 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
 /** True for empty instructions that nobody was asked about. */
 function isUnasked({ accepted }: PinRecord): boolean {
   return accepted?.by === undefined && accepted?.content.instructions === "";
-}
-
-function anotherTool({ id }: Tool): string {
-  return `${id} is another tool since a moment ago. Read its definition again, then call it.`;
-}
-
-function refused(toolId: string, id: string, record: PinRecord): string {
-  const fields = changedFields(...comparedOf(record));
-  const what = id === toolId ? toolId : `${toolId} is of a server that`;
-  const now = record.between === undefined ? "" : " in between";
-  return `${what} is not what was accepted: it changed${now} (${fields}). It is not called until an operator accepts it: toolarsenal pins accept ${id}`;
-}
-
-function unacceptedOf(ensemble: string, count: number): string {
-  const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
-  return `Of ${ensemble}, ${count} ${count === 1 ? "waits" : "wait"} to be accepted and ${count === 1 ? "is" : "are"} not used. ${fix}`;
-}
-
-function notStarted(ensemble: string, why: string): string {
-  return `The command of the server "${ensemble}" is not started: ${why}. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept ${commandId(ensemble)}`;
-}
-
-function unaccepted(id: string): string {
-  return `${id} is not registered: nobody accepted it yet. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept ${id}`;
 }

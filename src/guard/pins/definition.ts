@@ -1,5 +1,5 @@
 import { HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
-import { canonicalJson } from "../../tool/canonical-json.ts";
+import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { sha256 } from "../../tool/crypto.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";

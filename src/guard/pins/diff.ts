@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../tool/canonical-json.ts";
+import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Definition } from "./definition.ts";
 import { disguises, styledWords } from "../scan/hidden/lookalikes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ATTACK, BROKEN, MILD, STRUCK } from "../../../test/guard/scan-fixtures.ts";
 import type { EventMap, EventName } from "../../observe/events.ts";
-import { contentHash } from "../../tool/canonical-json.ts";
+import { contentHash } from "../../tool/json/canonical-json.ts";
 import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import type { Rule } from "./rules/rule.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "../../errors/show-value.ts";
-import { contentHash } from "../../tool/canonical-json.ts";
+import { contentHash } from "../../tool/json/canonical-json.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import type { Tool, ToolSource } from "../../tool/tool.ts";
 import { instructionsId } from "../pins/pin-record.ts";

@@ -1,4 +1,4 @@
-import { shortHash } from "../canonical-json.ts";
+import { shortHash } from "../json/canonical-json.ts";
 import { LIMITS, NAME_PATTERN, NAMESPACE_PATTERN, RESERVED_NAMES } from "../limits.ts";
 
 const TAIL_DIGITS = 8;

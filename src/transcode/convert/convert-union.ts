@@ -1,5 +1,5 @@
 import { isSame } from "../../tool/schema/keywords.ts";
-import { canonicalJson } from "../../tool/canonical-json.ts";
+import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { lose, type Part, type Place, within } from "./conversion.ts";
 import { NEVER, nothingFits } from "./convert-anything.ts";

@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { canonicalJson } from "../../tool/canonical-json.ts";
+import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import type { SchemaTarget } from "../convert-schema.ts";
 
 const MAX_SHOWN = 400;

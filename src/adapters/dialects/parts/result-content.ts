@@ -1,5 +1,5 @@
 import { formatResult } from "../../../execute/results/format-result.ts";
-import { canonicalJson } from "../../../tool/canonical-json.ts";
+import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
 import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
 

@@ -4,7 +4,7 @@ import type { FlattenedVerifyGetKey, JSONWebKeySet } from "jose";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
-import { canonicalJson } from "../../../tool/canonical-json.ts";
+import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 import { asRecords } from "../../../tool/json-schema.ts";
 import { parseObject } from "../parse-object.ts";
 import type { A2aAgentSettings } from "./settings.ts";

@@ -8,7 +8,7 @@ import { cardOf, sendJson, startPlainServer } from "../../../../test/a2a/plain-s
 import { startTestAgent } from "../../../../test/a2a/test-agent.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
 import type { ArsenalEvent } from "../../../observe/events.ts";
-import { canonicalJson } from "../../../tool/canonical-json.ts";
+import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 import type { A2aAgentSettings } from "./settings.ts";
 
 let cleanUp: AsyncDisposableStack;

@@ -1,5 +1,5 @@
 import { isOfType, isSame } from "../../../tool/schema/keywords.ts";
-import { canonicalJson } from "../../../tool/canonical-json.ts";
+import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { countCharacters } from "../../../tool/limits.ts";
 import { measureSchema } from "../../../tool/schema/schema-limits.ts";

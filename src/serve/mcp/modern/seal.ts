@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../mcp/protocol.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { canonicalJson } from "../../../tool/canonical-json.ts";
+import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 
 /** What a sealed text is good for: one caller's one request to one plane. */
 export interface SealBinding {

@@ -3,7 +3,7 @@ import type { McpUpstream } from "../../../../adapters/sources/mcp/upstream/upst
 import { showValue } from "../../../../errors/show-value.ts";
 import type { Principal } from "../../../../guard/principal.ts";
 import type { Listings } from "../listings.ts";
-import { shortHash } from "../../../../tool/canonical-json.ts";
+import { shortHash } from "../../../../tool/json/canonical-json.ts";
 import { toName } from "../../../../tool/normalise/slug.ts";
 
 const MAX_NAME = 64;

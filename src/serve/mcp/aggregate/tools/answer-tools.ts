@@ -2,7 +2,7 @@ import type { ToolCall } from "../../../../execute/call.ts";
 import type { ToolResult } from "../../../../execute/result.ts";
 import type { Ask, McpRequest } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../../mcp/protocol.ts";
-import { canonicalJson } from "../../../../tool/canonical-json.ts";
+import { canonicalJson } from "../../../../tool/json/canonical-json.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
 import { divideId, type Tool } from "../../../../tool/tool.ts";
 import { META_TOOL_NAMES, META_TOOLS } from "../../../meta-tools/definitions.ts";

@@ -1,5 +1,5 @@
-import { sha256 } from "./crypto.ts";
-import type { Tool } from "./tool.ts";
+import { sha256 } from "../crypto.ts";
+import type { Tool } from "../tool.ts";
 
 /**
  * JSON with the keys of every object in order, so that equal data gives equal text. Own enumerable properties only; what JSON leaves out

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { contentHash } from "./canonical-json.ts";
-import { defineTool } from "./define-tool.ts";
-import type { ToolDraft } from "./draft.ts";
+import { defineTool } from "../define-tool.ts";
+import type { ToolDraft } from "../draft.ts";
 
 const draft: ToolDraft = {
   name: "add",
