@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,8 +10,10 @@ import { createKeyText, hashOfKey, updateKeyFile } from "../../src/adapters/iden
 import { CAPABILITIES } from "../../src/tool/tool.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { type LegacyClient, legacyClient, modernClient } from "./replicas/clients.ts";
+import { eventually } from "./replicas/eventually.ts";
 
 const ATTACKER = fileURLToPath(new URL("hostile/attacker.ts", import.meta.url));
+const REPORTER = new URL("hostile/report-memory.ts", import.meta.url);
 
 /** Sixty seconds of attack in CI, fewer elsewhere, in rounds between which nobody attacks. */
 const ROUNDS = 4;
@@ -43,7 +45,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     servers: {},
     tier: "lexical",
-    nodeOptions: ["--max-old-space-size=256", "--expose-gc"],
+    nodeOptions: ["--max-old-space-size=256", "--expose-gc", "--import", reporter()],
     settings: {
       modules: [join(folder, "tools.mjs")],
       server: { auth: { api_keys: { file } } },
@@ -58,8 +60,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const residentBytes = (): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1]) * 1024;
+const memoryFile = (): string => join(folder, "memory");
+const reporter = (): string => `${REPORTER.href}?file=${encodeURIComponent(memoryFile())}`;
+
+/** What the gateway holds, in mebibytes: its live memory, and what it has of the machine's. */
+async function memoryInUse(): Promise<{ readonly live: number; readonly resident: number }> {
+  rmSync(memoryFile(), { force: true });
+  process.kill(gateway.pid, "SIGUSR2");
+  await eventually("memory is reported", () => existsSync(memoryFile()));
+  const status = readFileSync(`/proc/${gateway.pid}/status`, "utf8");
+  return {
+    live: Number(readFileSync(memoryFile(), "utf8")) / 1024 / 1024,
+    resident: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024,
+  };
+}
 
 async function post(who: keyof typeof keys, path: string, body: unknown): Promise<unknown> {
   const headers = { "content-type": "application/json", "x-api-key": keys[who] };
@@ -118,6 +132,10 @@ async function askFor(asks: readonly Ask[], durationMs: number): Promise<readonl
 const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((left, right) => left - right)[Math.floor((values.length - 1) * share)] ?? 0;
 
+function figuresOf(took: readonly number[]): Readonly<Record<"count" | "p50" | "p99", number>> {
+  return { count: took.length, p50: percentile(took, 0.5), p99: percentile(took, 0.99) };
+}
+
 /** Lets a caller without rights attack while `task` runs. Returns what it was answered. */
 async function underAttack(task: () => Promise<void>): Promise<Readonly<Record<string, number>>> {
   const attacker = spawn(process.execPath, [ATTACKER, gateway.url, keys.eve], { stdio: ["ignore", "pipe", "inherit"] });
@@ -139,7 +157,7 @@ describe("a caller without rights that attacks every surface at once", () => {
       const idle = await legacyClient({ url: gateway.url, key: keys.bob });
       const asks = await createAsks(await legacyClient({ url: gateway.url, key: keys.ada }));
       await askFor(asks, QUIET_MS);
-      const memory = residentBytes();
+      const before = await memoryInUse();
       const quiet: number[] = [];
       const attacked: number[] = [];
       const answered: Record<string, number> = {};
@@ -148,13 +166,9 @@ describe("a caller without rights that attacks every surface at once", () => {
         const seen = await underAttack(async () => void attacked.push(...(await askFor(asks, ATTACK_MS))));
         for (const [what, times] of Object.entries(seen)) answered[what] = (answered[what] ?? 0) + times;
       }
-      const figures = {
-        quiet: [quiet.length, percentile(quiet, 0.5), percentile(quiet, 0.99)],
-        attacked: [attacked.length, percentile(attacked, 0.5), percentile(attacked, 0.99)],
-        memory: [memory, residentBytes()].map((bytes) => Math.round(bytes / 1024 / 1024)),
-        answered,
-      };
-      console.log(JSON.stringify(figures, undefined, 1));
+      await askFor(asks, QUIET_MS);
+      const after = await memoryInUse();
+      console.log({ quiet: figuresOf(quiet), attacked: figuresOf(attacked), before, after, answered });
       expect((await idle.call("look_up", { id: "still here" })).failed).toBeUndefined();
     },
     10 * (ATTACK_MS + QUIET_MS) * ROUNDS,
