@@ -51,6 +51,8 @@ beforeAll(async () => {
       server: { auth: { api_keys: { file } } },
       state: { type: "sqlite", file: join(folder, "state.sqlite") },
       audit: { file: join(folder, "audit.jsonl") },
+      // The others ask without a pause, so that what they are limited to must be higher than the defaults.
+      a2a: { messages_per_minute: 1_000_000 },
       security: { max_requests_per_minute: 1_000_000, rates: { searches: 1_000_000 } },
     },
   });
@@ -152,9 +154,9 @@ async function underAttack(task: () => Promise<void>): Promise<Readonly<Record<s
 
 describe("a caller without rights that attacks every surface at once", () => {
   it(
-    "slows others by at most 2, makes nothing of theirs fail, and leaves no memory behind",
+    "slows others down little, makes nothing of theirs fail, and leaves no memory behind",
     async () => {
-      const idle = await legacyClient({ url: gateway.url, key: keys.bob });
+      const unused = await legacyClient({ url: gateway.url, key: keys.bob });
       const asks = await createAsks(await legacyClient({ url: gateway.url, key: keys.ada }));
       await askFor(asks, QUIET_MS);
       const before = await memoryInUse();
@@ -166,10 +168,14 @@ describe("a caller without rights that attacks every surface at once", () => {
         const seen = await underAttack(async () => void attacked.push(...(await askFor(asks, ATTACK_MS))));
         for (const [what, times] of Object.entries(seen)) answered[what] = (answered[what] ?? 0) + times;
       }
-      await askFor(asks, QUIET_MS);
-      const after = await memoryInUse();
-      console.log({ quiet: figuresOf(quiet), attacked: figuresOf(attacked), before, after, answered });
-      expect((await idle.call("look_up", { id: "still here" })).failed).toBeUndefined();
+      const [idle, busy] = [figuresOf(quiet), figuresOf(attacked)];
+      console.log({ idle, busy, before, after: await memoryInUse(), answered });
+      // One turn of the event loop may take 100 ms, and other tests may run meanwhile.
+      expect(busy.p99).toBeLessThan(2 * idle.p99 + 100);
+      // They keep at least half of what they had: two callers, and one that attacks.
+      expect(busy.count / ATTACK_MS).toBeGreaterThan(0.5 * (idle.count / QUIET_MS));
+      await eventually("memory is given back", async () => (await memoryInUse()).live < 1.1 * before.live);
+      expect((await unused.call("look_up", { id: "still here" })).failed).toBeUndefined();
     },
     10 * (ATTACK_MS + QUIET_MS) * ROUNDS,
   );
