@@ -26,6 +26,14 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     return ids;
   }
 
+  /** Callers have keys of their own, so places that nobody holds are forgotten. */
+  function sweep(now: number): void {
+    for (const [key, ids] of holders) {
+      dropEnded(ids, now);
+      if (ids.size === 0) holders.delete(key);
+    }
+  }
+
   return {
     nthNewest: ({ key, windowMs }, n, now) => windows.get(windowMs)?.get(key)?.nthNewest(n, windowMs, now),
     addCall({ key, windowMs }, now) {
@@ -44,7 +52,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
       return ids.size >= limit;
     },
     hold(id, places, until, now) {
-      if (++held % PASSES_A_SWEEP === 0) for (const ids of holders.values()) dropEnded(ids, now);
+      if (++held % PASSES_A_SWEEP === 0) sweep(now);
       if (places.length === 0) holdersOf("").set(id, until);
       for (const { key } of places) holdersOf(key).set(id, until);
     },
