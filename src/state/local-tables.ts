@@ -9,7 +9,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
   /** When the first pass that is held ends; undefined if none is. */
   firstEnd(now: number): number | undefined;
   open(): readonly BreakerChange[];
-  readonly size: { readonly windows: number; readonly calls: number };
+  readonly size: { readonly windows: number; readonly calls: number; readonly places: number };
 } {
   // By window; within one in order of last use, so that idle keys come first and are found without a search.
   const windows = new Map<number, Map<string, CallLog>>();
@@ -91,7 +91,8 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     sum: (key, what, from, to) => budgets.get(key)?.[what].sum(from, to) ?? 0,
     get size() {
       const logs = [...windows.values()].flatMap((byKey) => [...byKey.values()]);
-      return { windows: logs.length, calls: logs.reduce((sum, log) => sum + log.size(), 0) };
+      const calls = logs.reduce((sum, log) => sum + log.size(), 0);
+      return { windows: logs.length, calls, places: holders.size };
     },
   };
 }
