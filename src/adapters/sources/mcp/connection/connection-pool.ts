@@ -65,7 +65,7 @@ export function createConnectionPool(parts: {
     return slots.find(({ sharers }) => sharers > 0) ?? slots.find(({ held }) => !held);
   };
 
-  const count = ({ exclusive, caller }: Need, change: 1 | -1): void => {
+  const book = ({ exclusive, caller }: Need, change: 1 | -1): void => {
     if (!exclusive || caller === undefined) return;
     const now = (alone.get(caller) ?? 0) + change;
     if (now === 0) alone.delete(caller);
@@ -75,7 +75,7 @@ export function createConnectionPool(parts: {
   const occupy = (slot: Slot, need: Need): Slot => {
     if (need.exclusive) slot.held = true;
     else slot.sharers++;
-    count(need, 1);
+    book(need, 1);
     slot.cancelIdle?.();
     return slot;
   };
@@ -83,7 +83,7 @@ export function createConnectionPool(parts: {
   const release = (slot: Slot, need: Need): void => {
     if (need.exclusive) slot.held = false;
     else slot.sharers--;
-    count(need, -1);
+    book(need, -1);
     dispatch();
     const idle = !slot.held && slot.sharers === 0;
     if (idle && !slot.primary && slot.connection.open)
