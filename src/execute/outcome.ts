@@ -42,10 +42,11 @@ export function cancelled(name: string, signal: AbortSignal | undefined, started
 }
 
 /** A call that ran out of time before its handler was called: repeating it is safe. */
-export function neverStarted(tool: Tool, limits: WaitLimits, waitedFor: string): Outcome {
-  const message = isPastDeadline(limits)
-    ? `${tool.id} was not started: the call's deadline came while it waited for ${waitedFor}. Try again with a later one.`
-    : `${tool.id} was not started: it waited ${limits.timeoutMs} ms for ${waitedFor}. Try again, or give it more time with timeoutMs.`;
+export function neverStarted(tool: Tool, limits: WaitLimits, waitedFor: string, why?: string): Outcome {
+  const [happened, fix] = isPastDeadline(limits)
+    ? [`the call's deadline came while it waited for ${waitedFor}.`, "Try again with a later one."]
+    : [`it waited ${limits.timeoutMs} ms for ${waitedFor}.`, "Try again, or give it more time with timeoutMs."];
+  const message = `${tool.id} was not started: ${happened} ${why === undefined ? fix : `${why} ${fix}`}`;
   return failed({ code: "TIMEOUT", message, beforeSend: true });
 }
 

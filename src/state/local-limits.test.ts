@@ -132,6 +132,16 @@ describe("createLocalLimits", () => {
     );
   });
 
+  it("forgets places that nobody holds, such as those of callers who came once", async () => {
+    const limits = createLocalLimits({ clock: createManualClock() });
+    for (let caller = 0; caller < 10_000; caller++) {
+      const places = [{ key: `caller ${caller}`, limit: 1 }];
+      const admission = await limits.admit({ places, holdMs: 1_000 });
+      if (admission.admitted) await limits.release(admission.pass, "success");
+    }
+    expect(limits.size.places).toBeLessThanOrEqual(1_024);
+  });
+
   it("forgets what is idle in one window behind what a longer one remembers", async () => {
     const clock = createManualClock();
     const limits = createLocalLimits({ clock });

@@ -13,7 +13,7 @@ export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; 
   /** Refuses all that wait. */
   close(): void;
   /** How much is remembered. */
-  readonly size: { readonly windows: number; readonly calls: number };
+  readonly size: { readonly windows: number; readonly calls: number; readonly places: number };
 } {
   const watchers = createListeners<BreakerChange>();
   const tables = createLocalTables(watchers.tell);

@@ -9,7 +9,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
   /** When the first pass that is held ends; undefined if none is. */
   firstEnd(now: number): number | undefined;
   open(): readonly BreakerChange[];
-  readonly size: { readonly windows: number; readonly calls: number };
+  readonly size: { readonly windows: number; readonly calls: number; readonly places: number };
 } {
   // By window; within one in order of last use, so that idle keys come first and are found without a search.
   const windows = new Map<number, Map<string, CallLog>>();
@@ -24,6 +24,14 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     let ids = holders.get(key);
     if (ids === undefined) holders.set(key, (ids = new Map<string, number>()));
     return ids;
+  }
+
+  /** Callers have keys of their own, so places that nobody holds are forgotten. */
+  function sweep(now: number): void {
+    for (const [key, ids] of holders) {
+      dropEnded(ids, now);
+      if (ids.size === 0) holders.delete(key);
+    }
   }
 
   return {
@@ -44,7 +52,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
       return ids.size >= limit;
     },
     hold(id, places, until, now) {
-      if (++held % PASSES_A_SWEEP === 0) for (const ids of holders.values()) dropEnded(ids, now);
+      if (++held % PASSES_A_SWEEP === 0) sweep(now);
       if (places.length === 0) holdersOf("").set(id, until);
       for (const { key } of places) holdersOf(key).set(id, until);
     },
@@ -83,7 +91,8 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     sum: (key, what, from, to) => budgets.get(key)?.[what].sum(from, to) ?? 0,
     get size() {
       const logs = [...windows.values()].flatMap((byKey) => [...byKey.values()]);
-      return { windows: logs.length, calls: logs.reduce((sum, log) => sum + log.size(), 0) };
+      const calls = logs.reduce((sum, log) => sum + log.size(), 0);
+      return { windows: logs.length, calls, places: holders.size };
     },
   };
 }

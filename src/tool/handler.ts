@@ -93,6 +93,8 @@ export type SourceAnswer = { readonly result: unknown } | { readonly error: unkn
 export interface Caller {
   readonly id: string;
   readonly tenant?: string;
+  /** True for the person at this machine. Defaults to false. */
+  readonly local?: boolean;
 }
 
 /** How far a running call is. */

@@ -129,6 +129,11 @@ function add(total: Record<Measure, number>, more: Readonly<Record<Measure, numb
   total.bytes += sign * more.bytes;
 }
 
+/** The most of `count` places that one remote caller may hold: three quarters, rounded up, and never all of several. */
+export function largestShare(count: number): number {
+  return Math.max(1, Math.min(count - 1, Math.ceil(count * 0.75)));
+}
+
 /** Names a caller: two tenants may have a caller of one name. */
 export function callerKey({ id, tenant }: Holder): string {
   return tenant === undefined ? `-${id}` : `${tenant.length} ${tenant}${id}`;

@@ -283,6 +283,28 @@ describe.skipIf(missing !== undefined)("redisState", () => {
     );
   });
 
+  it("forgets the places of callers who came once, and frees those of a process that ended all the same", async () => {
+    const keyPrefix = randomUUID();
+    const [one, other] = [open({ keyPrefix }), open({ keyPrefix })];
+    const places = (caller: string) => [{ key: `caller ${caller}`, limit: 1 }];
+    const held = await one.limits.admit({ places: places("eve"), holdMs: 60_000 });
+    const waiting = one.limits.admit({ places: places("eve"), waitMs: 60_000, holdMs: 60_000 });
+    const known = server.command("KEYS", `{${keyPrefix}}places:*`).trim();
+    for (let batch = 0; batch < 50; batch++)
+      await Promise.all(
+        Array.from({ length: 100 }, async (_, index) => {
+          const admission = await one.limits.admit({ places: places(`${batch} ${index}`), holdMs: 60_000 });
+          if (admission.admitted) await one.limits.release(admission.pass, "success");
+        }),
+      );
+    expect(Number(server.command("SCARD", known))).toBeLessThan(1_100);
+    expect(server.command("SISMEMBER", known, "caller eve").trim()).toBe("1");
+    if (held.admitted) await one.limits.release(held.pass, "success");
+    expect(await waiting).toMatchObject({ admitted: true });
+    await one.close();
+    expect(await other.limits.admit({ places: places("eve"), holdMs: 1_000 })).toMatchObject({ admitted: true });
+  });
+
   it("does not keep a process alive that has nothing more to do", async () => {
     const module = new URL("redis.ts", import.meta.url).href;
     const text = `import { redisState } from ${JSON.stringify(module)};

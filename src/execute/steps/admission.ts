@@ -1,8 +1,10 @@
 import type { Aegis } from "../../guard/aegis.ts";
+import type { Principal } from "../../guard/principal.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { HealthBook } from "../../observe/health.ts";
 import type { Admission, Limits, Pass, Places, Refused, RetryBudget } from "../../state/limits.port.ts";
+import { callerKey, largestShare } from "../../tool/shares.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { cancelled, closedBefore, failed, neverStarted, type Outcome } from "../outcome.ts";
 import type { CheckedCall } from "../running-call.ts";
@@ -21,7 +23,10 @@ export interface CallLoad {
 /** Calls that run at once in one ensemble unless its settings say otherwise. */
 const DEFAULT_PER_ENSEMBLE = 32;
 
-/** Asks the shared limits before and after each call. No ensemble can take every place, and by default no two of them can. */
+/**
+ * Asks the shared limits before and after each call. No ensemble can take every place, and by default no two of them can. No remote caller can take
+ * every place of an ensemble, or of all.
+ */
 export function createAdmissions(parts: {
   readonly limits: Limits;
   readonly settings: EngineSettings;
@@ -32,6 +37,7 @@ export function createAdmissions(parts: {
   const { limits, settings, clock, emit, health } = parts;
   const { maxConcurrent, maxConcurrentPerEnsemble, circuitBreakerThreshold, circuitBreakerTimeoutMs } = settings;
   const all: Places = { key: "all", limit: Math.max(1, Math.floor(maxConcurrent)) };
+  const ofAll = { ...all, name: "all tools", setting: "execution.max_concurrent" };
   const perEnsemble = maxConcurrentPerEnsemble ?? Math.min(DEFAULT_PER_ENSEMBLE, Math.floor((maxConcurrent - 1) / 2));
   /** When each open circuit may be probed, as far as this process has heard. */
   const open = new Map<string, number>();
@@ -56,10 +62,14 @@ export function createAdmissions(parts: {
 
   function findNeeds(tool: Tool, ensembleLimit: number | undefined) {
     const limit = Math.max(1, Math.floor(Math.min(ensembleLimit ?? perEnsemble, maxConcurrent - 1)));
-    const places: readonly Places[] =
-      tool.ensemble === undefined ? [all] : [{ key: `ensemble ${tool.ensemble}`, limit }, all];
+    const { ensemble } = tool;
+    const setting = ensembleLimit === undefined ? "execution.max_concurrent_per_ensemble" : "its maxConcurrent";
+    const bounds: readonly BoundedPlaces[] =
+      ensemble === undefined ? [ofAll] : [{ key: `ensemble ${ensemble}`, limit, name: ensemble, setting }, ofAll];
+    const places: readonly Places[] = bounds.map(({ key, limit: most }) => ({ key, limit: most }));
+    const shares = bounds.map(({ key, limit: most }) => ({ key: `caller of ${key} `, limit: largestShare(most) }));
     const breaker = { key: tool.id, threshold: circuitBreakerThreshold, coolDownMs: circuitBreakerTimeoutMs };
-    return { ensembleLimit, places, breaker, budget: budgetOf(tool) };
+    return { ensembleLimit, places, shares, tightest: bounds[0] ?? ofAll, breaker, budget: budgetOf(tool) };
   }
 
   function budgetOf(tool: Tool): RetryBudget {
@@ -71,7 +81,7 @@ export function createAdmissions(parts: {
     if (!admission.admitted) {
       if (admission.because === "breaker" && admission.retryAfterMs !== undefined)
         setCircuit(id, clock.now() + admission.retryAfterMs);
-      return toOutcome(admission, checked, rates);
+      return toOutcome(admission, checked, rates, needsOf(checked.tool, checked.ensemble?.maxConcurrent).tightest);
     }
     const { pass } = admission;
     running++;
@@ -90,15 +100,15 @@ export function createAdmissions(parts: {
     /** Takes a call from its rates alone: how it ends, or undefined if they have room. */
     async takeRates(checked: CheckedCall, rates: Rates): Promise<Outcome | undefined> {
       const admission = await limits.admit({ windows: rates, holdMs: 0 });
-      return admission.admitted ? undefined : toOutcome(admission, checked, rates);
+      return admission.admitted ? undefined : toOutcome(admission, checked, rates, ofAll);
     },
     /** Takes all that a call needs, and waits for a place: its pass, or how it ends without one. Every pass must be given back. */
     enter(checked: CheckedCall, rates: Rates): Pass | Outcome | Promise<Pass | Outcome> {
-      const { tool, ensemble, limits: bounds, maxAttempts } = checked;
-      const { places, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
+      const { tool, ensemble, limits: bounds, maxAttempts, principal } = checked;
+      const { places, shares, breaker, budget } = needsOf(tool, ensemble?.maxConcurrent);
       const request = {
         windows: rates,
-        places,
+        places: principal.local ? places : [...ownShares(principal, shares), ...places],
         breaker,
         budget,
         waitMs: timeLeftMs(bounds),
@@ -134,10 +144,29 @@ export function createAdmissions(parts: {
   };
 }
 
-function toOutcome(refused: Refused, { tool, limits, call }: CheckedCall, rates: Rates): Outcome {
+/** Places, whose they are, and the setting that says how many there are. */
+interface BoundedPlaces extends Places {
+  readonly name: string;
+  readonly setting: string;
+}
+
+/** The places of one caller. They come first: while all of them are taken, that caller's calls wait and those of others pass them. */
+function ownShares(principal: Principal, shares: readonly Places[]): readonly Places[] {
+  const caller = callerKey(principal);
+  return shares.map(({ key, limit }) => ({ key: key + caller, limit }));
+}
+
+function toOutcome(
+  refused: Refused,
+  { tool, limits, call, principal }: CheckedCall,
+  rates: Rates,
+  { name, limit, setting }: BoundedPlaces,
+): Outcome {
   switch (refused.because) {
-    case "places":
-      return neverStarted(tool, limits, "other calls to end");
+    case "places": {
+      const share = `One caller has at most ${largestShare(limit)} of the ${limit} places of ${name} (${setting}).`;
+      return neverStarted(tool, limits, "other calls to end", principal.local ? undefined : share);
+    }
     case "aborted":
       // If nobody cancelled the call, its state was closed.
       return call.signal?.aborted === true ? cancelled(tool.id, call.signal) : closedBefore(tool);

@@ -108,7 +108,11 @@ export function createHandlerContext(
 }
 
 /** A handler learns who calls, not what the caller may do. */
-const toCaller = ({ id, tenant }: Principal): Caller => (tenant === undefined ? { id } : { id, tenant });
+const toCaller = ({ id, tenant, local }: Principal): Caller => ({
+  id,
+  ...(tenant !== undefined && { tenant }),
+  ...(local && { local }),
+});
 
 function isProgress(update: unknown): update is Progress {
   return typeof update === "object" && update !== null && Number.isFinite((update as Progress).progress);

@@ -8,7 +8,7 @@ import { createScript } from "./script.ts";
  * - budget:KEY: calls and retries by the second.
  * - groups: each list of places that calls wait for. queue:GROUP: those calls, scored by arrival. waiter:ID: one of them.
  * - given:HANDLE: calls of another process that were answered. claim:HANDLE: since when that process has not looked.
- * - places:HANDLE: the places that a process may hold or wait for. It names each of them once.
+ * - places:HANDLE: the places that a process may hold or wait for. It names each of them once, and drops those that nobody holds now and then.
  */
 
 /** The rules of places and breakers. */
@@ -312,6 +312,12 @@ elseif action == "leave" then
   for index = 5, #ARGV, 2 do leave(ARGV[4], ARGV[index], cjson.decode(ARGV[index + 1])) end
   serve(ARGV[4])
   return { "", answers }
+elseif action == "tidy" then
+  local named = root .. "places:" .. ARGV[4]
+  for _, place in ipairs(redis.call("SMEMBERS", named)) do
+    if redis.call("ZCARD", root .. "place:" .. place) == 0 then redis.call("SREM", named, place) end
+  end
+  for index = 5, #ARGV do redis.call("SADD", named, ARGV[index]) end
 elseif action == "retry" then
   local key, share, always = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
   if share <= 0 then return 0 end

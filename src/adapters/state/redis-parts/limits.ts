@@ -14,6 +14,9 @@ const LOOK_FOR_PLACES_MS = 250;
 /** How often to look for breakers in case a message was lost. */
 const LOOK_FOR_BREAKERS_MS = 500;
 
+/** Names of places between two looks for those that nobody holds: each caller has places of its own. */
+const NAMES_A_TIDY = 4_096;
+
 /** Limits that processes share: see limits-script.ts. The process that frees a place admits the first call that fits, in any process. */
 export function createRedisLimits(
   connection: Connection,
@@ -31,17 +34,17 @@ export function createRedisLimits(
   /** Calls that may have been admitted although nobody heard so. They give everything back when the connection is there again. */
   const abandoned = new Map<string, AdmitRequest>();
   /** The places that the server knows this process by. */
-  const named = new Set<string>();
+  let named = new Set<string>();
   const breakers = createBreakerWatch(() => connection.follow("breakers", tellBreakers, LOOK_FOR_BREAKERS_MS));
   presence.onLost(() => {
-    named.clear();
+    named = new Set();
     for (const { id, request } of waiting.values()) void askAgain(id, request).catch(() => {});
   });
 
   connection.watch((change) => {
     if (!(change instanceof Error)) {
       // The data may be lost.
-      named.clear();
+      named = new Set();
       if (abandoned.size > 0) leave(abandoned).catch(() => {});
       return;
     }
@@ -62,10 +65,20 @@ export function createRedisLimits(
   async function admitOrQueue(id: string, request: AdmitRequest): Promise<string> {
     const { places = [] } = request;
     const added: string[] = [];
-    for (const { key } of places) if (!named.has(key)) added.push(key);
+    // If the server is to forget names meanwhile, this answer may come too late to be remembered.
+    const known = named;
+    for (const { key } of places) if (!known.has(key)) added.push(key);
     const text = await ask("admit", id, toJson(request), toJson(places), ...added);
-    for (const key of added) named.add(key);
+    for (const key of added) known.add(key);
+    if (named.size >= NAMES_A_TIDY) tidy();
     return text as string;
+  }
+
+  /** Has the server forget places that nobody holds, but for those that calls wait for. Commands run in order, so calls from now on name theirs again. */
+  function tidy(): void {
+    named = new Set();
+    const awaited = new Set([...waiting.values()].flatMap(({ request }) => request.places ?? []).map(({ key }) => key));
+    connection.run(LIMITS, "tidy", [handle, ...awaited]).catch(() => {});
   }
 
   /** Puts a call that waits back into the queue, which the others took it out of. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createManualClock, type ManualClock } from "../../../../testing/manual-clock.ts";
-import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
+import { type ConnectionPool, createConnectionPool, type PoolUseOptions } from "./connection-pool.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
 
 interface Sample {
@@ -44,13 +44,13 @@ function sample(max: number, { refuses = false } = {}): Sample {
 }
 
 /** Uses a connection until told to stop. */
-function using(pool: ConnectionPool, how: "share" | "claim", signal?: AbortSignal) {
+function using(pool: ConnectionPool, how: "share" | "claim", options?: PoolUseOptions) {
   const begun = Promise.withResolvers<string>();
   const end = Promise.withResolvers<void>();
   const done = pool[how](async ({ protocolVersion }) => {
     begun.resolve(protocolVersion);
     await end.promise;
-  }, signal);
+  }, options);
   done.catch(begun.reject);
   begun.promise.catch(() => {});
   return { begun: begun.promise, done, end: () => (end.resolve(), done) };
@@ -108,7 +108,7 @@ it("has callers wait in order where no more may be opened, until their signal fi
   const order: string[] = [];
   const holder = using(pool, "claim");
   await holder.begun;
-  const impatient = using(pool, "claim", controller.signal);
+  const impatient = using(pool, "claim", { signal: controller.signal });
   const second = using(pool, "claim");
   const third = using(pool, "share");
   for (const [name, { begun }] of Object.entries({ second, third })) void begun.then(() => order.push(name));
@@ -154,4 +154,45 @@ it("rejects whoever waits when the last connection is gone", async () => {
   await expect(second.done).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
   await expect(pool.share(async () => 1)).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
   await first.end();
+});
+
+it("gives one remote caller three quarters of the connections, and the next to another caller", async () => {
+  const { pool, clock } = sample(8);
+  const [eve, ada] = [{ id: "eve" }, { id: "ada" }];
+  const hers = Array.from({ length: 9 }, () => using(pool, "claim", { caller: eve }));
+  const begun: number[] = [];
+  for (const [index, one] of hers.entries()) void one.begun.then(() => begun.push(index));
+  await clock.advance(0);
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
+  const others = [using(pool, "claim", { caller: ada }), using(pool, "share", { caller: ada })];
+  expect(await Promise.all(others.map((one) => one.begun))).toEqual(["connection 7", "connection 8"]);
+  await hers[2]?.end();
+  await hers[6]?.begun;
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  await Promise.all([...hers, ...others].map(({ end }) => end()));
+});
+
+it("counts callers of one name in two tenants apart", async () => {
+  const { pool } = sample(2);
+  const both = ["a", "b"].map((tenant) => using(pool, "claim", { caller: { id: "eve", tenant } }));
+  expect(await Promise.all(both.map(({ begun }) => begun))).toEqual(["connection 1", "connection 2"]);
+  await Promise.all(both.map(({ end }) => end()));
+});
+
+it("gives the person at this machine every connection", async () => {
+  const { pool } = sample(2);
+  const both = [1, 2].map(() => using(pool, "claim", { caller: { id: "local", local: true } }));
+  expect(await Promise.all(both.map(({ begun }) => begun))).toEqual(["connection 1", "connection 2"]);
+  await Promise.all(both.map(({ end }) => end()));
+});
+
+it("puts those who share together, so that the other connections stay free for one alone", async () => {
+  const { pool } = sample(3);
+  const alone = using(pool, "claim");
+  const first = using(pool, "share");
+  expect(await Promise.all([alone.begun, first.begun])).toEqual(["connection 1", "connection 2"]);
+  await alone.end();
+  const second = using(pool, "share");
+  expect(await second.begun).toBe("connection 2");
+  await Promise.all([first.end(), second.end()]);
 });

@@ -1,6 +1,8 @@
 import { ArsenalError } from "../../../../errors/arsenal-error.ts";
 import type { Clock } from "../../../../observe/clock.ts";
 import type { McpConnection } from "../../../../mcp/connection.ts";
+import type { Caller } from "../../../../tool/handler.ts";
+import { callerKey, largestShare } from "../../../../tool/shares.ts";
 
 export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
@@ -14,8 +16,18 @@ interface Slot {
   cancelIdle?: () => void;
 }
 
-interface Waiter extends PromiseWithResolvers<Slot> {
+/** How a connection is used. */
+interface Need {
   readonly exclusive: boolean;
+  /** The remote caller who needs it. Undefined for the person at this machine, and for the gateway itself. */
+  readonly caller: string | undefined;
+}
+
+interface Waiter extends PromiseWithResolvers<Slot>, Need {}
+
+export interface PoolUseOptions {
+  readonly caller?: Caller | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An additional connection that nobody used this long is closed. */
@@ -24,7 +36,10 @@ const IDLE_MS = 30_000;
 /** A server that refused one more connection is not asked for another meanwhile. */
 const REFUSED_MS = 10_000;
 
-/** Creates a pool of at most `max` connections. The primary is everybody's; others are opened while somebody needs one alone. */
+/**
+ * Creates a pool of at most `max` connections. The primary is everybody's; others are opened while somebody needs one alone. One remote caller has at
+ * most its share of them alone, so that others get through while its calls wait for their client.
+ */
 export function createConnectionPool(parts: {
   readonly name: string;
   readonly clock: Clock;
@@ -34,23 +49,41 @@ export function createConnectionPool(parts: {
   const { name, clock, open, max } = parts;
   const slots: Slot[] = [];
   const waiting: Waiter[] = [];
+  /** How many connections each remote caller has to itself. */
+  const alone = new Map<string, number>();
   let opening = 0;
   let refusedUntil = 0;
   let closed = false;
 
-  const pick = (exclusive: boolean): Slot | undefined =>
-    slots.find(({ held, sharers }) => !held && (!exclusive || sharers === 0));
+  const hasItsShare = ({ exclusive, caller }: Need): boolean =>
+    exclusive && caller !== undefined && (alone.get(caller) ?? 0) >= largestShare(max);
 
-  const occupy = (slot: Slot, exclusive: boolean): Slot => {
-    if (exclusive) slot.held = true;
+  /** Those who share are put together: a caller whose calls hang would otherwise use up connections that nobody can have alone. */
+  const pick = (need: Need): Slot | undefined => {
+    if (need.exclusive)
+      return hasItsShare(need) ? undefined : slots.find(({ held, sharers }) => !held && sharers === 0);
+    return slots.find(({ sharers }) => sharers > 0) ?? slots.find(({ held }) => !held);
+  };
+
+  const book = ({ exclusive, caller }: Need, change: 1 | -1): void => {
+    if (!exclusive || caller === undefined) return;
+    const now = (alone.get(caller) ?? 0) + change;
+    if (now === 0) alone.delete(caller);
+    else alone.set(caller, now);
+  };
+
+  const occupy = (slot: Slot, need: Need): Slot => {
+    if (need.exclusive) slot.held = true;
     else slot.sharers++;
+    book(need, 1);
     slot.cancelIdle?.();
     return slot;
   };
 
-  const release = (slot: Slot, exclusive: boolean): void => {
-    if (exclusive) slot.held = false;
+  const release = (slot: Slot, need: Need): void => {
+    if (need.exclusive) slot.held = false;
     else slot.sharers--;
+    book(need, -1);
     dispatch();
     const idle = !slot.held && slot.sharers === 0;
     if (idle && !slot.primary && slot.connection.open)
@@ -60,14 +93,15 @@ export function createConnectionPool(parts: {
   const dispatch = (): void => {
     const unserved = { exclusive: 0, shared: 0 };
     for (const waiter of waiting.slice()) {
-      const { exclusive } = waiter;
-      const slot = pick(exclusive);
+      const slot = pick(waiter);
       if (slot !== undefined) {
         waiting.splice(waiting.indexOf(waiter), 1);
-        waiter.resolve(occupy(slot, exclusive));
+        waiter.resolve(occupy(slot, waiter));
         continue;
       }
-      unserved[exclusive ? "exclusive" : "shared"]++;
+      // Waits for a connection of its own caller, not for another one.
+      if (hasItsShare(waiter) && max > 1) continue;
+      unserved[waiter.exclusive ? "exclusive" : "shared"]++;
       // With a single connection, those who share it would never let one through who needs it alone.
       if (max === 1) break;
     }
@@ -113,11 +147,11 @@ export function createConnectionPool(parts: {
     for (const { reject } of waiting.splice(0)) reject(gone());
   };
 
-  const acquire = async (exclusive: boolean, signal: AbortSignal | undefined): Promise<Slot> => {
-    const free = waiting.length === 0 || max > 1 ? pick(exclusive) : undefined;
-    if (free !== undefined) return occupy(free, exclusive);
+  const acquire = async (need: Need, signal: AbortSignal | undefined): Promise<Slot> => {
+    const free = waiting.length === 0 || max > 1 ? pick(need) : undefined;
+    if (free !== undefined) return occupy(free, need);
     if (slots.length === 0) throw gone();
-    const waiter: Waiter = { exclusive, ...Promise.withResolvers<Slot>() };
+    const waiter: Waiter = { ...need, ...Promise.withResolvers<Slot>() };
     const leave = (): void => {
       const place = waiting.indexOf(waiter);
       if (place >= 0) waiting.splice(place, 1);
@@ -129,21 +163,27 @@ export function createConnectionPool(parts: {
     return waiter.promise.finally(() => signal?.removeEventListener("abort", leave));
   };
 
-  const using = async <Result>(exclusive: boolean, use: Use<Result>, signal?: AbortSignal): Promise<Result> => {
+  const using = async <Result>(
+    exclusive: boolean,
+    use: Use<Result>,
+    { caller, signal }: PoolUseOptions = {},
+  ): Promise<Result> => {
     signal?.throwIfAborted();
-    const slot = await acquire(exclusive, signal);
+    const isBounded = exclusive && caller !== undefined && caller.local !== true;
+    const need: Need = { exclusive, caller: isBounded ? callerKey(caller) : undefined };
+    const slot = await acquire(need, signal);
     try {
       return await use(slot.connection);
     } finally {
-      release(slot, exclusive);
+      release(slot, need);
     }
   };
 
   return {
     /** Uses a connection together with others who share it. */
-    share: <Result>(use: Use<Result>, signal?: AbortSignal) => using(false, use, signal),
+    share: <Result>(use: Use<Result>, options?: PoolUseOptions) => using(false, use, options),
     /** Uses a connection that nobody else uses meanwhile. Waits its turn if there is none. */
-    claim: <Result>(use: Use<Result>, signal?: AbortSignal) => using(true, use, signal),
+    claim: <Result>(use: Use<Result>, options?: PoolUseOptions) => using(true, use, options),
     setPrimary(connection: McpConnection): void {
       add(connection, true);
       dispatch();

@@ -65,7 +65,7 @@ export interface UpstreamRequestOptions extends RequestOptions {
   readonly ask?: Ask | undefined;
   /** Returns an `input_required` result as it is instead of answering it. */
   readonly passInputRequired?: boolean | undefined;
-  /** Who asks: decides whose credentials are used, if each caller has their own. */
+  /** Who asks: decides whose credentials are used, if each caller has their own, and how many connections a remote caller may have to itself. */
   readonly caller?: Caller | undefined;
 }
 
@@ -230,8 +230,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
     params: JsonObject | undefined,
     { ask, ...options }: UpstreamRequestOptions,
   ): Promise<JsonObject> => {
-    const { signal } = options;
-    if (ask === undefined) return pool.share((connection) => connection.request(method, params, options), signal);
+    if (ask === undefined) return pool.share((connection) => connection.request(method, params, options), options);
     return pool.claim(async (connection) => {
       connection.setAsk(ask);
       try {
@@ -239,7 +238,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
       } finally {
         connection.setAsk(undefined);
       }
-    }, signal);
+    }, options);
   };
 
   const request: McpUpstream["request"] = async (method, params, options = {}) => {
