@@ -46,7 +46,11 @@ export function createWriter(
     const { etag } = headers;
     const versions = request.headers["if-none-match"]?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];
     const isKnown = etag !== undefined && (versions.includes(etag) || versions.includes("*"));
-    let text = body === undefined || isKnown ? undefined : stringify(known.value(body));
+    const pause = createPauses();
+    const shown = body === undefined || isKnown ? undefined : known.value(body);
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+    let text = body === undefined || isKnown ? undefined : stringify(shown);
     if (text !== undefined) text = text.length > LARGE ? await visibleInTurns(text) : visibleText(text);
     if (response.destroyed) return;
     response
