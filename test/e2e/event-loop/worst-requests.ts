@@ -59,7 +59,7 @@ export const CARRIERS: Readonly<Record<string, Carrier>> = {
   },
   "REST batch": {
     who: "caller",
-    mebibytes: 16,
+    mebibytes: 8,
     carry: (value) => ({ path: `${API}/batch`, body: { calls: [{ toolName: "echo", arguments: { value } }] } }),
   },
   "policy explanation": {
