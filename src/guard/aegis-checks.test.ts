@@ -208,3 +208,19 @@ describe("preview", () => {
     ]);
   });
 });
+
+describe("visible", () => {
+  const visible = { ...ALLOW, visible: () => ({ all: [] }) };
+  const filterFor = (principal: Parameters<typeof localOperator>[0]): unknown =>
+    setUp(visible).aegis.visible(localOperator({ id: "bo", local: false, ...principal }));
+
+  it("leaves other tenants' tools out of the search, so that they cannot slow it down", () => {
+    expect(filterFor({ tenant: "a" })).toEqual({ all: [{ all: [] }, { tenant: "a" }] });
+    expect(filterFor({ roles: [] })).toEqual({ all: [{ all: [] }, { tenant: "" }] });
+  });
+
+  it("leaves nothing out for operators who belong to no tenant", () => {
+    expect(filterFor({ roles: ["operator"] })).toEqual({ all: [] });
+    expect(filterFor({ local: true, roles: [] })).toEqual({ all: [] });
+  });
+});

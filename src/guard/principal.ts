@@ -46,8 +46,12 @@ export function mayKnow(
   principal: Principal,
   operatorRole = "operator",
 ): boolean {
-  if (tenant === undefined || tenant === principal.tenant) return true;
-  return principal.tenant === undefined && (principal.local || principal.roles.includes(operatorRole));
+  return tenant === undefined || tenant === principal.tenant || knowsTenants(principal, operatorRole);
+}
+
+/** Whether a principal may know of every tenant's tools. */
+export function knowsTenants({ tenant, local, roles }: Principal, operatorRole = "operator"): boolean {
+  return tenant === undefined && (local || roles.includes(operatorRole));
 }
 
 /** The capabilities a tool declares and the principal lacks, in the tool's order. */

@@ -26,12 +26,11 @@ export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
 /** Returns a function for long loops: undefined as long as the loop may go on, otherwise what it waits for. */
 export function createPauses(): () => Promise<void> | undefined {
   let since = performance.now();
-  return () => {
-    if (performance.now() - since < TURN_MS) return undefined;
-    return nextTurn().then(() => {
-      since = performance.now();
-    });
+  const pause = async (): Promise<void> => {
+    await nextTurn();
+    since = performance.now();
   };
+  return () => (performance.now() - since < TURN_MS ? undefined : pause());
 }
 
 const waiting: (() => void)[] = [];

@@ -169,7 +169,7 @@ describe("a caller without rights that attacks every surface at once", () => {
         for (const [what, times] of Object.entries(seen)) answered[what] = (answered[what] ?? 0) + times;
       }
       const [idle, busy] = [figuresOf(quiet), figuresOf(attacked)];
-      console.log({ idle, busy, before, after: await memoryInUse(), answered });
+      console.info({ idle, busy, before, after: await memoryInUse(), answered });
       // One turn of the event loop may take 100 ms, and other tests may run meanwhile.
       expect(busy.p99).toBeLessThan(2 * idle.p99 + 100);
       // They keep at least half of what they had: two callers, and one that attacks.

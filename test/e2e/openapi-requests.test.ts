@@ -318,3 +318,16 @@ describe("a body on the wire", () => {
     expect([sent.target, sent.headers["id"], sent.body]).toEqual(["/p?id=q&id_query=r", "h", '{"id":"b"}']);
   });
 });
+
+describe("a parameter that no address or header can hold", () => {
+  it.each(["path", "query", "header", "cookie"])("is refused in the %s before anything is sent", async (place) => {
+    const operation = { parameters: [{ name: "a", in: place, required: true, schema: {} }] };
+    const path = place === "path" ? "/{a}" : "/x";
+    const before = echo.sent.length;
+    for (const a of ["x".repeat(65_537), Array.from({ length: 40_000 }, () => "y")])
+      await expect(send(path, "get", operation, { a })).rejects.toThrow(
+        /^a is longer than 65536 bytes, which no address or header can hold/,
+      );
+    expect(echo.sent).toHaveLength(before);
+  });
+});

@@ -1,6 +1,7 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRedaction } from "../../adapters/policies/rules/redaction.ts";
-import { redactResult } from "./redact-result.ts";
+import { redactLarge, redactResult } from "./redact-result.ts";
 
 const redacted = (value: unknown, ...texts: readonly string[]): unknown =>
   redactResult(value, texts.map(createRedaction));
@@ -58,5 +59,46 @@ describe("redactResult", () => {
     const circle: unknown[] = [];
     circle.push(circle);
     expect(() => redacted(circle, "**.ssn")).toThrow();
+  });
+});
+
+describe("redactLarge", () => {
+  const redactions = ["**.ssn", "a.*.ssn", "structuredContent", "/[0-9]{4}/", "/x+y/"].map(createRedaction);
+
+  it("takes out exactly what redactResult does", async () => {
+    const key = fc.constantFrom("ssn", "a", "b", "structuredContent", "content");
+    const text = fc.oneof(
+      fc.constantFrom('{"ssn":"1"}', '[{"ssn":[1234]}]', "call 1234", "xxy", "plain", "{no"),
+      fc.string(),
+    );
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), fc.array(tie("value")), fc.dictionary(key, tie("value"))),
+    }));
+    await fc.assert(
+      fc.asyncProperty(value, fc.constantFrom(...redactions), async (given, redaction) => {
+        const expected = redactResult(given, [redaction]);
+        const large = await redactLarge(given, redaction);
+        expect(large).toEqual(expected);
+        expect(large === given).toBe(expected === given);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("looks for patterns in a long text in a thread, with the same outcome", async () => {
+    const long = { text: `${"a".repeat(100_000)} 4111 ${"b".repeat(100_000)}`, other: "no digits here".repeat(2_000) };
+    const redaction = createRedaction("/[0-9]{4}/");
+    expect(await redactLarge(long, redaction)).toEqual(redactResult(long, [redaction]));
+  });
+
+  it("withholds what would take long to look through", async () => {
+    const many = Array.from({ length: 500_001 }, () => 0);
+    await expect(redactLarge(many, createRedaction("**.ssn"))).rejects.toThrow(
+      "it has more than 500000 members and elements",
+    );
+    const text = `[${"0,".repeat(200_001)}0]`;
+    await expect(redactLarge({ text }, createRedaction("**.ssn"))).rejects.toThrow(
+      "a text in it is JSON with more than 200000 elements or 50000 members",
+    );
   });
 });

@@ -12,6 +12,7 @@ const MAX_DEPTH = 100;
 /** Redacting more would hold everything else up. A rule that demands it withholds such a result. */
 const MAX_VALUES = 500_000;
 const MAX_TEXT_VALUES = 200_000;
+const MAX_TEXT_MEMBERS = 50_000;
 
 /**
  * A result without what the redactions take out; the same value if that is nothing. A path counts from the top of the result, of an MCP
@@ -98,8 +99,8 @@ function redactJson(text: string, redaction: Redaction, layer: number): string {
 
 /** What a text holds as JSON; undefined if it holds none. Throws on one that would take long to read. */
 function parse(text: string): { readonly value: unknown } | undefined {
-  if (text.length > MAX_TEXT_VALUES && countKeys(text, Infinity, MAX_TEXT_VALUES) < 0)
-    throw new Error(`a text in it is JSON with more than ${MAX_TEXT_VALUES} members and elements`);
+  if (text.length > MAX_TEXT_VALUES && countKeys(text, Infinity, MAX_TEXT_VALUES, MAX_TEXT_MEMBERS) < 0)
+    throw new Error(`a text in it is JSON with more than ${MAX_TEXT_VALUES} elements or ${MAX_TEXT_MEMBERS} members`);
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {

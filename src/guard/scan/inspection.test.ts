@@ -327,3 +327,23 @@ function endless(): unknown {
   list.push(list);
   return list;
 }
+
+describe("large values in turns", () => {
+  it("come out as they do at once, with the same events", async () => {
+    const values = [
+      ATTACK,
+      [`${"word ".repeat(10_000)}${ATTACK}`, MILD],
+      { [ATTACK]: "x".repeat(100_000) },
+      BROKEN,
+      "fine",
+    ];
+    for (const results of ["off", "flag", "neutralise", "wrap", "block"] as const) {
+      for (const value of values) {
+        const [once, turns] = [inspect({ results, arguments: "block" }), inspect({ results, arguments: "block" })];
+        expect(await turns.inTurns.result(tool, value)).toEqual(once.result(tool, value));
+        expect(await turns.inTurns.arguments(tool, { value })).toBe(once.arguments(tool, { value }));
+        expect(turns.events).toEqual(once.events);
+      }
+    }
+  });
+});

@@ -6,6 +6,7 @@ import type { ToolResult } from "../../execute/result.ts";
 import type { RetrievalResult, ScoredTool } from "../../retrieve/result.ts";
 import { readTraceContext, type TraceContext } from "../../observe/trace-context.ts";
 import type { Principal } from "../../guard/principal.ts";
+import { createPauses } from "../../tool/event-loop.ts";
 import { foundDefinition } from "../meta-tools/find-tools.ts";
 import { fromToolName } from "../meta-tools/shown-tool.ts";
 import { resultOf } from "../result-of.ts";
@@ -88,16 +89,22 @@ export function createArsenalExecutor(
         report.working(text, { progress, ...(total !== undefined && { total }) });
       },
     });
-    reportResult(await resultOf(executing), run);
+    await reportResult(await resultOf(executing), run);
   }
 
-  function reportResult(result: ToolResult, { report }: A2aRun): void {
+  async function reportResult(result: ToolResult, { report }: A2aRun): Promise<void> {
     const { status, toolId, traceId, latencyMs, attempts, replayed, cached } = result;
     if (status !== "success") return report.end(toEndState(result), refusalParts(redactor.value(result)));
     const known = { ...(toolId !== undefined && { toolId }), ...(replayed && { replayed }), ...(cached && { cached }) };
     const metadata = { status, ...known, traceId, latencyMs: Math.round(latencyMs), attempts };
-    const parts = resultParts(redactor.known.value(result.result));
+    // A large result has a turn of the event loop for each step.
+    const pause = createPauses();
+    const shown = redactor.known.value(result.result);
+    await pause();
+    const parts = resultParts(shown);
+    await pause();
     report.artifact({ name: "result", parts, metadata });
+    await pause();
     report.end("completed");
   }
 

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { RPC } from "../../mcp/protocol.ts";
+import { nextTurn } from "../../tool/event-loop.ts";
 
 /** Answers with JSON in one write. */
 export function answerJson(
@@ -18,6 +19,15 @@ export function answerText(
   text: string,
   headers?: OutgoingHttpHeaders,
 ): void {
+  // Making and sending a large answer take a turn of the event loop each.
+  if (text.length > LARGE) void nextTurn().then(() => send(response, status, text, headers));
+  else send(response, status, text, headers);
+}
+
+const LARGE = 1024 * 1024;
+
+function send(response: ServerResponse, status: number, text: string, headers: OutgoingHttpHeaders | undefined): void {
+  if (response.headersSent || response.destroyed) return;
   response
     .writeHead(status, {
       "content-type": "application/json",

@@ -138,6 +138,23 @@ describe("checkJson", () => {
     expect(checkJson(JSON.stringify(",[{".repeat(100_000)))).toHaveProperty("value");
   });
 
+  it("takes 20,000 members of objects in all, and refuses more with the limit", () => {
+    const object = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"k${at}":0`).join()}}`;
+    expect(checkJson(object(20_000))).toHaveProperty("value");
+    expect(checkJson(object(20_001))).toEqual({
+      refused: {
+        status: 413,
+        code: -32_600,
+        message: "The objects of the JSON have more than 20000 members in all. Send fewer at once.",
+      },
+    });
+    expect(codeOf(checkJson(`[${object(11_000)},${object(11_000)}]`))).toBe(-32_600);
+  });
+
+  it("counts brackets as values, however deep nesting may be", () => {
+    expect(codeOf(checkJson("[".repeat(101), { maxDepth: Infinity, maxValues: 100 }))).toBe(-32_600);
+  });
+
   it("refuses a million open brackets without overflowing a stack", () => {
     expect(codeOf(checkJson("[".repeat(1_000_000)))).toBe(-32_600);
   });

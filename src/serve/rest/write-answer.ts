@@ -46,18 +46,27 @@ export function createWriter(
     const { etag } = headers;
     const versions = request.headers["if-none-match"]?.split(",").map((each) => each.trim().replace(/^W\//, "")) ?? [];
     const isKnown = etag !== undefined && (versions.includes(etag) || versions.includes("*"));
-    let text = body === undefined || isKnown ? undefined : stringify(known.value(body));
-    if (text !== undefined) text = text.length > LARGE ? await visibleInTurns(text) : visibleText(text);
+    const pause = createPauses();
+    const shown = body === undefined || isKnown ? undefined : known.value(body);
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+    const text = body === undefined || isKnown ? undefined : stringify(shown);
+    const written = text !== undefined && text.length > LARGE ? await visibleInTurns(text) : text && visibleText(text);
     if (response.destroyed) return;
-    response
-      .writeHead(isKnown ? 304 : status, {
-        "cache-control": etag === undefined ? "no-store" : "private, no-cache",
-        ...headers,
-        ...(text !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
-        "x-content-type-options": "nosniff",
-        "x-request-id": requestId,
-      })
-      .end(text);
+    const type = written !== undefined && {
+      "content-type": "application/json",
+      "content-length": typeof written === "string" ? Buffer.byteLength(written) : lengthOf(written),
+    };
+    response.writeHead(isKnown ? 304 : status, {
+      "cache-control": etag === undefined ? "no-store" : "private, no-cache",
+      ...headers,
+      ...type,
+      "x-content-type-options": "nosniff",
+      "x-request-id": requestId,
+    });
+    if (typeof written !== "object") return void response.end(written);
+    for (const part of written) response.write(part);
+    response.end();
   }
 
   /** Writes events as they come, no faster than the caller reads them. Resolves at their end, or when the signal fires. */
@@ -123,19 +132,22 @@ function stringify(value: unknown): string {
 const LARGE = 128 * 1024;
 
 /** Makes hidden characters visible part by part, and gives everything else turns of the event loop in between. */
-async function visibleInTurns(text: string): Promise<string> {
+async function visibleInTurns(text: string): Promise<readonly Buffer[]> {
   await nextTurn();
   const pause = createPauses();
-  let visible = "";
+  const parts: Buffer[] = [];
   for (let from = 0; from < text.length;) {
     // No character is cut in two.
     const isSplit = (text.charCodeAt(from + LARGE) & 0xfc_00) === 0xdc_00;
     const part = text.slice(from, from + LARGE + (isSplit ? 1 : 0));
-    visible += visibleText(part);
+    parts.push(Buffer.from(visibleText(part)));
     from += part.length;
     const pausing = pause();
     if (pausing !== undefined) await pausing;
   }
-  await nextTurn();
-  return visible;
+  return parts;
+}
+
+function lengthOf(parts: readonly Buffer[]): number {
+  return parts.reduce((total, { length }) => total + length, 0);
 }

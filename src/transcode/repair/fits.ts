@@ -1,5 +1,6 @@
 import { isOfType, isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
+import { countCharacters } from "../../tool/limits.ts";
 import type { References } from "../schema/find-reference.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
@@ -10,9 +11,9 @@ export interface Effort {
   steps: number;
 }
 
-/** Enough for any real arguments, and done in milliseconds. */
+/** Enough for any real arguments, and done in milliseconds: what is left unlooked at is not repaired. */
 export function startEffort(): Effort {
-  return { steps: 100_000 };
+  return { steps: 20_000 };
 }
 
 /** Whether a value may fit a schema: false only if it certainly does not. Patterns, formats, conditions and long checks are left to the validator. */
@@ -63,7 +64,10 @@ function fitsItself(value: unknown, node: SchemaNode): boolean {
   const within = (low: string, high: string, count: number): boolean =>
     !(Number(node[low]) > count) && !(Number(node[high]) < count);
   if (typeof value === "number") return within("minimum", "maximum", value);
-  if (typeof value === "string") return within("minLength", "maxLength", [...value].length);
+  if (typeof value === "string") {
+    const isBounded = node["minLength"] !== undefined || node["maxLength"] !== undefined;
+    return !isBounded || within("minLength", "maxLength", countCharacters(value));
+  }
   return !Array.isArray(value) || within("minItems", "maxItems", value.length);
 }
 

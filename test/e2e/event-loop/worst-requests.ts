@@ -59,7 +59,7 @@ export const CARRIERS: Readonly<Record<string, Carrier>> = {
   },
   "REST batch": {
     who: "caller",
-    mebibytes: 16,
+    mebibytes: 8,
     carry: (value) => ({ path: `${API}/batch`, body: { calls: [{ toolName: "echo", arguments: { value } }] } }),
   },
   "policy explanation": {
@@ -156,10 +156,28 @@ export const CARRIERS: Readonly<Record<string, Carrier>> = {
   "A2A data": { who: "rightless", mebibytes: 4, carry: (value) => a2a([{ text: "find a pet" }, { data: { value } }]) },
 };
 
-/** Every value in every place where one can be sent. */
+/** Carriers whose values go through every step of a call get every value. */
+const WHOLE: ReadonlySet<string> = new Set(["REST call", "REST call that does not fit", "modern MCP call", "A2A call"]);
+
+/** The values that each step over data or text is slowest with. */
+const SLOWEST: ReadonlySet<string> = new Set([
+  "different words",
+  "hidden characters in words",
+  "emoji",
+  "quotes",
+  "JSON of a list",
+  "numbers",
+  "members",
+  "members with hidden names",
+  "short texts",
+  "deep lists",
+]);
+
+/** The worst values in every place where one can be sent. */
 export function* carriedShapes(): Iterable<HostileRequest> {
   for (const [carrier, { who, mebibytes, copies = 1, carry }] of Object.entries(CARRIERS)) {
     for (const [shape, make] of Object.entries(SHAPES)) {
+      if (!WHOLE.has(carrier) && !SLOWEST.has(shape)) continue;
       const value = make({ bytes: Math.floor((mebibytes * MEBIBYTE - FRAME) / copies), copies });
       yield { name: `${carrier}: ${shape}`, who, ...carry(value) };
     }

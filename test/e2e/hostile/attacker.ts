@@ -19,7 +19,7 @@ setPriority(19);
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
 const statuses = new Map<string, number>();
 const count = (what: string): void => void statuses.set(what, (statuses.get(what) ?? 0) + 1);
-let running = true;
+const stopped = new AbortController();
 
 interface Payload {
   readonly name: string;
@@ -115,7 +115,7 @@ function send({ name, method = "POST", path, body, headers }: Payload): Promise<
 
 /** Sends the payloads one after the other, beginning at its own. */
 async function flood(start: number): Promise<void> {
-  for (let next = start; running; next++) {
+  for (let next = start; !stopped.signal.aborted; next++) {
     const payload = PAYLOADS[next % PAYLOADS.length];
     if (payload !== undefined) await send(payload);
   }
@@ -123,7 +123,7 @@ async function flood(start: number): Promise<void> {
 
 /** Opens streams that it never reads, and connections that never finish their request. A refused one is opened again. */
 async function hold(kind: string, head: string): Promise<void> {
-  while (running) {
+  while (!stopped.signal.aborted) {
     const socket = connect(Number(port), hostname);
     socket.on("error", () => undefined);
     socket.write(head);
@@ -133,7 +133,7 @@ async function hold(kind: string, head: string): Promise<void> {
     ]);
     count(`${kind}: closed`);
     socket.destroy();
-    if (running) await pause(50);
+    if (!stopped.signal.aborted) await pause(50);
   }
 }
 
@@ -151,7 +151,7 @@ const HELD: readonly (readonly [kind: string, head: string])[] = [
 
 process.setMaxListeners(0);
 process.once("SIGTERM", () => {
-  running = false;
+  stopped.abort();
   agent.destroy();
 });
 const work = [

@@ -121,8 +121,10 @@ function leftOutBy({ metadata }: Part): number {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 }
 
-/** The bytes that a part takes in a list. */
+/** The bytes that a part takes in a list. A text that is longer than any task is not written out for it. */
 function partSize(part: Part): number {
+  const { content } = part;
+  if (content?.$case === "text" && content.value.length > MOST_TASK_BYTES) return Buffer.byteLength(content.value);
   return sizeOf(Part.toJSON(part)) + 1;
 }
 

@@ -53,7 +53,7 @@ export const executeOperations: readonly Operation[] = [
     summary: "Run several calls",
     description: "Always answers 200 if the batch itself is valid; what became of each call is in its result.",
     needsTools: true,
-    maxBytes: 16 * 1024 * 1024,
+    maxBytes: 8 * 1024 * 1024,
     body: BATCH,
     examples: { two: { calls: [{ toolName: "billing.get_invoice", arguments: { invoiceId: "INV-1042" } }] } },
     answers: { 200: { description: "The results, in the order of the calls.", schema: BATCH_RESULT } },

@@ -1,3 +1,4 @@
+import { measureJson } from "../../../../tool/schema/measure-json.ts";
 import type { OpenFolder } from "./files.ts";
 import type { Argument, Arguments } from "../tool/arguments.ts";
 import type { Location } from "../read/read-parameters.ts";
@@ -22,8 +23,12 @@ export async function buildRequest(
   files?: OpenFolder,
 ) {
   const given = (each: Argument): unknown => (Object.hasOwn(args, each.argument) ? args[each.argument] : undefined);
-  for (const each of list)
-    if (each.required && given(each) === undefined) throw wrongArgument(each.argument, "is missing");
+  for (const each of list) {
+    const value = given(each);
+    if (each.required && value === undefined) throw wrongArgument(each.argument, "is missing");
+    if (each.in !== "body" && isTooLong(value))
+      throw wrongArgument(each.argument, `is longer than ${MAX_WRITTEN} bytes, which no address or header can hold`);
+  }
   const inPlace = (place: Location): readonly ParameterArgument[] =>
     list.filter((each) => each.in !== "body").filter((each) => each.in === place);
 
@@ -50,6 +55,14 @@ export async function buildRequest(
     cookies,
     body: body && (await writeBody(body, members, further, files)),
   };
+}
+
+/** Servers refuse addresses and headers long before this, and writing more takes long. */
+const MAX_WRITTEN = 65_536;
+
+function isTooLong(value: unknown): boolean {
+  if (typeof value === "string") return value.length > MAX_WRITTEN;
+  return typeof value === "object" && value !== null && !measureJson(value, MAX_WRITTEN).fits;
 }
 
 async function writeBody(

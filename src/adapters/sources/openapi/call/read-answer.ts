@@ -1,6 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import type { EgressResponse } from "../../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
+import { nextTurn } from "../../../../tool/event-loop.ts";
 import { parseForeign } from "../../../../tool/json/json-text.ts";
 
 /** Reads an answer: JSON as its value, text as text, nothing as null, anything else as a block of content in base64. */
@@ -9,9 +10,22 @@ export async function readAnswer(answer: Pick<EgressResponse, "headers" | "body"
   if (bytes.length === 0) return null;
   const { type, charset } = mediaOf(answer.headers["content-type"] ?? "");
   if (type === "") return guess(bytes, answer.url);
-  if (isJsonAnswer(type)) return toValue(decode(bytes, charset));
+  if (isJsonAnswer(type)) return bytes.length > LARGE ? readLarge(bytes, charset) : toValue(decode(bytes, charset));
   if (isText(type)) return decode(bytes, charset);
   return { content: [toBlock(bytes, type, answer.url)] };
+}
+
+/** Reading a larger answer takes milliseconds. */
+const LARGE = 256 * 1024;
+
+/** Reads a large answer in turns of the event loop. */
+async function readLarge(bytes: Uint8Array, charset: string): Promise<unknown> {
+  await nextTurn();
+  const text = decode(bytes, charset);
+  await nextTurn();
+  const value = toValue(text);
+  await nextTurn();
+  return value;
 }
 
 /** How much more than what is shown is looked through. */
@@ -57,12 +71,13 @@ function decode(bytes: Uint8Array, charset: string): string {
   }
 }
 
-/** The most values that an answer is read as. */
+/** The most values, and members of objects, that an answer is read as. */
 const MAX_VALUES = 200_000;
+const MAX_MEMBERS = 50_000;
 
 /** What says that it is JSON and is not, or has too many values, is still what the server said, as text. */
 function toValue(text: string): unknown {
-  const value = parseForeign(text, { maxValues: MAX_VALUES, maxMembers: MAX_VALUES });
+  const value = parseForeign(text, { maxValues: MAX_VALUES, maxMembers: MAX_MEMBERS });
   return value === undefined ? text : value;
 }
 
