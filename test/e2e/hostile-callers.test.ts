@@ -169,7 +169,8 @@ describe("a caller without rights that attacks every surface at once", () => {
         for (const [what, times] of Object.entries(seen)) answered[what] = (answered[what] ?? 0) + times;
       }
       const [idle, busy] = [figuresOf(quiet), figuresOf(attacked)];
-      console.info({ idle, busy, before, after: await memoryInUse(), answered });
+      const figures = { idle, busy, before, after: await memoryInUse(), answered };
+      process.stdout.write(`${JSON.stringify(figures)}\n`);
       // One turn of the event loop may take 100 ms, and other tests may run meanwhile.
       expect(busy.p99).toBeLessThan(2 * idle.p99 + 100);
       // They keep at least half of what they had: two callers, and one that attacks.

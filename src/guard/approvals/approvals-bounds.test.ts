@@ -58,7 +58,7 @@ describe("what approvals keep", () => {
     const step = fc.record({
       size,
       unit: fc.constantFrom("x", "\u202E", "ä", '"'),
-      then: fc.constantFrom("waits", "waits", "waits", "denied", "approved", "used", "returned"),
+      fate: fc.constantFrom("waits", "waits", "waits", "denied", "approved", "used", "returned"),
       process: fc.constantFrom(0, 1),
       together: fc.boolean(),
     });
@@ -67,15 +67,15 @@ describe("what approvals keep", () => {
         const { book, another, state } = setUp();
         const books = [book, another()];
         let running: Promise<unknown>[] = [];
-        for (const [index, { size: length, unit, then, process, together }] of steps.entries()) {
+        for (const [index, { size: length, unit, fate, process, together }] of steps.entries()) {
           const one = books[process] ?? book;
           const request = call({ index, text: unit.repeat(length / Buffer.byteLength(unit) / 2) }, person("flood"));
           const run = async (): Promise<void> => {
             const { id } = await one.request(request, "Somebody must look.");
-            if (then === "denied") await one.answer(id, "deny", ada);
-            else if (then !== "waits") await one.answer(id, "approve", ada);
-            if (then === "used" || then === "returned") await one.redeem(id, request);
-            if (then === "returned") await one.giveBack(request);
+            if (fate === "denied") await one.answer(id, "deny", ada);
+            else if (fate !== "waits") await one.answer(id, "approve", ada);
+            if (fate === "used" || fate === "returned") await one.redeem(id, request);
+            if (fate === "returned") await one.giveBack(request);
           };
           running.push(run());
           if (together) continue;
@@ -149,8 +149,9 @@ describe("an approval of an earlier release", () => {
   async function makeFormer({ state }: Bench, id: string, more: object = {}): Promise<void> {
     const [entry] = (await state.list("approval-entry:")).filter(({ value }) => JSON.stringify(value).includes(id));
     const args = (await state.get(`approval-arguments:${id}`))?.value;
-    const { shown, bytes: _bytes, ...record } = entry?.value as { shown: object; bytes: number };
-    await state.delete(entry?.key ?? "");
+    if (entry === undefined) throw new Error(`There is no approval ${id}.`);
+    const { shown, bytes: _bytes, ...record } = entry.value as { shown: object; bytes: number };
+    await state.delete(entry.key);
     await state.delete(`approval-arguments:${id}`);
     await state.set(`approval:${id}`, { ...record, shown: { ...shown, arguments: args, ...more } });
   }

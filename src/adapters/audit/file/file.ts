@@ -14,7 +14,7 @@ import { auditFiles, createSegmentWriter } from "./segment-writer.ts";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { loadSqlite, SQLITE_BUSY } from "../../state/load-sqlite.ts";
-import { createTurns } from "../../../tool/turns.ts";
+import { createTurns } from "../../../tool/turns/in-order.ts";
 
 export interface FileAuditOptions {
   /** Its folder is created. Only this user can read it. */

@@ -9,7 +9,7 @@ import { SCHEMA } from "../../postgres/migrate.ts";
 import { openPostgres, type Postgres } from "../../postgres/postgres.ts";
 import * as setting from "../../settings.ts";
 import type { Surroundings } from "../../surroundings.ts";
-import { createTurns } from "../../../tool/turns.ts";
+import { createTurns } from "../../../tool/turns/in-order.ts";
 import { checkEngine, notOpen } from "../handle.ts";
 import { decode, encode, isEveryTool } from "../stored-text.ts";
 import { createBinder, toCondition } from "./filter-sql.ts";

@@ -12,7 +12,7 @@ import type { Tool } from "../../../tool/tool.ts";
 import type { Surroundings } from "../../surroundings.ts";
 import { sqliteFailure } from "../../state/load-sqlite.ts";
 import { isDamage } from "../../state/move-aside.ts";
-import { createTurns } from "../../../tool/turns.ts";
+import { createTurns } from "../../../tool/turns/in-order.ts";
 import { checkEngine, latestOf, notOpen, prepareAll } from "../handle.ts";
 import { decode, encode, toColumns, toJson } from "../stored-text.ts";
 import { readWords, toWord } from "../tool-words.ts";

@@ -4,7 +4,7 @@ import { systemClock } from "../../../observe/clock.ts";
 import { EVERY_TOOL } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import type { Surroundings } from "../../surroundings.ts";
-import { createTurns } from "../../../tool/turns.ts";
+import { createTurns } from "../../../tool/turns/in-order.ts";
 import { checkEngine, latestOf, notOpen, prepareAll } from "../handle.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import {

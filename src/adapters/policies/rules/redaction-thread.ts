@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { createTurns } from "../../../tool/turns.ts";
+import { createTurns } from "../../../tool/turns/in-order.ts";
 
 /** A long text, and the RE2 pattern of what is taken out of it. */
 export interface ReplaceJob {

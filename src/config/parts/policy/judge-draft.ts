@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ArsenalError, type ErrorDetails, fixable } from "../../../errors/arsenal-error.ts";
 import type { ErrorCode } from "../../../errors/codes.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
-import { createTurns } from "../../../tool/turns.ts";
+import { createTurns } from "../../../tool/turns/in-order.ts";
 import type { JudgedCase, PolicyCase } from "./policy-cases.ts";
 
 /** A draft of a policy, and the cases to judge by it. */
