@@ -53,8 +53,7 @@ function hanging(engine: Engine, principal: Principal, count: number, tool = "de
   return Array.from({ length: count }, () => engine.execute({ toolName: tool, principal, timeoutMs: 1_000 }));
 }
 
-const startedOf = (results: readonly ToolResult[]): number =>
-  results.filter(({ attempts }) => attempts === 1).length;
+const startedOf = (results: readonly ToolResult[]): number => results.filter(({ attempts }) => attempts === 1).length;
 
 it.each([
   [32, 24],
