@@ -58,6 +58,8 @@ describe("fair turns", () => {
   it("let a caller use all of the time while nobody else asks for any", () => {
     const { turns, use } = turnsAt(1);
     expect(flood(turns, use)).toBe(1000);
+    turns.charge(eve, 10_000);
+    expect(turns.take(eve)).toBe("now");
   });
 
   it("make a caller wait that used more than its share, and not the others", async () => {
@@ -81,8 +83,8 @@ describe("fair turns", () => {
       (turns: FairTurns) => turns.charge(eve, 90),
     ]) {
       const { turns, use } = turnsAt(1);
-      turns.take(ada);
-      use(1);
+      for (const caller of [ada, eve]) turns.take(caller);
+      use(150);
       charge(turns);
       expect(turns.take(ada)).toBe("now");
       expect(turns.take(eve)).toBeInstanceOf(Promise);
@@ -91,8 +93,8 @@ describe("fair turns", () => {
 
   it("refuse a caller with too many waiting requests, and only that caller", () => {
     const { turns, use } = turnsAt(1);
-    turns.take(ada);
-    use(1);
+    for (const caller of [ada, eve]) turns.take(caller);
+    use(150);
     turns.charge(eve, 10_000);
     const taken = Array.from({ length: 300 }, () => turns.take(eve));
     expect(taken.filter((turn) => turn === "refused")).toHaveLength(44);
@@ -101,8 +103,8 @@ describe("fair turns", () => {
 
   it("keep callers of one name in two tenants apart", () => {
     const { turns, use } = turnsAt(1);
-    turns.take({ id: "eve", tenant: "b" });
-    use(1);
+    for (const tenant of ["a", "b"]) turns.take({ id: "eve", tenant });
+    use(150);
     turns.charge({ id: "eve", tenant: "a" }, 10_000);
     expect(turns.take({ id: "eve", tenant: "b" })).toBe("now");
     expect(turns.take({ id: "eve", tenant: "a" })).toBeInstanceOf(Promise);

@@ -69,7 +69,7 @@ export function createFairTurns(times: TurnTimes = machineTimes()) {
     return caller.aheadMs;
   }
 
-  const mayGo = (caller: Caller, now: number): boolean => !isBusy || update(caller, now) <= AHEAD_MS;
+  const mayGo = (caller: Caller, now: number): boolean => !isBusy || active === 1 || update(caller, now) <= AHEAD_MS;
 
   /** Charges a caller for what it does in this turn of the event loop. */
   function start(caller: Caller, bytes: number, now: number): void {
