@@ -25,6 +25,8 @@ const ELSEWHERE = elsewhereMissing() === undefined ? [2] : [];
 describe.each(STORES)("of three replicas on $name, one that is killed under load", ({ open }) => {
   let fleet: Fleet;
   let narrow: Upstream;
+  /** The key of a second caller: one alone does not get every place. */
+  let second: string;
   beforeAll(async () => {
     narrow = await startUpstream("modern");
     const withArguments = async (folder: string) => {
@@ -34,13 +36,14 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     };
     const servers = { narrow: { type: "http", url: narrow.url, max_concurrent: PLACES } } as const;
     fleet = await startFleet(withArguments, { servers, elsewhere: ELSEWHERE });
+    second = await fleet.addKey("second");
   }, 60_000);
   afterAll(async () => {
     await fleet?.close();
     await narrow?.close();
   });
 
-  const at = (index: number) => ({ url: fleet.replica(index).url, key: fleet.keys.asker });
+  const at = (index: number, key = fleet.keys.asker) => ({ url: fleet.replica(index).url, key });
   const agentAt = (index: number) => A2A_WAYS[0].connect(at(index).url, { "x-api-key": fleet.keys.asker });
   const isHeld = (id: string): boolean => narrow.executed.has(id);
   /** A short call at the narrow server. It fails, and is never run, if it gets no place soon. */
@@ -52,7 +55,7 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
   /** Takes every place of the narrow server at a replica, each in another way, and waits until the server has the calls. */
   async function fill(index: number) {
     const [old, young, keyed, task] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-    const session = await legacyClient(at(index));
+    const session = await legacyClient(at(index, second));
     const asked = {
       jsonrpc: "2.0",
       id: 7,
@@ -77,7 +80,9 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
   /** Takes every place of the narrow server at a replica, and gives them back. */
   async function refill(index: number): Promise<void> {
     const ids = Array.from({ length: PLACES }, () => randomUUID());
-    const calls = ids.map((id) => modernClient(at(index)).call("narrow-hold", { id }));
+    const calls = ids.map((id, place) =>
+      modernClient(at(index, place === 0 ? second : undefined)).call("narrow-hold", { id }),
+    );
     await eventually("every place is taken again", () => ids.every(isHeld), { withinMs: FREE_WITHIN_MS });
     for (const id of ids) narrow.events.emit("go", id);
     expect((await Promise.all(calls)).map(({ said }) => said)).toEqual(ids.map((id) => `held ${id}`));
