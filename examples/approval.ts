@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { localOperator, ToolArsenal } from "../src/index.ts";
+import { createPrincipal, localOperator, ToolArsenal } from "../src/index.ts";
 
 const arsenal = new ToolArsenal({ telemetry: { level: "error" } });
 let refunded = 0;
@@ -7,6 +7,7 @@ arsenal.register(
   {
     name: "refund_order",
     description: "Gives a customer the money of an order back.",
+    capabilities: ["financial"],
     parameters: {
       type: "object",
       properties: { order: { type: "string" }, amount: { type: "number" } },
@@ -17,7 +18,7 @@ arsenal.register(
 );
 
 // The agent calls; `refund_*` must be approved by default, so nothing runs yet.
-const agent = localOperator({ id: "agent", roles: [], local: false });
+const agent = createPrincipal({ id: "support-bot", capabilities: ["financial"] });
 const call = { toolName: "refund_order", arguments: { order: "1042", amount: 30 }, principal: agent };
 const pending = await arsenal.execute(call);
 console.log(pending.status, refunded);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ToolArsenal } from "../src/index.ts";
+import { localOperator, ToolArsenal } from "../src/index.ts";
 
 const quiet = { telemetry: { level: "error" } } as const;
 
@@ -32,7 +32,7 @@ const asked = await arsenal.execute(refund);
 console.log(asked.status); // prints: pending_confirmation
 const [waiting] = await shop.approvals.list();
 assert(waiting, "nobody waits for an approval");
-await shop.approvals.approve(waiting.id, { id: "ada", roles: ["approver"], capabilities: [], scopes: [], local: true });
+await shop.approvals.approve(waiting.id, localOperator({ id: "ada" }));
 console.log((await arsenal.execute(refund)).result); // prints: { order: 'A-17', paid: true }
 
 await arsenal.close();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { memoryAudit } from "../src/adapters/audit/index.ts";
-import { type Capability, localOperator, ToolArsenal } from "../src/index.ts";
+import { type Capability, createPrincipal, localOperator, ToolArsenal } from "../src/index.ts";
 import { createManualClock } from "../src/testing/index.ts";
 import { createToolset } from "../src/toolset/index.ts";
 
@@ -53,15 +53,13 @@ for (const { name } of arsenal.toolsets.list(localOperator()))
 // prints: production: mcp.billing.get_invoice mcp.docs.search mcp.github.list_stars mcp.kubernetes.get_pods
 
 // DevOps: its roles may use it, for everybody else it does not exist. The audit log shows each call with its toolset.
-const remote = { local: false, roles: [] };
-const sre = localOperator({ ...remote, id: "sam", roles: ["sre"] });
+const sre = createPrincipal({ id: "sam", roles: ["sre"] });
 const devops = { toolset: "devops-tools", principal: sre };
 assert.equal((await arsenal.execute({ toolName: "mcp.kubernetes.roll_back", ...devops })).status, "success");
 const dangerous = await arsenal.execute({ toolName: "mcp.github.delete_repo", ...devops });
 assert.equal(dangerous.error?.code, "TOOL_NOT_FOUND");
-await assert.rejects(arsenal.listTools({ toolset: "devops-tools", principal: localOperator(remote) }), {
-  code: "TOOLSET_NOT_FOUND",
-});
+const guest = createPrincipal({ id: "guest" });
+await assert.rejects(arsenal.listTools({ toolset: "devops-tools", principal: guest }), { code: "TOOLSET_NOT_FOUND" });
 const records = audit.lines.map((line) => JSON.parse(line) as { toolset?: string; toolId: string; status: string });
 assert.deepEqual(
   records.map(({ toolset, toolId, status }) => [toolset, toolId, status]),
@@ -72,7 +70,7 @@ assert.deepEqual(
 );
 
 // Customer: Acme alone, and not more than 60 calls a minute. A search finds only what Acme has.
-const ann = localOperator({ ...remote, id: "ann", tenant: "acme-corp" });
+const ann = createPrincipal({ id: "ann", tenant: "acme-corp" });
 const acme = { toolset: "customer-acme", principal: ann };
 const found = await arsenal.retrieve({ context: { query: "void an invoice" }, refuse: "never", ...acme });
 assert.equal(found.tools[0]?.tool.id, "mcp.billing.get_invoice");

@@ -1,4 +1,4 @@
-import { localOperator, type Principal, type ToolArsenal } from "../../src/index.ts";
+import { createPrincipal, localOperator, type Principal, type ToolArsenal } from "../../src/index.ts";
 import type { Reply } from "./scripted-model.ts";
 
 /** Registers the tools of a small shop. Returns the refunds that were paid. */
@@ -6,19 +6,22 @@ export function registerShop(arsenal: ToolArsenal): readonly object[] {
   const refunds: object[] = [];
   const order = { type: "string", description: "The number of the order, such as 1042" } as const;
   const one = { type: "object", properties: { order }, required: ["order"] } as const;
+  const reads = { parameters: one, capabilities: ["read_data"] } as const;
+  const writes = { parameters: one, capabilities: ["write_data"] } as const;
 
   arsenal.register(
-    { name: "find_order", description: "Finds an order and says what was bought and when.", parameters: one },
+    { ...reads, name: "find_order", description: "Finds an order and says what was bought and when." },
     ({ order: number }) => ({ order: number, item: "rain jacket", price: 30, state: "delivered" }),
   );
   arsenal.register(
-    { name: "track_parcel", description: "Says where the parcel of an order is now.", parameters: one },
+    { ...reads, name: "track_parcel", description: "Says where the parcel of an order is now." },
     ({ order: number }) => `The parcel of order ${number} was handed over on Monday.`,
   );
   arsenal.register(
     {
       name: "refund_order",
       description: "Refunds an order: gives the customer money back.",
+      capabilities: ["financial"],
       parameters: {
         type: "object",
         properties: { order, amount: { type: "number" } },
@@ -28,18 +31,18 @@ export function registerShop(arsenal: ToolArsenal): readonly object[] {
     (args) => (refunds.push(args), `Refunded ${args.amount} for order ${args.order}.`),
   );
   arsenal.register(
-    { name: "change_address", description: "Changes the delivery address of an order.", parameters: one },
+    { ...writes, name: "change_address", description: "Changes the delivery address of an order." },
     () => "changed",
   );
   arsenal.register(
-    { name: "subscribe_newsletter", description: "Signs a customer up for the newsletter.", parameters: one },
+    { ...writes, name: "subscribe_newsletter", description: "Signs a customer up for the newsletter." },
     () => "signed up",
   );
   return refunds;
 }
 
-/** The agent: it may make calls and approve none. */
-export const agent: Principal = localOperator({ id: "agent", roles: [], local: false });
+/** The agent: it may read orders and ask for refunds. It may not change an order or approve a call. */
+export const agent: Principal = createPrincipal({ id: "support-bot", capabilities: ["read_data", "financial"] });
 
 /** The person who approves. */
 export const dana: Principal = localOperator({ id: "dana" });

@@ -1,5 +1,6 @@
 import { fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
+import { type Check, fields, flag, listOf, oneOf, text, throwFor } from "../tool/checks.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { CAPABILITIES, type Capability, type Tool } from "../tool/tool.ts";
 
@@ -13,6 +14,32 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** True for the person at this machine, who runs the arsenal. */
   readonly local: boolean;
+}
+
+const PRINCIPAL_CHECKS: Readonly<Record<keyof Principal, Check>> = {
+  id: text(),
+  tenant: text(),
+  roles: listOf(text()),
+  capabilities: listOf(oneOf(CAPABILITIES)),
+  scopes: listOf(text()),
+  local: flag,
+};
+
+const checkPrincipal = fields(PRINCIPAL_CHECKS, { required: ["id"], example: 'Pass { id: "support-bot" }.' });
+
+const refuse = throwFor("principal", "INPUT_INVALID");
+
+/**
+ * Returns a caller that has only the roles, capabilities and scopes you grant; without grants, every tool that needs a capability or a scope refuses it.
+ *
+ * @example
+ * const bot = createPrincipal({ id: "support-bot", capabilities: ["read_data"], scopes: ["orders:read"] });
+ * await arsenal.execute({ toolName: "shop.find_order", arguments: { order: "1042" }, principal: bot });
+ */
+export function createPrincipal(granted: Pick<Principal, "id"> & Partial<Principal>): Principal {
+  checkPrincipal(granted, "", refuse);
+  const { id, tenant, roles = [], capabilities = [], scopes = [], local = false } = granted;
+  return { id, ...(tenant !== undefined && { tenant }), roles, capabilities, scopes, local };
 }
 
 /** The person at this machine: may do everything, and stands for every call that names no other caller. */

@@ -1,4 +1,6 @@
-import { nearest } from "../errors/show-value.ts";
+import { ArsenalError } from "../errors/arsenal-error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import { nearest, showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "./json-schema.ts";
 import { countCharacters } from "./limits.ts";
 
@@ -7,6 +9,19 @@ export type Report = (field: string, value: unknown, message: string, fix: strin
 
 /** Checks a value that somebody wrote. */
 export type Check = (value: unknown, field: string, report: Report) => void;
+
+/** A report that throws the first problem: `The query's limit must be …`. */
+export function throwFor(subject: string, code: ErrorCode): Report {
+  return (field, value, problem, fix) => {
+    const part = field === "" ? `The ${subject}` : `The ${subject}'s ${field}`;
+    const held = value === undefined || value === "" ? "" : ` (it is ${showValue(value)})`;
+    throw new ArsenalError(code, `${part} ${problem}${held}. ${fix}`, {
+      ...(field === "" ? {} : { field }),
+      value,
+      fix,
+    });
+  };
+}
 
 export const flag: Check = (value, field, report) => {
   if (typeof value !== "boolean") report(field, value, "must be true or false", "Use true or false, without quotes.");

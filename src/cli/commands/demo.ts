@@ -1,7 +1,7 @@
 import type { ToolArsenal } from "../../arsenal.ts";
 import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
-import { localOperator } from "../../guard/principal.ts";
+import { createPrincipal, localOperator } from "../../guard/principal.ts";
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { createDemoArsenal } from "../demo/create-demo-arsenal.ts";
@@ -112,7 +112,7 @@ async function showCall(arsenal: ToolArsenal, show: Show): Promise<void> {
 
 async function showDenied(arsenal: ToolArsenal, show: Show): Promise<void> {
   show.title("4  guard", "a caller without the capability, and a tool that is hidden from everyone");
-  const intern = { ...localOperator(), id: "intern", capabilities: ["read_data"] as const, roles: [] };
+  const intern = createPrincipal({ id: "intern", capabilities: ["read_data"] });
   const refused = await arsenal.execute({
     toolName: "billing.payment_capture",
     arguments: { customer_id: "C-17", amount: 5 },

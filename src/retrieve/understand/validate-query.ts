@@ -1,6 +1,4 @@
-import { ArsenalError } from "../../errors/arsenal-error.ts";
-import { showValue } from "../../errors/show-value.ts";
-import { type Check, fields, flag, listOf, number, oneOf, string, text } from "../../tool/checks.ts";
+import { type Check, fields, flag, listOf, number, oneOf, string, text, throwFor } from "../../tool/checks.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { CAPABILITIES, TOOL_SOURCES } from "../../tool/tool.ts";
 import {
@@ -142,12 +140,4 @@ const QUERY_CHECKS: Readonly<Record<keyof ToolQuery, Check>> = {
 
 const checkQuery = fields(QUERY_CHECKS, { required: ["context"], example });
 
-function refuse(field: string, value: unknown, problem: string, fix: string): never {
-  const subject = field === "" ? "The query" : `The query's ${field}`;
-  const held = value === undefined || value === "" ? "" : ` (it is ${showValue(value)})`;
-  throw new ArsenalError("QUERY_INVALID", `${subject} ${problem}${held}. ${fix}`, {
-    ...(field === "" ? {} : { field }),
-    value,
-    fix,
-  });
-}
+const refuse = throwFor("query", "QUERY_INVALID");
