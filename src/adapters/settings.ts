@@ -92,6 +92,17 @@ export function choice<const Value extends string, const Fallback extends Value 
   return { description, enum: values, ...withDefault(fallback) };
 }
 
+/** Returns the settings of a section that a spelling stands for. It gets the section as written, without the spelling and without defaults. */
+export type Spelling = (section: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+
+/** Accepts other spellings in place of a choice's values. They are resolved when the configuration is checked, so the program reads only the choice's own values. */
+export function withSpellings<Value extends string, Sure extends boolean, const Other extends string>(
+  { enum: values = [], ...rest }: Setting<Value, Value, Sure>,
+  spellings: Readonly<Record<Other, Spelling>>,
+): Setting<Value | Other, Value, Sure> {
+  return { ...(rest as JsonSchema), enum: [...values, ...Object.keys(spellings)], spellings };
+}
+
 /** A whole number in a range. */
 export function whole<Fallback extends number | undefined = undefined>(
   description: string,

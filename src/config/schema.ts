@@ -12,6 +12,7 @@ import {
   text,
   texts,
   whole,
+  withSpellings,
 } from "../adapters/settings.ts";
 import { configOf, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
 import { TOOLSET } from "./toolset-settings.ts";
@@ -45,7 +46,10 @@ const STATE = {
 /** The configuration, declared once, in camelCase. Adapters declare their own settings; `npm run derive` writes the snake_case twin to config.schema.json. */
 export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
   vectorStore: section("Where tools are kept and searched.", "engines", {
-    type: choice("Which engine.", namesOf("engines"), "memory"),
+    type: withSpellings(
+      choice("Which engine; pgvector is another spelling of postgres.", namesOf("engines"), "memory"),
+      { pgvector: (others) => ({ ...others, type: "postgres" }) },
+    ),
     url: text("Address of the store."),
     apiKey: text("Key of the store."),
     collectionName: text("Collection or table the tools are kept in.", "tool_arsenal"),
@@ -171,7 +175,16 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     enabled: flag(
       "Whether events are written. By default the command line writes them, and the library only when type or level is set.",
     ),
-    type: choice("Where they go; console by default.", namesOf("sinks")),
+    type: withSpellings(
+      choice(
+        "Where they go; console by default. prometheus sends them nowhere: it stands for expose_prometheus.",
+        namesOf("sinks"),
+      ),
+      {
+        prometheus: ({ enabled, ...others }) =>
+          enabled === false ? { enabled, ...others } : { ...others, exposePrometheus: true },
+      },
+    ),
     exposePrometheus: flag("Whether the gateway also serves /metrics, and nothing else, on prometheus_port.", false),
     prometheusPort: whole("That port; 0 takes a free one.", 0, 65_535, 9090),
     debugProtocol: flag("Whether every message to and from MCP servers is an event, mcp-message.", false),

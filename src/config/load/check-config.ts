@@ -4,6 +4,7 @@ import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { CLIENT_KEYS, toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { describeExpected } from "./setting.ts";
+import type { Spelling } from "../../adapters/settings.ts";
 
 /** How keys are spelled where the configuration came from: snake in files, camel in code. */
 export type KeyStyle = "snake" | "camel";
@@ -90,7 +91,7 @@ function readMembers(
     if ((value[spell(key)] ?? undefined) === undefined)
       wrong.push(toIssue(undefined, schemas[key] ?? {}, [...path, spell(key)], origin));
   const spelled = new Map(Object.entries(schemas).map(([key, schema]) => [spell(key), { key, schema }]));
-  const members: Record<string, unknown> = {};
+  const read: Record<string, unknown> = {};
   for (const [written, member] of Object.entries(value)) {
     const at = [...path, written];
     const known = spelled.get(written);
@@ -102,14 +103,30 @@ function readMembers(
       const message = `unknown key "${written}"`;
       unknown.push({ field: at.join("."), message, value: written, fix, at: origin.locate(at) });
     } else if (member !== undefined && member !== null)
-      members[known.key] = readSetting(member, known.schema, at, reading);
+      read[known.key] = readSetting(member, known.schema, at, reading);
   }
+  const members = resolveSpellings(read, schemas);
   if (!fills) return members;
   const filled = Object.entries(schemas).map(([key, schema]) => {
     if (Object.hasOwn(members, key) || schema.default === undefined) return [key, members[key]] as const;
     return [key, readSetting(structuredClone(schema.default), schema, [...path, key], reading)] as const;
   });
   return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
+}
+
+/** Replaces other spellings by the settings that they stand for. */
+function resolveSpellings(
+  members: Record<string, unknown>,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Record<string, unknown> {
+  let section = members;
+  for (const [key, { spellings }] of Object.entries(schemas)) {
+    if (spellings === undefined) continue;
+    const { [key]: written, ...others } = section;
+    const [, resolve] = Object.entries(spellings as Record<string, Spelling>).find(([name]) => name === written) ?? [];
+    if (resolve !== undefined) section = { ...resolve(others) };
+  }
+  return section;
 }
 
 function fits(value: unknown, schema: JsonSchema): boolean {

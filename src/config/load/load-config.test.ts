@@ -87,7 +87,7 @@ describe("a mistake in a configuration file", () => {
     ],
     [
       "telemetry:\n  type: consle\n",
-      'a.yaml:2:3 telemetry.type: must be one of console, datadog, opentelemetry, not "consle". Did you mean "console"?',
+      'a.yaml:2:3 telemetry.type: must be one of console, datadog, opentelemetry, prometheus, not "consle". Did you mean "console"?',
     ],
     [
       "security:\n  deny: drop_table\n",

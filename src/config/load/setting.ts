@@ -78,7 +78,7 @@ const CLIENT_BLOCKS: Readonly<Record<string, JsonSchema>> = {
 const REFERENCE: JsonSchema = { type: "string", pattern: "^\\$\\{" };
 
 function renameProperties(schema: JsonSchema): JsonSchema {
-  const { description, default: fallback, ...rules } = schema;
+  const { description, default: fallback, spellings: _spellings, ...rules } = schema;
   if (rules.enum || ["integer", "number", "boolean"].includes(String(rules.type))) {
     return present({ description, default: fallback, anyOf: [rules, REFERENCE] });
   }

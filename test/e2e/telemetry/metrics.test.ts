@@ -100,11 +100,17 @@ describe("/metrics", () => {
     expect(page.endsWith("# EOF\n")).toBe(true);
   });
 
-  it("is also served on a port of its own, where nothing else is [000-9.1-prometheus-port]", async () => {
-    gateway = await startBusyGateway({ telemetry: { exposePrometheus: true, prometheusPort: 0 } });
-    const { metricsUrl = "" } = gateway;
-    expect(new URL(metricsUrl).port).not.toBe(new URL(gateway.url).port);
-    expect(await (await read(metricsUrl)).text()).toContain("toolarsenal_calls_total");
-    expect((await read(new URL("/mcp", metricsUrl).href)).status).toBe(404);
-  });
+  it.each([
+    { exposePrometheus: true, prometheusPort: 0 },
+    { enabled: true, type: "prometheus", prometheusPort: 0 },
+  ] as const)(
+    "is also served on a port of its own, where nothing else is, with %j [000-9.1-prometheus-port]",
+    async (telemetry) => {
+      gateway = await startBusyGateway({ telemetry });
+      const { metricsUrl = "" } = gateway;
+      expect(new URL(metricsUrl).port).not.toBe(new URL(gateway.url).port);
+      expect(await (await read(metricsUrl)).text()).toContain("toolarsenal_calls_total");
+      expect((await read(new URL("/mcp", metricsUrl).href)).status).toBe(404);
+    },
+  );
 });
