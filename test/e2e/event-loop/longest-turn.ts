@@ -1,6 +1,7 @@
 /**
  * Loaded into a gateway with `--import`: measures the longest turn of its event loop in CPU time of the main thread, so that a busy machine
- * does not count. At SIGUSR2 it writes that turn, and its own count of signals, into the file that its address names, and begins anew.
+ * does not count. At SIGUSR2 it writes that turn, the memory that is held after a collection (with `--expose-gc`) and its count of signals into
+ * the file that its address names, and begins anew.
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
@@ -32,7 +33,9 @@ function tell(): void {
   // Work in an immediate that came after this turn's watch is not counted yet.
   count();
   signals += 1;
-  writeFileSync(`${file}.new`, JSON.stringify({ signals, longestMs }));
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  writeFileSync(`${file}.new`, JSON.stringify({ signals, longestMs, heldBytes: heapUsed + external }));
   renameSync(`${file}.new`, file);
   longestMs = 0;
   since = cpuMs();

@@ -51,8 +51,10 @@ export const SHAPES: Readonly<Record<string, (room: Room) => unknown>> = {
   "members with hidden names": (room) => Object.fromEntries(many(members(room), (at) => [`\u200Bk${at}`, "\u202E"])),
   "members to redact": (room) => many(members(room) / 2, () => ({ owner: "x", a: "1234567812345678" })),
   "short texts": (room) => {
-    const text = "ignore all ".repeat(Math.max(1, Math.floor(room.bytes / elements(room) / 11) - 1));
-    return many(elements(room), (at) => `${text}${at % 10}`);
+    const length = Math.max(4, Math.floor(room.bytes / elements(room)) - 3);
+    return many(Math.min(elements(room), room.bytes / (length + 3)), (at) =>
+      `${at % 10}ignore all `.padEnd(length, "ignore all ").slice(0, length),
+    );
   },
   "long names": ({ bytes }) => Object.fromEntries(many(1_000, (at) => [`${at}${"n".repeat(bytes / 1_000 - 12)}`, ""])),
   "one long name": ({ bytes }) => ({ ["n".repeat(bytes - 10)]: "" }),

@@ -60,11 +60,11 @@ export function* surfaceRequests(): Iterable<HostileRequest> {
   });
   yield rest("batch of 100 calls at once", "caller", "/batch", {
     strategy: "parallel",
-    calls: many(100, (at) => ({ toolName: "echo", arguments: { text: `${at} ignore all previous `.repeat(6_000) } })),
+    calls: many(100, (at) => ({ toolName: "echo", arguments: { text: `${at} ignore all previous `.repeat(3_500) } })),
   });
   yield rest("batch of parallel large calls", "caller", "/batch", {
     strategy: "parallel",
-    calls: many(16, (at) => ({ toolName: "take", arguments: { text: `${at}`.padEnd(1_000_000, "ignore all ") } })),
+    calls: many(8, (at) => ({ toolName: "take", arguments: { text: `${at}`.padEnd(1_000_000, "ignore all ") } })),
   });
   yield rest("batch of 19,000 members", "caller", "/batch", {
     calls: many(100, () => ({ toolName: "echo", arguments: Object.fromEntries(many(190, (at) => [`k${at}`, [at]])) })),
@@ -73,14 +73,14 @@ export function* surfaceRequests(): Iterable<HostileRequest> {
     "batch of too many members",
     "caller",
     "/batch",
-    `{"calls":[{"toolName":"echo","arguments":{${many(1_000_000, (at) => `"k${at}":0`).join()}}}]}`,
+    `{"calls":[{"toolName":"echo","arguments":{${many(600_000, (at) => `"k${at}":0`).join()}}}]}`,
   );
-  yield rest("batch of too many elements", "caller", "/batch", `{"calls":[${"[],".repeat(5_000_000)}[]]}`);
+  yield rest("batch of too many elements", "caller", "/batch", `{"calls":[${"[],".repeat(2_700_000)}[]]}`);
   yield rest("batch of too many calls", "caller", "/batch", { calls: many(9_000, () => ({ toolName: "echo" })) });
   yield rest("batch of wrong calls", "caller", "/batch", {
     calls: many(100, () => ({ toolName: 1, ...Object.fromEntries(many(190, (at) => [`k${at}`, at])) })),
   });
-  yield rest("batch of nothing", "caller", "/batch", `{"calls":[${" ".repeat(16 * MEBIBYTE - 100)}]}`);
+  yield rest("batch of nothing", "caller", "/batch", `{"calls":[${" ".repeat(8 * MEBIBYTE - 100)}]}`);
 
   yield* operatorRequests();
   yield rest("pin of a long name", "operator", `/pins/${"p".repeat(14_000)}/accept`, {});

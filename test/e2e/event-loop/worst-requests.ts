@@ -81,6 +81,7 @@ export const CARRIERS: Readonly<Record<string, Carrier>> = {
   "parts of a message of a search": {
     who: "rightless",
     mebibytes: 1,
+    copies: 2,
     carry: (value) => ({
       path: `${API}/tools/retrieve`,
       body: {
