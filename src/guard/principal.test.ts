@@ -83,7 +83,7 @@ describe("createPrincipal", () => {
     );
   });
 
-  it.each([undefined, null, "bot", []])("refuses %j, which is not an object", (given) => {
+  it.each([[undefined], [null], ["bot"], [[]]])("refuses %j, which is not an object", (given) => {
     expect(() => createPrincipal(given as never)).toThrow(
       /^The principal must be an object.* Pass \{ id: "support-bot" \}\.$/,
     );

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { writeSnippets } from "../types/snippets.ts";
 import { files, read, ROOT } from "./project.ts";
 
 const examples = files("examples/*.ts");
@@ -20,5 +21,20 @@ describe("examples", () => {
     expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
     const said = [...read(path).matchAll(/\/\/ prints: (.+)$/gm)].map(([, line = ""]) => line);
     expect(stdout.split("\n")).toEqual(expect.arrayContaining(said));
+  });
+});
+
+describe("examples and docs", () => {
+  /** The operator as they write it: unnamed, or named after a person who approves. */
+  const PERSONS = ["localOperator()", 'localOperator({ id: "dana" })', 'localOperator({ id: "ada" })'];
+
+  it("never make a caller from an operator", () => {
+    const programs = Object.entries(writeSnippets());
+    for (const path of files("examples/**/*.ts")) programs.push([path, read(path)]);
+    const operators = programs.flatMap(([path, text]) =>
+      [...text.matchAll(/(principal: |\.{3})?localOperator\([^)]*\)/g)].map(([use]) => ({ path, use })),
+    );
+    expect(operators.length).toBeGreaterThan(0);
+    expect(operators.filter(({ use }) => !PERSONS.includes(use))).toEqual([]);
   });
 });
