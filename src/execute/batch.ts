@@ -1,6 +1,6 @@
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Clock } from "../observe/clock.ts";
-import { nextTurn } from "../tool/event-loop.ts";
+import { nextTurn } from "../tool/async/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { BatchCall, ToolCall } from "./call.ts";

@@ -1,4 +1,4 @@
-import { nextTurn } from "../tool/event-loop.ts";
+import { nextTurn } from "../tool/async/event-loop.ts";
 import type { Aegis, AegisRequest } from "../guard/aegis.ts";
 import type { Handler } from "../tool/handler.ts";
 import type { Tool } from "../tool/tool.ts";

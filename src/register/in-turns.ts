@@ -1,4 +1,4 @@
-import { nextTurn } from "../tool/event-loop.ts";
+import { nextTurn } from "../tool/async/event-loop.ts";
 
 /** How long a long piece of work may hold the process, in milliseconds, before everything else gets a turn. */
 const TURN_MS = 10;

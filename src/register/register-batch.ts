@@ -4,7 +4,7 @@ import type { Emit } from "../observe/events.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Handler } from "../tool/handler.ts";
-import { createPauses } from "../tool/event-loop.ts";
+import { createPauses } from "../tool/async/event-loop.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import { asOwnedByCode } from "./owner.ts";
 import { isStandardSchema } from "../tool/schema/parameters.ts";

@@ -1,5 +1,5 @@
 import type { Redaction } from "../../guard/policy.port.ts";
-import { createPauses, nextTurn } from "../../tool/event-loop.ts";
+import { createPauses, nextTurn } from "../../tool/async/event-loop.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { countKeys } from "../../tool/json/json-text.ts";
 

@@ -1,4 +1,4 @@
-import { nextTurn } from "../../tool/event-loop.ts";
+import { nextTurn } from "../../tool/async/event-loop.ts";
 import { ArsenalError, isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Aegis } from "../../guard/aegis.ts";
 import type { Obligations, Redaction } from "../../guard/policy.port.ts";

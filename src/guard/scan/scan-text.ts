@@ -1,5 +1,5 @@
 import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
-import { atOnce, type Steps } from "../../tool/event-loop.ts";
+import { atOnce, type Steps } from "../../tool/async/event-loop.ts";
 import { clip, excerpt, type Finding, type Place, reaches, type Severity } from "./finding.ts";
 import { type HiddenText, HIDING, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";

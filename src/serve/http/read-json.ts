@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { nextTurn } from "../../tool/event-loop.ts";
+import { nextTurn } from "../../tool/async/event-loop.ts";
 import { RPC } from "../../mcp/protocol.ts";
 import {
   countKeys,

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { Redactor } from "../../guard/redaction/redactor.ts";
 import { visibleText } from "../../errors/visible-text.ts";
 import { type Clock, systemClock } from "../../observe/clock.ts";
-import { createPauses, nextTurn } from "../../tool/event-loop.ts";
+import { createPauses, nextTurn } from "../../tool/async/event-loop.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { toPlainData } from "../../tool/schema/plain-data.ts";
 import { untilAborted } from "../../tool/until-aborted.ts";

@@ -2,7 +2,7 @@ import { messageOf } from "../../../errors/show-value.ts";
 import type { Redaction } from "../../../guard/policy.port.ts";
 import { REDACTED } from "../../../guard/redaction/secret-patterns.ts";
 import { re2 } from "../../re2.ts";
-import { createPauses, nextTurn } from "../../../tool/event-loop.ts";
+import { createPauses, nextTurn } from "../../../tool/async/event-loop.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { replaceInThread } from "./redaction-thread.ts";
 

@@ -6,7 +6,7 @@ import type { Policy, PolicyDecision } from "../../../guard/policy.port.ts";
 import type { Principal } from "../../../guard/principal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { defineTool } from "../../../tool/define-tool.ts";
-import { createPauses } from "../../../tool/event-loop.ts";
+import { createPauses } from "../../../tool/async/event-loop.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { present } from "../../../tool/present.ts";
 import { CAPABILITIES, type Tool, TOOL_SOURCES, type ToolSource } from "../../../tool/tool.ts";

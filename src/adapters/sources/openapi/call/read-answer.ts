@@ -1,7 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import type { EgressResponse } from "../../../../guard/egress/egress.ts";
 import type { Redactor } from "../../../../guard/redaction/redactor.ts";
-import { nextTurn } from "../../../../tool/event-loop.ts";
+import { nextTurn } from "../../../../tool/async/event-loop.ts";
 import { parseForeign } from "../../../../tool/json/json-text.ts";
 
 /** Reads an answer: JSON as its value, text as text, nothing as null, anything else as a block of content in base64. */
