@@ -53,20 +53,23 @@ export function createRegistrations(parts: {
     // The tools of sources and of other processes are known from here on.
     await visible();
     const known = new Map((await registry.getAll(entries.map(({ tool }) => tool.id))).map((tool) => [tool.id, tool]));
-    const refused = entries.flatMap(({ tool }) => {
+    const { mapInTurns } = await import("./register/in-turns.ts");
+    const refused = await mapInTurns(entries, ({ tool }) => {
       const error = refusalTo(known.get(tool.id), principal) ?? claimError(tool);
-      return error === undefined ? [] : [{ tool, error }];
-    });
-    for (const { tool, error } of refused)
+      if (error === undefined) return [];
       emit("tool-rejected", { name: tool.id, code: error.code, message: error.message });
-    return refused;
+      return [{ tool, error }];
+    });
+    return refused.flat();
   }
 
   /** Registers what the caller may register. Returns the rest. */
   async function addAll(entries: readonly Registration[], by: AskedBy): Promise<readonly RefusedRegistration[]> {
     const refused = await refusals(entries, by);
     const tools = new Set(refused.map(({ tool }) => tool));
-    return [...refused, ...registry.add(entries.filter(({ tool }) => !tools.has(tool)))];
+    const { mapInTurns } = await import("./register/in-turns.ts");
+    const others = await mapInTurns(entries, (entry) => (tools.has(entry.tool) ? [] : registry.add([entry])));
+    return [...refused, ...others.flat()];
   }
 
   async function dialectOf(format: AnyDialect, hint?: unknown): Promise<Dialect> {
@@ -106,7 +109,8 @@ export function createRegistrations(parts: {
       const { importTools } = await import("./transcode/import-tools.ts");
       const dialect = await dialectOf(format, Array.isArray(tools) ? tools[0] : Object.values(tools)[0]);
       const { imported: read, rejected } = await importTools(dialect, tools, options);
-      const imported = read.map((each) => {
+      const { mapInTurns } = await import("./register/in-turns.ts");
+      const imported = await mapInTurns(read, (each) => {
         const tool = ofCaller(each.tool, by);
         return { ...each, tool: each.handler ? asOwnedByCode(tool) : tool };
       });

@@ -74,7 +74,7 @@ export function* operatorRequests(): Iterable<HostileRequest> {
     })),
   });
   yield rest("batch of wrong tools", "tenant-operator", "/tools/batch", {
-    tools: many(9_900, (at) => ({ name: `!${at}` })),
+    tools: many(4_900, (at) => ({ name: `!${at}` })),
   });
   yield rest("batch of large tools", "tenant-operator", "/tools/batch", {
     tools: many(500, (at) => ({
@@ -97,7 +97,7 @@ export function* operatorRequests(): Iterable<HostileRequest> {
   });
   yield rest("import of wrong tools", "tenant-operator", "/tools/import", {
     format: "openai",
-    tools: many(10_000, (at) => at),
+    tools: many(5_000, (at) => at),
   });
   yield { name: "list 1,000 tools", who: "rightless", method: "GET", path: `/api/v1/tools?limit=1000` };
   yield {

@@ -110,7 +110,7 @@ export const toolOperations: readonly Operation[] = [
     description: "Invalid ones, and those that an ensemble or a module owns, are reported; the rest are registered.",
     ...registering,
     body: object("Tools to register.", ["tools"], {
-      tools: { ...list({ type: "object" }, "Tool drafts, at most 10,000."), maxItems: 10_000 },
+      tools: { ...list({ type: "object" }, "Tool drafts, at most 5,000."), maxItems: 5_000 },
     }),
     examples: { tools: { tools: [EXAMPLE] } },
     async run({ body: { tools }, principal }, { arsenal }) {
@@ -123,7 +123,7 @@ export const toolOperations: readonly Operation[] = [
     ...registering,
     body: object("Tools in a dialect.", ["format", "tools"], {
       format: DIALECT,
-      tools: { ...list({}, "Definitions in that dialect, at most 10,000."), maxItems: 10_000 },
+      tools: { ...list({}, "Definitions in that dialect, at most 5,000."), maxItems: 5_000 },
       namespace: text("The namespace of the imported tools. Defaults to the name of the format."),
     }),
     examples: {
