@@ -211,6 +211,31 @@ describe("what a rule takes out of a result", () => {
     expect(error).toEqual({ code: "EXECUTION_FAILED", message });
   });
 
+  it("treats an error that comes from a large answer in the same way", async () => {
+    const answer = {
+      content: [{ type: "text", text: `card 4111 ${"declined ".repeat(50_000)}` }],
+      structuredContent: { card: "4111" },
+      isError: true,
+    };
+    const failing = (): never => {
+      throw new ArsenalError("EXECUTION_FAILED", "card 4111 declined", { answered: true, cause: answer });
+    };
+    expect((await setUp(failing, redact("/[0-9]{5}/")).execute()).error).toMatchObject({
+      message: "card 4111 declined",
+      answered: true,
+    });
+    expect((await setUp(failing, redact("/[0-9]{4}/")).execute()).error).toEqual({
+      code: "EXECUTION_FAILED",
+      message: "card [redacted] declined",
+    });
+    expect((await setUp(failing, redact("card")).execute()).error).toEqual({
+      code: "EXECUTION_FAILED",
+      message: "The error that default.t reported is withheld: a rule takes it out.",
+    });
+    const limited = await setUp(failing, { maxResultBytes: 1_000 }).execute();
+    expect(limited.error?.message).toMatch(/^The error that default\.t reported is withheld: it measures at least \d+ bytes/);
+  });
+
   it("leaves an unknown outcome unknown", async () => {
     const { execute } = setUp(() => {
       throw new ArsenalError("TRANSPORT_FAILED", "lost 4111", { value: { card: "4111" } });

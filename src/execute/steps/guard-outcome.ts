@@ -4,7 +4,6 @@ import type { Aegis } from "../../guard/aegis.ts";
 import type { Obligations, Redaction } from "../../guard/policy.port.ts";
 import type { InspectedResult } from "../../guard/scan/inspection.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import type { SourceAnswer } from "../../tool/handler.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ToldError } from "./attempts.ts";
 import { type Measured, measureJson } from "../../tool/json/measure-json.ts";
@@ -30,7 +29,12 @@ export function guardOutcome(
   told: ToldError | undefined,
   guard: OutcomeGuard,
 ): Outcome | Promise<Outcome> {
-  if (outcome.status !== "success") return guardNow(outcome, told, guard);
+  if (outcome.status !== "success") {
+    const answer = answerOf(told);
+    const { error } = outcome;
+    if (error === undefined || answer === undefined || !isLarge(answer)) return guardNow(outcome, told, guard);
+    return guardLargeError(outcome, error, answer, guard);
+  }
   const measured = measureJson(outcome.result, limitOf(guard));
   return measured.fits && !measured.isLarge
     ? guardNow(outcome, told, guard, measured)
@@ -55,6 +59,53 @@ async function guardLarge(outcome: Outcome, guard: OutcomeGuard, measured: Measu
   }
 }
 
+/** Guards an error in turns that comes from a large answer. */
+async function guardLargeError(
+  outcome: Outcome,
+  error: ResultError,
+  answer: unknown,
+  guard: OutcomeGuard,
+): Promise<Outcome> {
+  const { tool, aegis, obligations } = guard;
+  try {
+    let words: unknown = error;
+    let shown = answer;
+    for (const redaction of obligations?.redact ?? []) {
+      words = await redactLarge(words, redaction);
+      shown = await redactLarge(shown, redaction);
+      const isInAnswer = (await redactLarge(answer, redaction)) !== answer;
+      if (isInAnswer && (await redactLarge(error.message, redaction)) === error.message) throw takenOut();
+    }
+    const kept = asWords(words, error);
+    if (kept === undefined) throw takenOut();
+    const inspected = valueOf(await aegis.inspectLarge(tool, shown));
+    await nextTurn();
+    checkSize(inspected, guard);
+    const isUntouched = inspected === answer;
+    const message = isUntouched ? kept.message : String(valueOf(await aegis.inspectLarge(tool, kept.message)));
+    await nextTurn();
+    checkSize(message, guard);
+    if (kept === error && message === error.message && isUntouched) return outcome;
+    const { answered: _, ...rest } = kept;
+    const { answer: __, ...others } = outcome;
+    return { ...others, error: { ...rest, message } };
+  } catch (problem) {
+    return withheld(outcome, tool, problem);
+  }
+}
+
+/** True if whatever walks the value takes milliseconds. */
+function isLarge(value: unknown): boolean {
+  const measured = measureJson(value, Number.POSITIVE_INFINITY);
+  return measured.fits && measured.isLarge;
+}
+
+/** The answer that a tool's error comes from. */
+function answerOf(told: ToldError | undefined): unknown {
+  const answer = told?.answer;
+  return answer !== undefined && "error" in answer ? answer.error : answer?.result;
+}
+
 /** `measured` is how the result compares with the limit as the tool gave it. */
 function guardNow(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard, measured?: Measured): Outcome {
   const { answer: _, ...rest } = outcome;
@@ -62,7 +113,7 @@ function guardNow(outcome: Outcome, told: ToldError | undefined, guard: OutcomeG
   try {
     if (status === "success") return withResult(outcome, guardValue(result, guard, measured));
     if (error === undefined || told === undefined) return outcome;
-    const given = guardError(error, told.answer, guard);
+    const given = guardError(error, answerOf(told), guard);
     return given === error ? outcome : { ...rest, error: given };
   } catch (problem) {
     return withheld(outcome, guard.tool, problem);
@@ -102,14 +153,13 @@ function guardValue(value: unknown, guard: OutcomeGuard, measured?: Measured): u
 }
 
 /** Guards the words of an error and the answer that they come from. If either changes, the error loses the mark of the tool's own answer. */
-function guardError(error: ResultError, told: SourceAnswer | undefined, guard: OutcomeGuard): ResultError {
-  const answer = told !== undefined && "error" in told ? told.error : told?.result;
+function guardError(error: ResultError, answer: unknown, guard: OutcomeGuard): ResultError {
   const { redact: redactions = [] } = guard.obligations ?? {};
   const words = redactWords(error, redactions);
   // What has a path in the answer has none in the words, so they would still tell it.
   const tellsMore = (each: Redaction): boolean =>
     redactResult(answer, [each]) !== answer && redactResult(error.message, [each]) === error.message;
-  if (words === undefined || redactions.some(tellsMore)) throw withhold("a rule takes it out");
+  if (words === undefined || redactions.some(tellsMore)) throw takenOut();
   const isUntouched = answer !== undefined && guardValue(answer, guard) === answer;
   // The words of an answer were looked at within it.
   const message = isUntouched ? words.message : String(inspect(words.message, guard));
@@ -121,7 +171,10 @@ function guardError(error: ResultError, told: SourceAnswer | undefined, guard: O
 
 /** The error without what the redactions take out; undefined if nothing is left that may be shown. */
 function redactWords(error: ResultError, redactions: readonly Redaction[]): ResultError | undefined {
-  const words = redactResult(error, redactions);
+  return asWords(redactResult(error, redactions), error);
+}
+
+function asWords(words: unknown, error: ResultError): ResultError | undefined {
   if (words === error) return error;
   if (!isPlainObject(words) || typeof words["message"] !== "string") return undefined;
   return { ...(words as unknown as ResultError), code: error.code };
@@ -158,6 +211,10 @@ function checkSize(value: unknown, guard: OutcomeGuard, measured: Measured = mea
 
 function withhold(why: string, code: "EXECUTION_FAILED" | "RESULT_TOO_LARGE" = "EXECUTION_FAILED"): ArsenalError {
   return new ArsenalError(code, why);
+}
+
+function takenOut(): ArsenalError {
+  return withhold("a rule takes it out");
 }
 
 /** What became of the call stays known; only what the tool said is kept back. */

@@ -31,16 +31,18 @@ export function createRedaction(text: string): Redaction {
     text,
     apply: (value) => mapTexts(value, replace),
     async applyLarge(value) {
-      const replaced = new Map<string, string>();
-      mapTexts(value, (held) => (replaced.set(held, held), held));
+      const texts: string[] = [];
+      mapTexts(value, (held) => (texts.push(held), held));
       const pause = createPauses();
-      for (const held of replaced.keys()) {
+      for (const [place, held] of texts.entries()) {
         const pausing = pause();
         if (pausing !== undefined) await pausing;
-        replaced.set(held, held.length > LONG ? await replaceInThread(source, held) : replace(held));
+        texts[place] = held.length > LONG ? await replaceInThread(source, held) : replace(held);
       }
       await nextTurn();
-      return mapTexts(value, (held) => replaced.get(held) ?? held);
+      // They come in the same order again.
+      let place = 0;
+      return mapTexts(value, (held) => texts[place++] ?? held);
     },
   };
 }
