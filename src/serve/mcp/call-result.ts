@@ -24,6 +24,9 @@ export function refusal(result: ToolResult, note = ""): JsonObject {
 
 const BLOCKS: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"]);
 
+/** Characters of a result that is given twice, as text and as data, if its tool does not say what it returns. A longer one is given as text. */
+const MOST_TWICE = 1024 * 1024;
+
 /** What a tool that is no MCP server's returned, as the result of `tools/call`. A value that is such a result already stays as it is. */
 export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undefined, era: Era): JsonObject {
   if (isCallResult(value)) return value;
@@ -32,7 +35,8 @@ export function toCallResult(value: unknown, tool: Pick<Tool, "returns"> | undef
     return { content: [{ type: "text", text: value === undefined ? "(nothing)" : String(value) }] };
   // Older clients take structured content that is an object only. What JSON makes a string of, such as a date, is none.
   const isObject = typeof value === "object" && text.startsWith("{");
-  const isStructured = isObject || (era === "modern" && tool?.returns !== undefined);
+  const isDeclared = tool?.returns !== undefined;
+  const isStructured = isObject ? isDeclared || text.length <= MOST_TWICE : era === "modern" && isDeclared;
   return { content: [{ type: "text", text }], ...(isStructured && { structuredContent: value }) };
 }
 

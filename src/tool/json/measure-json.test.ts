@@ -29,6 +29,15 @@ describe("measureJson", () => {
     expect(measureJson(undefined, 0)).toMatchObject({ fits: true });
   });
 
+  it("measures long texts exactly, whatever is in them", () => {
+    for (const unit of ["a", "\u00e4", "\u200b", '"', "\u0001", "\u{1F680}", "\uD800"]) {
+      const text = unit.repeat(70_000);
+      const bytes = Buffer.byteLength(JSON.stringify({ text }));
+      expect(measureJson({ text }, bytes)).toEqual({ fits: true, isLarge: true });
+      expect(measureJson({ text }, bytes - 1)).toMatchObject({ fits: false });
+    }
+  });
+
   it("does not write out what is plainly too large", () => {
     let written = 0;
     const late = { toJSON: () => (written++, "") };

@@ -9,6 +9,10 @@ const FITS_LARGE: Measured = Object.freeze({ fits: true, isLarge: true });
 /** From so many bytes on. */
 const LARGE = 256 * 1024;
 
+/** A text of so many characters is looked through: what JSON does not escape need not be written out. */
+const LONG = 64 * 1024;
+const ESCAPED = /["\\\u0000-\u001F\uD800-\uDFFF]/;
+
 /** Deeper values are written out in order to be measured. */
 const MAX_DEPTH = 100;
 
@@ -23,6 +27,7 @@ export function measureJson(value: unknown, limit: number): Measured {
   let least = 0;
   let most = 0;
   let isCertain = true;
+  let isLong = false;
 
   function add(atLeast: number, atMost: number): void {
     least += atLeast;
@@ -30,7 +35,13 @@ export function measureJson(value: unknown, limit: number): Measured {
   }
 
   function walk(part: unknown, depth: number): void {
-    if (typeof part === "string") return add(part.length + 2, part.length * MOST_BYTES_OF_A_CHARACTER + 2);
+    if (typeof part === "string") {
+      if (part.length < LONG || ESCAPED.test(part))
+        return add(part.length + 2, part.length * MOST_BYTES_OF_A_CHARACTER + 2);
+      isLong = true;
+      const bytes = Buffer.byteLength(part) + 2;
+      return add(bytes, bytes);
+    }
     if (typeof part !== "object" || part === null) return add(0, MOST_BYTES_OF_A_NUMBER);
     if (depth > MAX_DEPTH || typeof (part as { readonly toJSON?: unknown }).toJSON === "function") {
       isCertain = false;
@@ -57,7 +68,7 @@ export function measureJson(value: unknown, limit: number): Measured {
   try {
     walk(value, 0);
     if (least > limit) return { fits: false, bytes: least, atLeast: true };
-    const fits = most <= LARGE ? FITS : FITS_LARGE;
+    const fits = most <= LARGE && !isLong ? FITS : FITS_LARGE;
     if (isCertain && most <= limit) return fits;
     const bytes = Buffer.byteLength(JSON.stringify(value) ?? "");
     return bytes <= limit ? fits : { fits: false, bytes };
