@@ -4,8 +4,8 @@ import { type HostileRequest, type ObservedGateway, startObservedGateway } from 
 import { a2a, legacy, modern } from "./event-loop/protocol-requests.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** What one caller can make the gateway hold, as docs/security.md states it. */
-const MOST_HELD = 96 * MEBIBYTE;
+/** What the flood below may leave behind, as docs/security.md states it. */
+const MOST_HELD = 48 * MEBIBYTE;
 /** Resident memory also has what was not collected yet: the heap is limited to 256 MiB. */
 const MOST_RESIDENT = 256 * MEBIBYTE;
 const ROUNDS = 40;
