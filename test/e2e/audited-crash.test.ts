@@ -131,6 +131,9 @@ it("a log that cannot be written is reported once, and says how many records are
   await eventually("it is reported", () => gateway.log().includes('"audit-restored"'));
   expect(reports()).toBeLessThanOrEqual(2);
   const { records, verified } = await auditOf(gateway.url);
-  expect(await records("kind=gap")).toMatchObject([{ records: 200 }]);
-  expect(await verified()).toMatchObject({ ok: true, missing: 200 });
+  // A few records that still waited to be written are in the log; every other one is counted as missing.
+  const missing = (await records("kind=gap")).reduce((sum, gap) => sum + Number(gap["records"]), 0);
+  expect(missing).toBeGreaterThan(150);
+  expect(missing + (await records("kind=call")).length).toBe(201);
+  expect(await verified()).toMatchObject({ ok: true, missing });
 }, 60_000);
