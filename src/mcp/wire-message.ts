@@ -26,8 +26,8 @@ export function deliver(
   return message;
 }
 
-/** The most members and elements of one message: a list of 100,000 tools has some 700,000. Millions would hold the process while they are read. */
-const MAX_MESSAGE_VALUES = 1_000_000;
+/** The most members and elements of one message: a list of 100,000 tools, or one enum of a million values, is still read. More would hold the process while they are read. */
+const MAX_MESSAGE_VALUES = 2_000_000;
 
 /** True for a message that nothing here may parse. */
 export function hasTooMuch(text: string): boolean {
