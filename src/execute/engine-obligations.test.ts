@@ -233,7 +233,9 @@ describe("what a rule takes out of a result", () => {
       message: "The error that default.t reported is withheld: a rule takes it out.",
     });
     const limited = await setUp(failing, { maxResultBytes: 1_000 }).execute();
-    expect(limited.error?.message).toMatch(/^The error that default\.t reported is withheld: it measures at least \d+ bytes/);
+    expect(limited.error?.message).toMatch(
+      /^The error that default\.t reported is withheld: it measures at least \d+ bytes/,
+    );
   });
 
   it("leaves an unknown outcome unknown", async () => {
