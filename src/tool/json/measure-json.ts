@@ -11,7 +11,7 @@ const LARGE = 256 * 1024;
 
 /** A text of so many characters is looked through: what JSON does not escape need not be written out. */
 const LONG = 64 * 1024;
-const ESCAPED = /["\\\u0000-\u001F\uD800-\uDFFF]/;
+const ESCAPED = /["\\\p{Cc}\uD800-\uDFFF]/u;
 
 /** Deeper values are written out in order to be measured. */
 const MAX_DEPTH = 100;
