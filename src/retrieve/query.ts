@@ -2,7 +2,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 import type { Capability, ToolSource } from "../tool/tool.ts";
 import type { Principal } from "../guard/principal.ts";
 
-/** The longest request in words, in characters. Longer ones are refused: nobody asks for a tool in so many words. */
+/** The longest query, in characters. Longer queries are refused: a request for a tool is never that long. */
 export const MAX_QUERY_LENGTH = 16_384;
 
 /** As much of one message as is read, in characters. */
@@ -109,7 +109,7 @@ export interface ToolQuery {
   readonly signal?: AbortSignal;
 }
 
-/** What a message says in words: its text, or the text of its parts, as far as it is read. Calls, images and the like say nothing. */
+/** Returns the text of a message, or of its parts, up to the length that is read. Calls and images have no text. */
 export function messageText({ content }: Message): string {
   if (typeof content === "string") return content.slice(0, MAX_MESSAGE_LENGTH);
   const texts: string[] = [];

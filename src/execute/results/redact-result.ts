@@ -97,7 +97,7 @@ function redactJson(text: string, redaction: Redaction, layer: number): string {
   return redacted === held.value ? text : JSON.stringify(redacted);
 }
 
-/** What a text holds as JSON; undefined if it holds none. Throws on one that would take long to read. */
+/** Parses a text as JSON. Returns undefined if it is not JSON, and throws if it would take long to read. */
 function parse(text: string): { readonly value: unknown } | undefined {
   if (text.length > MAX_TEXT_VALUES && countKeys(text, Infinity, MAX_TEXT_VALUES, MAX_TEXT_MEMBERS) < 0)
     throw new Error(`a text in it is JSON with more than ${MAX_TEXT_VALUES} elements or ${MAX_TEXT_MEMBERS} members`);

@@ -1,6 +1,6 @@
 import { callerKey, type Holder } from "../../tool/shares.ts";
 
-/** What the turns are measured with. Replaced in tests. */
+/** The clock and timers that turns are measured with. Tests replace them. */
 export interface TurnTimes {
   /** Milliseconds, with fractions, never running backwards. */
   now(): number;
@@ -118,7 +118,7 @@ export function createFairTurns(times: TurnTimes = machineTimes()) {
   }
 
   return {
-    /** Asks for a turn for a request with a body of so many bytes. */
+    /** Asks for a turn for a request. `bytes` is the size of its body. */
     take(holder: Holder, bytes = 0): Turn {
       const now = times.now();
       look(now);

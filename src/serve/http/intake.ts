@@ -48,7 +48,7 @@ export function createIntake({ turns = createFairTurns() } = {}) {
         ? takeBody(principal, response, bytes)
         : turn.then(() => takeBody(principal, response, bytes));
     },
-    /** Charges a caller for a large body that took so many milliseconds to parse. */
+    /** Charges a caller for parsing a large body, which took `ms` milliseconds. */
     parsed(principal: Principal, ms: number): void {
       if (!principal.local) turns.charge(principal, ms * WORK_PER_PARSING);
     },

@@ -139,7 +139,7 @@ export function checkJson(text: string, options: JsonLimits = {}): CheckedJson {
   return "refused" in parsed ? parsed : compare(parsed.value, written);
 }
 
-/** The same with a turn of the event loop for each step, and a fresh one for whoever reads the value next. */
+/** Does the same for a large text, and lets other work run between the steps and after the last one. */
 async function checkLarge(text: string, options: JsonLimits, onParsed?: (ms: number) => void): Promise<CheckedJson> {
   await nextTurn();
   const written = countWritten(text, options);

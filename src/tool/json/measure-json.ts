@@ -6,10 +6,10 @@ export type Measured =
 const FITS: Measured = Object.freeze({ fits: true, isLarge: false });
 const FITS_LARGE: Measured = Object.freeze({ fits: true, isLarge: true });
 
-/** From so many bytes on. */
+/** A value with more bytes than this is large. */
 const LARGE = 256 * 1024;
 
-/** A text of so many characters is looked through: what JSON does not escape need not be written out. */
+/** Longer texts are searched for characters that JSON escapes. Without any, they need not be written out to be measured. */
 const LONG = 64 * 1024;
 const ESCAPED = /["\\\p{Cc}\uD800-\uDFFF]/u;
 

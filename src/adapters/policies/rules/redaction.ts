@@ -72,7 +72,7 @@ function mapTexts(value: unknown, replace: (text: string) => string): unknown {
   return mapMembers(value, (member) => mapTexts(member, replace));
 }
 
-/** The value with its members changed; itself if none was changed. Copies nothing before the first change. */
+/** Changes the members of a value. Returns the same value if nothing changed, and copies nothing before the first change. */
 function mapMembers(value: unknown, change: (member: unknown, key: string | number) => unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {

@@ -75,7 +75,7 @@ function decode(bytes: Uint8Array, charset: string): string {
 const MAX_VALUES = 200_000;
 const MAX_MEMBERS = 50_000;
 
-/** What says that it is JSON and is not, or has too many values, is still what the server said, as text. */
+/** Parses an answer that claims to be JSON. Returns its text if it is not JSON, or has too many values. */
 function toValue(text: string): unknown {
   const value = parseForeign(text, { maxValues: MAX_VALUES, maxMembers: MAX_MEMBERS });
   return value === undefined ? text : value;
