@@ -1,6 +1,7 @@
 /** What a gateway costs: the same echo tool called directly, through this gateway and through two others. See bench/README.md. */
 import { fork } from "node:child_process";
 import { cpus } from "node:os";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Contender, startContenders } from "./gateway/contenders.ts";
@@ -59,14 +60,18 @@ async function main(): Promise<void> {
       seconds: { type: "string", default: "3" },
       only: { type: "string", default: "" },
       built: { type: "boolean", default: false },
+      before: { type: "string" },
       json: { type: "boolean", default: false },
     },
   });
-  const program = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
-  const contenders = await startContenders(values.built ? program : undefined);
+  const main = values.built ? "dist/cli/main.js" : "src/cli/main.ts";
+  const contenders = await startContenders({
+    ours: fileURLToPath(new URL(`../${main}`, import.meta.url)),
+    ...(values.before === undefined ? {} : { before: resolve(values.before, main) }),
+  });
   const results = new Map<Contender, Round[]>();
   try {
-    const chosen = contenders.list.filter(({ name }) => name === "direct" || name.includes(values.only));
+    const chosen = contenders.list.filter(({ name }) => name === "direct" || new RegExp(values.only).test(name));
     for (let round = 0; round < Number(values.rounds); round += 1) {
       for (const contender of chosen) {
         const { url, client } = contender;

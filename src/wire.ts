@@ -58,10 +58,11 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
 
   // observe
   const surroundings = { ...createSurroundings(config, parts, (...event) => events.emit(...event)), metrics };
-  const { clock, emit, egress, secrets } = surroundings;
+  const { clock, egress, secrets } = surroundings;
   const { redactor } = secrets;
   const sinks = [...configuredSinks(config, surroundings), ...(parts.sinks ?? [])];
   const events = createEvents({ sinks, clock, redactor });
+  const { emit } = events;
   const health = createHealth({ clock, emit });
 
   // guard

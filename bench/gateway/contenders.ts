@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startGateway } from "../../test/e2e/gateway-process.ts";
+import { type GatewayProcess, startGateway } from "../../test/e2e/gateway-process.ts";
 import { peerProgram } from "../../test/peers/peers.ts";
 import type { ClientKind } from "./wire-client.ts";
 
@@ -44,8 +44,8 @@ const UNLIMITED = {
   execution: { max_concurrent: 1000 },
 };
 
-/** Starts the echo server, our gateway in front of it and both peers in front of it. */
-export async function startContenders(program?: string): Promise<Contenders> {
+/** Starts the echo server, our gateway in front of it and both peers in front of it. `programs` are our gateway's entry files by name. */
+export async function startContenders(programs: Readonly<Record<string, string>>): Promise<Contenders> {
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-bench-"));
   const children: ChildProcess[] = [];
   const commands: string[] = [];
@@ -63,26 +63,26 @@ export async function startContenders(program?: string): Promise<Contenders> {
   const [first] = (await once(direct.stdout ?? direct, "data")) as [Buffer];
   const http = { type: "http", url: first.toString().trim() } as const;
 
-  const ours = await Promise.all(
-    (
-      [
-        ["stdio", stdio],
-        ["http", http],
-      ] as const
-    ).map(async ([upstream, server]) => ({
-      upstream,
-      gateway: await startGateway({
+  const ours: { name: string; upstream: "stdio" | "http"; gateway: GatewayProcess }[] = [];
+  for (const [upstream, server] of [
+    ["stdio", stdio],
+    ["http", http],
+  ] as const) {
+    for (const [name, program] of Object.entries(programs)) {
+      const gateway = await startGateway({
         tier: "lexical",
         servers: { echo: server },
         mode: "static",
         settings: UNLIMITED,
-        ...(program === undefined ? {} : { program }),
-      }),
-    })),
-  );
-  commands.push(
-    `ours: node ${program?.replace(ROOT, "") ?? "src/cli/main.ts"} serve --http --port 0 --mode static --config arsenal.yaml`,
-  );
+        program,
+      });
+      ours.push({ name, upstream, gateway });
+    }
+  }
+  for (const [name, program] of Object.entries(programs)) {
+    const file = program.replace(ROOT, "");
+    commands.push(`${name}: node ${file} serve --http --port 0 --mode static --config arsenal.yaml`);
+  }
 
   const proxyPort = await freePort();
   const proxy = peerProgram("mcp-proxy");
@@ -112,8 +112,19 @@ export async function startContenders(program?: string): Promise<Contenders> {
       url: http.url,
       pid: pidOf(direct),
     })),
-    ...ours.flatMap(({ upstream, gateway: { url, pid } }) =>
-      PLACES.map(([path, client]) => ({ name: `ours ${path}`, upstream, client, url: url + path, pid })),
+    // Each place of one version right before the same place of the other: what slows the machine slows both.
+    ...(["stdio", "http"] as const).flatMap((upstream) =>
+      PLACES.flatMap(([path, client]) =>
+        ours
+          .filter((entry) => entry.upstream === upstream)
+          .map(({ name, gateway: { url, pid } }) => ({
+            name: `${name} ${path}`,
+            upstream,
+            client,
+            url: url + path,
+            pid,
+          })),
+      ),
     ),
     ...KINDS.map((client) => ({
       name: "mcp-proxy",

@@ -73,6 +73,7 @@ async function find(running: RunningCall, engine: RunningEngine): Promise<Found 
     return failed(found.error);
   }
   running.tool = found.tool;
+  call.request?.onFound?.(found.tool);
   return { tool: found.tool, handler: found.handler, given };
 }
 
@@ -92,7 +93,8 @@ async function check(running: RunningCall, found: Found, engine: RunningEngine):
 
   const { settings, clock } = engine;
   const ensemble = tool.ensemble === undefined ? undefined : engine.ensembleSettings(tool.ensemble);
-  const timeoutMs = call.timeoutMs ?? tool.timeoutMs ?? ensemble?.timeoutMs ?? settings.defaultTimeoutMs;
+  const ofEnsemble = call.request?.canBeAsked === true ? ensemble?.askingTimeoutMs : undefined;
+  const timeoutMs = call.timeoutMs ?? tool.timeoutMs ?? ofEnsemble ?? ensemble?.timeoutMs ?? settings.defaultTimeoutMs;
   const { signal, deadline } = call;
   const limits = { clock, timeoutMs: Math.min(timeoutMs, LONGEST_TIMER_MS), signal, deadline };
   if (isPastDeadline(limits)) return neverStarted(tool, limits, "its arguments to be checked");

@@ -53,7 +53,7 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
   let isTurnDue = false;
   let closing: Promise<void> | undefined;
 
-  const emit: Emit = (name, data) => {
+  const send: Emit = (name, data) => {
     if (outlets.size === 0 || closing !== undefined) return;
     const level = levelOf(name, data);
     if (!isWanted(name, level)) return;
@@ -63,6 +63,10 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     if (fresh.length >= MAX_BATCH || isUrgent(name, level)) handOverSoon();
     else gathering ??= setTimeout(handOverSoon, GATHER_MS);
   };
+
+  const emit: Emit = Object.assign(send, {
+    wants: (name: EventName) => outlets.size > 0 && closing === undefined && isWanted(name, "debug"),
+  });
 
   function isUrgent(name: EventName, level: EventLevel): boolean {
     for (const { sink, isPatient } of outlets) if (!isPatient && (sink.wants?.(name, level) ?? true)) return true;

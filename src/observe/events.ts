@@ -298,4 +298,8 @@ export type ArsenalEvent<Name extends EventName = EventName> = {
 }[Name];
 
 /** What a stage needs in order to say that something happened. Never throws, never waits. */
-export type Emit = <Name extends EventName>(name: Name, data: EventMap[Name]) => void;
+export interface Emit {
+  <Name extends EventName>(name: Name, data: EventMap[Name]): void;
+  /** False if nobody listens to a debug event, so that its data need not be collected. Omitted if that is not known. */
+  readonly wants?: (name: EventName) => boolean;
+}

@@ -44,6 +44,8 @@ export interface EnsembleSettings {
   readonly maxConcurrent?: number | undefined;
   /** Time one run may take, in milliseconds, unless the tool sets its own. */
   readonly timeoutMs?: number | undefined;
+  /** The same for callers who may be asked questions during the run. Defaults to `timeoutMs`. */
+  readonly askingTimeoutMs?: number | undefined;
   /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
   readonly maxRetries?: number | undefined;
   /** True if every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */

@@ -14,7 +14,8 @@ interface DrainOptions {
 const CUT_OFF_MS = 1000;
 
 export function createWork(clock: Clock = systemClock) {
-  const running = new Set<AbortController>();
+  /** Cuts off each piece of work under way. */
+  const running = new Set<(reason: unknown) => void>();
   let idle = Promise.withResolvers<void>();
   let ended: Promise<void> | undefined;
   let draining = false;
@@ -39,27 +40,39 @@ export function createWork(clock: Clock = systemClock) {
     await untilIdle(graceMs);
     graceEnds = 0;
     const cutOff = new ArsenalError("CLOSED", "The gateway shut down before the request ended.");
-    for (const controller of running) controller.abort(cutOff);
+    for (const abort of running) abort(cutOff);
     await untilIdle(CUT_OFF_MS);
     // The last answers are written before anybody closes what they are written to.
     await nextTurn();
   }
 
+  async function track<Result>(abort: (reason: unknown) => void, task: () => Promise<Result>): Promise<Result> {
+    if (draining) throw shuttingDown();
+    running.add(abort);
+    try {
+      return await task();
+    } finally {
+      running.delete(abort);
+      if (running.size === 0) idle.resolve();
+    }
+  }
+
   return {
+    /** Runs one piece of work that has a signal of its own. Rejects with `CLOSED` while shutting down. `abort` is called when its time is up. */
+    track,
     /** Runs one piece of work. Rejects with `CLOSED` while shutting down. The task's signal fires with the given one, or when its time is up. */
     async run<Result>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-      if (draining) throw shuttingDown();
       const controller = new AbortController();
       const cancel = (): void => controller.abort(signal.reason);
       if (signal.aborted) cancel();
       signal.addEventListener("abort", cancel, { once: true });
-      running.add(controller);
       try {
-        return await task(controller.signal);
+        return await track(
+          (reason) => controller.abort(reason),
+          () => task(controller.signal),
+        );
       } finally {
         signal.removeEventListener("abort", cancel);
-        running.delete(controller);
-        if (running.size === 0) idle.resolve();
       }
     },
     /** How many are under way. */

@@ -29,8 +29,8 @@ export interface HandlerContext {
   /** The header `tracestate` that belongs to `traceparent`. Undefined if the caller sent none. */
   readonly tracestate?: string | undefined;
   /**
-   * Says that a request to another program begins, for traces. Send its `traceparent` and `tracestate` along, and call `end` with the outcome. Absent if the
-   * handler is run outside an arsenal.
+   * Starts the span of a request to another program. Send its `traceparent` and `tracestate` along, and call `end` with the outcome. Omitted if the
+   * handler runs outside an arsenal.
    */
   beginRequest?(): OutgoingRequest;
   /** 1 for the first try. */
@@ -49,7 +49,9 @@ export interface OutgoingRequest {
   readonly traceparent: string | undefined;
   /** The header `tracestate` that belongs to it. Undefined if the caller sent none. */
   readonly tracestate: string | undefined;
-  /** Says how it ended. Call it once. */
+  /** False if nobody records requests: `end` then does nothing. */
+  readonly recorded: boolean;
+  /** Records how it ended. Call it once. */
   end(told: EndedRequest): void;
 }
 
@@ -76,12 +78,16 @@ export interface SourceRequest {
   readonly source: ToolSource;
   /** How the answer may be given again to an equal request. Omitted: answers to this request are never cached. */
   readonly reuse?: AnswerReuse;
+  /** True if the client answers questions while the request runs, so that it may take longer. */
+  readonly canBeAsked?: boolean;
+  /** Called with the tool that the request names, before the call is checked. Not called if the caller knows of no such tool. */
+  onFound?(tool: Tool): void;
 }
 
 /** When the answer to one request also answers another. */
 export interface AnswerReuse {
-  /** Everything besides the arguments that the answer depends on, as text. */
-  readonly key: string;
+  /** Returns everything besides the arguments that the answer depends on, as text. Called only if results are cached. */
+  key(): string;
   /** Whether a result is the whole answer and nobody was asked for it. */
   isFinal(result: unknown): boolean;
 }

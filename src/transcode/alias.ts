@@ -33,9 +33,7 @@ export function toAlias(id: string): string {
 export function fromAlias(alias: string): string | undefined {
   if (alias.length > MAX_ALIAS || isCutAlias(alias)) return undefined;
   const text = alias.startsWith("_") ? alias.slice(1) : alias;
-  const id = text.includes("-")
-    ? text.replaceAll(/-+/g, (run) => "-".repeat(run.length >> 1) + (run.length % 2 === 1 ? "." : ""))
-    : DEFAULT_PREFIX + text;
+  const id = text.includes("-") ? unspell(text) : DEFAULT_PREFIX + text;
   return spell(id) === alias ? id : undefined;
 }
 
@@ -47,6 +45,16 @@ export function isCutAlias(alias: string): boolean {
 function spell(id: string): string {
   const isDefault = id.startsWith(DEFAULT_PREFIX) && !id.includes(".", DEFAULT_PREFIX.length);
   if (isDefault) return id.slice(DEFAULT_PREFIX.length);
-  const alias = id.replaceAll("-", "--").replaceAll(".", "-");
-  return /^\d/.test(alias) ? `_${alias}` : alias;
+  const dashed = id.includes("-") ? id.replaceAll("-", "--") : id;
+  const alias = dashed.replaceAll(".", "-");
+  const first = alias.charCodeAt(0);
+  return first >= ZERO && first <= NINE ? `_${alias}` : alias;
+}
+
+const ZERO = 48;
+const NINE = 57;
+
+function unspell(alias: string): string {
+  if (!alias.includes("--")) return alias.replaceAll("-", ".");
+  return alias.replaceAll(/-+/g, (run) => "-".repeat(run.length >> 1) + (run.length % 2 === 1 ? "." : ""));
 }

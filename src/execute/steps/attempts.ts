@@ -38,7 +38,7 @@ export async function runAttempts(checked: CheckedCall, engine: RunningEngine): 
     if (limits.signal?.aborted) return { outcome: cancelledAfter(attempt - 1), lastAttemptMs: 0 };
     const startedAt = clock.now();
     firstStartedAt ??= startedAt;
-    emit("call-started", { toolId: tool.id, ...ids, ...through, attempt });
+    if (emit.wants?.("call-started") !== false) emit("call-started", { toolId: tool.id, ...ids, ...through, attempt });
     const spanId = engine.traceIds.spanId();
     const { ended, answersRequest } = await runAttempt(checked, engine, executor, { attempt, spanId });
     const lastAttemptMs = clock.now() - startedAt;

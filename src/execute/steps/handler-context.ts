@@ -39,7 +39,7 @@ export function createHandlerContext(
   { attempt, attemptSpanId, signal, deadline }: Attempt,
 ): { readonly context: HandlerContext; readonly answersRequest: () => boolean; close(): void } {
   const isW3c = W3C_TRACE_ID.test(ids.traceId);
-  const tracestate = isW3c ? readTracestate(call.tracestate) : undefined;
+  const tracestate = isW3c && call.tracestate !== undefined ? readTracestate(call.tracestate) : undefined;
   const traceparentOf = (spanId: string): string | undefined =>
     isW3c ? `00-${ids.traceId}-${spanId}-${call.sampled === false ? "00" : "01"}` : undefined;
   let open = true;
@@ -54,20 +54,22 @@ export function createHandlerContext(
     deadline,
     traceId: ids.traceId,
     spanId: ids.spanId,
-    get traceparent() {
-      return traceparentOf(attemptSpanId);
-    },
+    traceparent: traceparentOf(attemptSpanId),
     tracestate,
     beginRequest() {
+      // Without a listener the request has no span of its own.
+      if (emit.wants?.("upstream-called") === false)
+        return { traceparent: context.traceparent, tracestate, recorded: false, end: ignore };
       const spanId = traceIds.spanId();
       const startedAt = clock.now();
       return {
         traceparent: traceparentOf(spanId),
         tracestate,
-        end(told) {
+        recorded: true,
+        end(outcome) {
           const { id: toolId, source, ensemble } = tool;
           emit("upstream-called", {
-            ...told,
+            ...outcome,
             toolId,
             source,
             ...(ensemble !== undefined && { ensemble }),
@@ -106,6 +108,8 @@ export function createHandlerContext(
   };
   return { context, answersRequest: () => answers, close: () => void (open = false) };
 }
+
+function ignore(): void {}
 
 /** A handler learns who calls, not what the caller may do. */
 const toCaller = ({ id, tenant, local }: Principal): Caller => ({

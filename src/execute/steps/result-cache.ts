@@ -120,7 +120,7 @@ function keyOf(checked: CheckedCall, permission: Permission, change: number): st
     call.toolset ?? null,
     auxdata,
     permission.obligations?.egress ?? null,
-    request?.reuse?.key ?? null,
+    request?.reuse?.key() ?? null,
   ];
   return sha256(canonicalJson(parts), "base64url");
 }

@@ -293,10 +293,12 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
 
     refusal(tool) {
       if (!PINNED.has(tool.source)) return undefined;
-      const found = [blocks.get(tool.id), blocks.get(instructionsId(tool.ensemble ?? ""))].filter(
-        (block) => block !== undefined,
-      );
-      if (found.length > 0) return firstRefusal(found, tool);
+      if (blocks.size > 0) {
+        const found = [blocks.get(tool.id), blocks.get(instructionsId(tool.ensemble ?? ""))].filter(
+          (block) => block !== undefined,
+        );
+        if (found.length > 0) return firstRefusal(found, tool);
+      }
       const hash = passed.get(tool.id);
       return hash === undefined || hash === hashOfTool(tool) ? undefined : anotherTool(tool);
     },

@@ -70,7 +70,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     identity,
     onError,
     tls,
-    emit = ignore,
+    emit = ignore as Emit,
     clock = systemClock,
     intake = createIntake(),
   } = options;
@@ -158,8 +158,9 @@ export async function createHttpServer(options: HttpServerOptions) {
 
   /** Starts the span of a request. Returns the context of what the request does. */
   function begin(request: IncomingMessage, response: ServerResponse, { path }: Route): TraceContext {
-    const startedAt = clock.now();
     const { span, below: context } = spanBelow(readTraceContext(request.headers), ids);
+    if (emit.wants?.("request-finished") === false) return context;
+    const startedAt = clock.now();
     response.once("close", () =>
       emit("request-finished", {
         ...span,

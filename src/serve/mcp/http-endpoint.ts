@@ -9,7 +9,6 @@ import {
   type RpcResponse,
 } from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
-import { toTraceHeaders, type TraceContext } from "../../observe/trace-context.ts";
 import { answerJson, refuse, refuseMethod } from "../http/answer.ts";
 import type { HttpExchange } from "../surface.ts";
 import { beginsWork, refuseNew } from "./shutdown.ts";
@@ -94,12 +93,12 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     const received = readMessage(read.value);
     if (received.kind === "invalid") return answerJson(response, 400, failure(received.id, received.error));
     if (work.draining && beginsWork(received)) return refuseNew(response, work, received.message.id);
-    const headers = withTrace(request.headers as Headers, exchange.trace);
+    const headers = request.headers as Headers;
     if (isModern(received, headers)) return postModern(received, headers, exchange);
     return postLegacy(received, headers, exchange);
   }
 
-  function postModern(received: Valid, headers: Headers, { request, response, principal }: HttpExchange): void {
+  function postModern(received: Valid, headers: Headers, { request, response, principal, trace }: HttpExchange): void {
     if (received.kind === "response")
       return refuseRequest(response, 400, null, "An answer is sent by repeating the request, not by itself.");
     // This revision has no notifications of clients over HTTP; those of later ones do no harm.
@@ -118,6 +117,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     const ongoing = modern.handle(message, {
       principal,
       headers,
+      trace,
       notify: (notification) => reply.write(() => ({ data: JSON.stringify(notification) })),
     });
     void ongoing.response.then((answered) => {
@@ -128,13 +128,15 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
   }
 
   async function postLegacy(received: Valid, headers: Headers, exchange: HttpExchange): Promise<void> {
-    const { request, response, principal } = exchange;
+    const { request, response, principal, trace } = exchange;
     const { kind, message } = received;
     const id = kind === "request" ? message.id : null;
+    const sender = { headers, principal, trace };
     if (kind === "request" && message.method === "initialize" && headers["mcp-session-id"] === undefined) {
       const session = sessions.open(principal);
       if (session === undefined) return refuseRequest(response, 503, id, NO_ROOM);
-      return session.request(message, { headers, principal }, response, accepts(request.headers, "application/json"));
+      session.request(message, sender, response, accepts(request.headers, "application/json"));
+      return;
     }
     if (kind !== "request") {
       const taken = await inSession(exchange, id, (sessionId) => sessions.take(sessionId, principal, message));
@@ -143,7 +145,7 @@ export function createMcpEndpoint(plane: Plane, options: McpEndpointOptions) {
     const session = await inSession(exchange, id, (sessionId) => sessions.find(sessionId, principal));
     if (session === undefined) return;
     if (session.has(message.id)) return refuseRequest(response, 400, id, "A request with this id is still running.");
-    session.request(message, { headers, principal }, response, accepts(request.headers, "application/json"));
+    session.request(message, sender, response, accepts(request.headers, "application/json"));
   }
 
   async function get(exchange: HttpExchange): Promise<void> {
@@ -238,11 +240,4 @@ function refuseRequest(response: ServerResponse, status: number, id: RequestId |
 function accepts({ accept }: IncomingHttpHeaders, type: string): boolean {
   if (accept === undefined || accept.includes(type) || accept.includes("*/*")) return true;
   return accept.toLowerCase().includes(type) || accept.includes(`${type.slice(0, type.indexOf("/"))}/*`);
-}
-
-/** The headers, with the span of this request instead of the caller's: an MCP message in it is part of that span. */
-function withTrace(headers: Headers, trace: TraceContext | undefined): Headers {
-  if (trace === undefined) return headers;
-  const { tracestate: _, ...others } = headers;
-  return { ...others, ...toTraceHeaders(trace) };
 }

@@ -22,6 +22,8 @@ export interface Exchange {
   readonly peer: Peer;
   /** Fires when the client cancels the request or goes away. */
   readonly signal: AbortSignal;
+  /** Fires `signal` with this reason, for a gateway that shuts down. Omitted if the signal is not the request's own. */
+  readonly abort?: (reason: unknown) => void;
   /** Sends what belongs to this request before its result: progress, log messages. */
   notify(notification: RpcNotification): void;
   /**

@@ -18,7 +18,11 @@ export function servedPlane(
   const counted = (session: PlaneSession): PlaneSession => ({
     ...session,
     handle: (exchange) =>
-      traced(exchange, (given) => work.run(given.signal, (signal) => session.handle({ ...given, signal }))),
+      traced(exchange, (given) =>
+        given.abort === undefined
+          ? work.run(given.signal, (signal) => session.handle({ ...given, signal }))
+          : work.track(given.abort, () => session.handle(given)),
+      ),
   });
   return {
     ...redacted,

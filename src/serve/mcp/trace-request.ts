@@ -2,17 +2,19 @@ import { createTraceIds } from "../../execute/trace-ids.ts";
 import { type JsonObject, RpcError } from "../../mcp/protocol.ts";
 import { systemClock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
-import { readTraceContext, spanBelow } from "../../observe/trace-context.ts";
+import { readTraceContext, spanBelow, type TraceContext } from "../../observe/trace-context.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Exchange } from "./plane.ts";
 
-/** Answers MCP requests and reports them. Each has a span below `_meta.traceparent`, else below its HTTP request, else in a new trace. */
+type Answer = (exchange: Exchange) => Promise<JsonObject>;
+
+/** Answers MCP requests and reports them. Each has a span below `_meta.traceparent`, else below its HTTP request, else in a new trace. Without a listener it has none. */
 export function createTracing(emit: Emit = () => {}) {
   const ids = createTraceIds();
-  return async (exchange: Exchange, answer: (exchange: Exchange) => Promise<JsonObject>): Promise<JsonObject> => {
+
+  /** Reports how an answer ended, as a span below the caller's. */
+  async function reported(exchange: Exchange, caller: TraceContext | undefined, answer: Answer): Promise<JsonObject> {
     const { params, headers, method, peer, id } = exchange;
-    const meta = params["_meta"];
-    const caller = readTraceContext(isPlainObject(meta) ? meta : undefined) ?? readTraceContext(headers);
     const { span, below } = spanBelow(caller, ids);
     const startedAt = systemClock.now();
     const finish = (failed: { readonly error?: string }): void => {
@@ -39,5 +41,13 @@ export function createTracing(emit: Emit = () => {}) {
       finish({ error: error instanceof RpcError ? String(error.code) : "_OTHER" });
       throw error;
     }
+  }
+
+  return (exchange: Exchange, answer: Answer): Promise<JsonObject> => {
+    const { _meta: meta } = exchange.params;
+    const named = isPlainObject(meta) ? readTraceContext(meta) : undefined;
+    const caller = named ?? exchange.trace ?? readTraceContext(exchange.headers);
+    if (caller === undefined || emit.wants?.("request-finished") !== false) return reported(exchange, caller, answer);
+    return answer(caller === exchange.trace ? exchange : { ...exchange, trace: caller });
   };
 }

@@ -14,7 +14,11 @@ import type { RpcNotification } from "../../../mcp/protocol.ts";
 import { untilAborted } from "../../../tool/until-aborted.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
-/** What the source of a server's tools can be given. @internal */
+/** Time one call may take by default, and if its caller may be asked questions in between, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+const ASKING_TIMEOUT_MS = 300_000;
+
+/** Parts that the source of a server is made with. @internal */
 export interface McpParts extends Omit<UpstreamParts, "onStderr" | "onAgain" | "onLog" | "onMessage"> {
   /** Connects at once with no tools, and brings them when the server comes, instead of failing with the first attempt. */
   readonly patient?: boolean;
@@ -94,7 +98,8 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
     upstream,
     log,
     maxConcurrent: settings.maxConcurrent,
-    timeoutMs: settings.timeoutMs ?? 60_000,
+    timeoutMs: settings.timeoutMs ?? TIMEOUT_MS,
+    askingTimeoutMs: settings.timeoutMs ?? ASKING_TIMEOUT_MS,
     async connect({ signal }) {
       signal.throwIfAborted();
       if (patient) return;

@@ -1,4 +1,4 @@
-import type { McpSource } from "../../../adapters/sources/mcp/mcp.ts";
+import { type McpSource, mcpSource } from "../../../adapters/sources/mcp/mcp.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { exchange, legacy, modern, send } from "../../../../test/mcp/served-aggregate.ts";
 import type { JsonObject, RpcNotification } from "../../../mcp/protocol.ts";
@@ -7,9 +7,9 @@ import { createHandler, toDraft } from "../../../adapters/sources/mcp/upstream/s
 import type { McpUpstream, UpstreamRequestOptions } from "../../../adapters/sources/mcp/upstream/upstream.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
-import type { ToolCall } from "../../../execute/call.ts";
-import type { ToolResult } from "../../../execute/result.ts";
 import { localOperator } from "../../../guard/principal.ts";
+import type { SourceDraft } from "../../../tool/draft.ts";
+import type { Handler } from "../../../tool/handler.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
 import type { Plane } from "../plane.ts";
 import { createSeal } from "../modern/seal.ts";
@@ -199,34 +199,30 @@ describe("an MCP server's tool", () => {
     expect(attempts).toBe(2);
   });
 
-  it("has five minutes where a person may be asked, unless somebody set another time", async () => {
-    const times: unknown[] = [];
-    const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-    const { inputSchema: parameters } = tool;
-    const described = { name: "run", namespace: "box", description: "Runs it at once.", ensemble: "box" };
-    await arsenal.addTool({ ...described, parameters });
-    const execute = (call: ToolCall): Promise<ToolResult> => {
-      times.push(call.timeoutMs);
-      return arsenal.execute(call);
-    };
-    const watched: AggregateParts["arsenal"] = {
-      listTools: (filter) => arsenal.listTools(filter),
-      getTool: (...asked) => arsenal.getTool(...asked),
-      retrieve: (query) => arsenal.retrieve(query),
-      subscribe: (listener) => arsenal.subscribe(listener),
-      execute,
-      approvals: arsenal.approvals,
-      toolsets: arsenal.toolsets,
-    };
+  it("has five minutes if a person may be asked, unless somebody set another time", async () => {
     const peer = { ...modern, capabilities: { elicitation: {} } };
+    const seconds: number[] = [];
     for (const timeoutMs of [undefined, 5_000]) {
+      await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { clock: createManualClock(0) });
       const box = fake([tool]);
-      const upstream = timeoutMs === undefined ? box : { ...box, settings: { ...box.settings, timeoutMs } };
-      const plane = planeOf(watched, upstream);
-      await send(plane, "tools/call", { name: "box-run" }, { peer });
-      await send(plane, "tools/call", { name: "box-run" });
+      const settings = timeoutMs === undefined ? box.settings : { ...box.settings, timeoutMs };
+      const { timeoutMs: own, askingTimeoutMs, disconnect } = mcpSource(settings);
+      await disconnect();
+      const handler: Handler = (_, { deadline }) => void seconds.push((deadline ?? 0) / 1000);
+      const draft = { name: "run", source: "mcp", description: "Runs it at once.", parameters: tool["inputSchema"] };
+      await arsenal.addEnsemble({
+        name: "box",
+        kind: "mcp",
+        timeoutMs: own,
+        askingTimeoutMs,
+        connect: async () => {},
+        list: async () => [{ draft: draft as SourceDraft, handler }],
+        disconnect: async () => {},
+      });
+      await send(planeOf(arsenal, box), "tools/call", { name: "box-run" }, { peer });
+      await send(planeOf(arsenal, box), "tools/call", { name: "box-run" });
     }
-    expect(times).toEqual([300_000, undefined, undefined, undefined]);
+    expect(seconds).toEqual([300, 60, 5, 5]);
   });
 });
 

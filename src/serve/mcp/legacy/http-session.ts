@@ -4,18 +4,13 @@ import type { JsonObject, RequestId, RpcMessage, RpcRequest, RpcResponse } from 
 import type { Principal } from "../../../guard/principal.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { createEventLog, type StreamPosition } from "./event-log.ts";
-import { createLegacySession } from "./legacy-session.ts";
+import { createLegacySession, type Sender } from "./legacy-session.ts";
 import { isResponse } from "../../../mcp/message.ts";
 import { errorBody, type Plane } from "../plane.ts";
 import { processLost, type Replica } from "../replica.ts";
 import type { McpRoom } from "../room.ts";
 import { createReply, type EventStream, openEventStream, type Reply, type StreamEvent } from "../reply.ts";
 import type { SessionRecord, SessionRecords } from "./session-records.ts";
-
-export interface Sender {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly principal: Principal;
-}
 
 /** Why a stream is not opened: there is one already, or the event is none of this session's. */
 export type ListenRefusal = "conflict" | "unknown event";
@@ -146,7 +141,7 @@ export function createHttpSession(parts: {
     });
     stream.reply = reply;
     streams.set(message.id, stream);
-    legacy.receive(message, from.headers, from.principal);
+    legacy.take(message, from);
   }
 
   /** Opens a stream on the response: the session's own, or the one that broke after that event. Resolves with why not, if it does not. */

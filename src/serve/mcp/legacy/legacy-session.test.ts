@@ -46,7 +46,7 @@ function converse(more?: Readonly<Record<string, SampleTool>>, plane = createSam
       look();
     });
   const request: Conversation["request"] = (id, method, params) => {
-    session.receive({ jsonrpc: "2.0", id, method, ...(params && { params }) }, { "x-test": "1" });
+    session.receive({ jsonrpc: "2.0", id, method, ...(params && { params }) }, { headers: { "x-test": "1" } });
     return until((message) => message["id"] === id && !("method" in message));
   };
   return Object.assign(session, {
@@ -181,7 +181,7 @@ describe("legacy session: requests", () => {
   it("are the sender's own, who may be allowed less than when the session was opened", async () => {
     const client = await initialized();
     const sender = localOperator({ scopes: [] });
-    client.receive({ jsonrpc: "2.0", id: 1, method: "tools/list" }, {}, sender);
+    client.receive({ jsonrpc: "2.0", id: 1, method: "tools/list" }, { principal: sender });
     await client.until((message) => message["id"] === 1);
     expect(client.plane.exchanges[0]?.peer).toMatchObject({ protocolVersion: "2025-06-18", principal: sender });
   });

@@ -11,6 +11,7 @@ import {
 } from "../../../mcp/protocol.ts";
 import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import type { Principal } from "../../../guard/principal.ts";
+import type { TraceContext } from "../../../observe/trace-context.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { answer, failure, readMessage } from "../../../mcp/message.ts";
 import { errorBody, type Exchange, type Peer, type Plane, type PlaneSession } from "../plane.ts";
@@ -22,7 +23,18 @@ type Headers = Readonly<Record<string, string>>;
 /** One legacy client's conversation, whatever carries it. */
 export type LegacySession = ReturnType<typeof createLegacySession>;
 
+/** What comes with a message besides its content. */
+export interface Sender {
+  /** The headers of its HTTP request. */
+  readonly headers?: Headers;
+  /** Who sent it: the same caller may come back with fewer rights. Defaults to who opened the session. */
+  readonly principal?: Principal;
+  /** The span of its HTTP request. */
+  readonly trace?: TraceContext | undefined;
+}
+
 const NO_HEADERS: Headers = {};
+const NOBODY_NEW: Sender = {};
 
 /** Bounds of what is kept of a session, in characters if not said otherwise. No honest client comes near. */
 const MAX_DESCRIPTION = 65_536;
@@ -69,13 +81,13 @@ export function createLegacySession(parts: {
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);
 
-  /** Takes one parsed message, with its HTTP headers and its sender: the same caller may come back with fewer rights. */
-  function receive(value: unknown, headers: Headers = NO_HEADERS, sender: Principal = principal): void {
+  /** Takes one parsed message. */
+  function receive(value: unknown, sender?: Sender): void {
     if (lifetime.signal.aborted) return;
     const received = readMessage(value);
     switch (received.kind) {
       case "request":
-        return request(received.message, headers, sender);
+        return request(received.message, sender);
       case "notification":
         return notification(received.message);
       case "response":
@@ -85,7 +97,8 @@ export function createLegacySession(parts: {
     }
   }
 
-  function request(message: RpcRequest, headers: Headers, sender: Principal): void {
+  function request(message: RpcRequest, sender: Sender = NOBODY_NEW): void {
+    if (lifetime.signal.aborted) return;
     const { id, method, params = {} } = message;
     if (method === "ping") return send(answer(id, {}), id);
     if (running.has(id)) return refuse(id, `A request with the id ${JSON.stringify(id)} is still running.`);
@@ -95,8 +108,9 @@ export function createLegacySession(parts: {
     } else if (peer === undefined || opening === undefined) {
       refuse(id, "Send initialize first, or name the protocol version in the _meta of each request.");
     } else {
-      const current = sender === peer.principal ? peer : { ...peer, principal: sender };
-      void run({ id, method, params, headers, peer: current });
+      const { headers = NO_HEADERS, trace, principal: caller = principal } = sender;
+      const current = caller === peer.principal ? peer : { ...peer, principal: caller };
+      void run({ id, method, params, headers, peer: current, ...(trace && { trace }) });
     }
   }
 
@@ -177,9 +191,7 @@ export function createLegacySession(parts: {
   }
 
   /** Keeps what a request set, for other processes. */
-  async function keep({ method, params }: Pick<Exchange, "method" | "params">): Promise<void> {
-    const change = changeOf(method, params);
-    if (change === undefined) return;
+  async function keep(change: (settings: SessionSettings) => SessionSettings): Promise<void> {
     settings = change(settings);
     await parts.changed?.(change);
   }
@@ -190,13 +202,14 @@ export function createLegacySession(parts: {
     else if (early.length < MAX_EARLY) early.push(pushed);
   }
 
-  async function run(asked: Pick<Exchange, "id" | "method" | "params" | "headers" | "peer">): Promise<void> {
+  async function run(asked: Pick<Exchange, "id" | "method" | "params" | "headers" | "peer" | "trace">): Promise<void> {
     const { id } = asked;
     const controller = new AbortController();
     running.set(id, controller);
     const exchange: Exchange = {
       ...asked,
       signal: controller.signal,
+      abort: (reason) => controller.abort(reason),
       notify: (sent) => {
         if (running.get(id) === controller) send(sent, id);
       },
@@ -211,7 +224,8 @@ export function createLegacySession(parts: {
         parts.keeps?.(described + length);
       }
       const result = await session.handle(exchange);
-      await keep(exchange);
+      const change = changeOf(asked.method, asked.params);
+      if (change !== undefined) await keep(change);
       message = answer(id, result);
     } catch (error) {
       message = failure(id, errorBody(error));
@@ -246,6 +260,8 @@ export function createLegacySession(parts: {
 
   return {
     receive,
+    /** Takes one request that was checked already. */
+    take: request,
     /** Answers a request with an error, without running it. */
     refuse,
     /** Resolves when a session from another process can be used here. Rejects if it cannot. */

@@ -116,11 +116,11 @@ export function createSseEndpoint(plane: Plane, options: ModernRequestsOptions) 
   function receive({ principal, session, running }: Stream, value: unknown, headers: Headers): void {
     const received = readMessage(value);
     const { id } = received.kind === "request" ? received.message : {};
-    if (id === undefined || running.has(id)) return session.receive(value, headers);
+    if (id === undefined || running.has(id)) return session.receive(value, { headers });
     const share = room.posted.take(principal, { bytes: Number(headers["content-length"]) || 0 });
     if (share === undefined) return session.refuse(id, TOO_MANY);
     running.set(id, share);
-    session.receive(value, headers);
+    session.receive(value, { headers });
   }
 
   /** A stream of this process. Somebody else's is as if it did not exist. */

@@ -10,6 +10,7 @@ import {
   type RpcResponse,
 } from "../../../mcp/protocol.ts";
 import type { Principal } from "../../../guard/principal.ts";
+import type { TraceContext } from "../../../observe/trace-context.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { type Envelope, readEnvelope } from "../../../mcp/envelope.ts";
 import { answer, failure } from "../../../mcp/message.ts";
@@ -22,6 +23,8 @@ import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./su
 export interface ModernContext {
   readonly principal: Principal;
   readonly headers: Readonly<Record<string, string>>;
+  /** The span of the HTTP request that it came in. */
+  readonly trace?: TraceContext | undefined;
   notify(notification: RpcNotification): void;
 }
 
@@ -60,7 +63,7 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
   function begin(request: RpcRequest, envelope: Envelope, context: ModernContext): Leg {
     const { id, method, params = {} } = request;
     const { peer, progressToken } = envelope;
-    const { principal, headers } = context;
+    const { principal, headers, trace } = context;
     const notify = (notification: RpcNotification): void => {
       if (notification.method === "notifications/message" && !envelope.wantsLog(notification.params?.["level"])) return;
       context.notify(notification);
@@ -85,7 +88,9 @@ export function createModernRequests(plane: Plane, options: ModernRequestsOption
     }
     const binding = { principal, plane: plane.name, method, params };
     const carrier = { capabilities: peer.capabilities, progressToken, notify };
-    return calls.handle(binding, carrier, (channel) => plane.shared.handle({ id, method, peer, headers, ...channel }));
+    return calls.handle(binding, carrier, (channel) =>
+      plane.shared.handle({ id, method, peer, headers, ...(trace && { trace }), ...channel }),
+    );
   }
 
   async function complete({ id, method }: RpcRequest, leg: Leg): Promise<RpcResponse> {

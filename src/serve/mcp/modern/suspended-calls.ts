@@ -29,7 +29,7 @@ export interface Leg {
 }
 
 /** What a call runs with. `params` are those of the request that started it. */
-type CallChannel = Pick<Exchange, "params" | "signal" | "notify" | "ask" | "resumed">;
+type CallChannel = Pick<Exchange, "params" | "signal" | "abort" | "notify" | "ask" | "resumed">;
 type Run = (channel: CallChannel) => Promise<JsonObject>;
 
 export interface ModernRequestsOptions {
@@ -91,6 +91,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
 
   function start(binding: SealBinding, first: Carrier, run: Run, { params, resumed, asked = 0 }: Given): Leg {
     const controller = new AbortController();
+    const abort = (reason: unknown): void => controller.abort(reason);
     const questions = new Map<string, Question>();
     /** What was said while no request was open; the repeat gets it. */
     const kept: RpcNotification[] = [];
@@ -257,7 +258,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
 
     live.add(call);
     const leg = carry(first);
-    run({ params, signal: controller.signal, notify, ask, ...(resumed && { resumed }) })
+    run({ params, signal: controller.signal, abort, notify, ask, ...(resumed && { resumed }) })
       .then(
         (result) => (outcome = { result }),
         (error: unknown) => (outcome = { error }),

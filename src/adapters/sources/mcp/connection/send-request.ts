@@ -43,11 +43,11 @@ export function sendRequest(
   };
   const plain = { ...(call.onNotification === undefined ? askingForProgress(extra) : extra), ...request.params };
   const params = trace ? withTrace(plain, trace) : plain;
-  const answer = answered(upstream, request, context, async () => {
+  const answer = answered(upstream, request, context, () => {
     if (connection !== undefined) return connection.request(method, params, options);
     return upstream.request(method, params, { ...options, caller, ask, passInputRequired });
   });
-  if (sent === undefined) return answer;
+  if (sent?.recorded !== true) return answer;
   const end = (code?: ErrorCode): void =>
     sent.end({ ...whereOf(upstream), ...targetOf(request), method, ...(code && { code }) });
   return answer.then(

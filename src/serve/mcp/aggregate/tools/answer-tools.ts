@@ -4,13 +4,13 @@ import type { Ask, McpRequest } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject, RPC, RpcError } from "../../../../mcp/protocol.ts";
 import { canonicalJson } from "../../../../tool/json/canonical-json.ts";
 import { isPlainObject } from "../../../../tool/json-schema.ts";
-import { divideId, type Tool } from "../../../../tool/tool.ts";
+import type { Tool } from "../../../../tool/tool.ts";
 import { META_TOOL_NAMES, META_TOOLS } from "../../../meta-tools/definitions.ts";
 import { fromToolName } from "../../../meta-tools/shown-tool.ts";
 import { sayConnecting, withConnecting } from "../../../startup.ts";
 import { refusal, toCallResult } from "../../call-result.ts";
 import { answerOf, runForClient, unknownTool, withoutConfirmation } from "../../client-call.ts";
-import { askOf, canBeAsked, type Exchange, type Peer } from "../../plane.ts";
+import { askOf, canBeAsked, type Exchange } from "../../plane.ts";
 import { pageOf } from "../listings.ts";
 import { createRelay } from "../relay.ts";
 import { rewriteUris } from "../resources/resource-uri.ts";
@@ -68,9 +68,6 @@ async function callMetaTool(name: string, exchange: Exchange, parts: AnswerParts
   }
 }
 
-/** Time a call may take if a person may be asked in the middle of it and nobody set another. */
-const ASKING_TIMEOUT_MS = 300_000;
-
 /** Runs one tool. An MCP server's answer goes back as it came, but for its URIs. `missing` if the client knows of no such tool. */
 async function callTool(
   exchange: Exchange,
@@ -83,17 +80,21 @@ async function callTool(
   const args = target.arguments as ToolCall["arguments"] & object;
   const state = createRequestState(exchange, { tool: toolName, arguments: args }, parts);
   const relay = createRelay(exchange, parts.sessionLevel);
-  const named = await toolOf(toolName, peer, parts);
   const opened = state.open(extra);
-  const timeout = canBeAsked(peer) ? timeoutFor(named, parts) : {};
+  let tool: Tool | undefined;
   const result = await runForClient(
     exchange,
     parts.arsenal,
-    { toolName, arguments: args, ...timeout, onProgress: relay.onProgress },
-    { extra: opened, ...reusable(opened, askOf(exchange)), onNotification: relay.onNotification },
+    { toolName, arguments: args, onProgress: relay.onProgress },
+    {
+      extra: opened,
+      ...reusable(opened, askOf(exchange)),
+      onNotification: relay.onNotification,
+      canBeAsked: canBeAsked(peer),
+      onFound: (found) => (tool = found),
+    },
   );
   if (result.error?.code === "TOOL_NOT_FOUND" && result.toolId === undefined) return { missing: result };
-  const tool = named ?? (await toolOf(result.toolId ?? "", peer, parts));
   const answer = answerOf(result);
   if (answer === undefined) {
     const { status, result: value } = result;
@@ -112,22 +113,13 @@ function reusable(extra: JsonObject, { ask }: ReturnType<typeof askOf>): Pick<Mc
   const noting = ask && { ask: ((...question) => ((asked = true), ask(...question))) satisfies Ask };
   const { _meta: meta, ...others } = extra;
   if (Object.keys(others).length > 0) return { ...noting };
-  const kept = Object.entries(isPlainObject(meta) ? meta : {}).filter(([key]) => !OF_ONE_REQUEST.has(key));
+  const key = (): string => {
+    const kept = Object.entries(isPlainObject(meta) ? meta : {}).filter(([name]) => !OF_ONE_REQUEST.has(name));
+    return canonicalJson(Object.fromEntries(kept));
+  };
   const isFinal = (result: unknown): boolean =>
     !asked && isPlainObject(result) && (result["resultType"] ?? "complete") === "complete";
-  return { ...noting, reuse: { key: canonicalJson(Object.fromEntries(kept)), isFinal } };
-}
-
-/** The tool of an id; undefined for a name that is none. */
-async function toolOf(id: string, { principal }: Peer, { arsenal }: AnswerParts): Promise<Tool | undefined> {
-  const { name, namespace } = divideId(id);
-  return namespace === "" ? undefined : arsenal.getTool(name, namespace, { principal });
-}
-
-function timeoutFor(tool: Tool | undefined, { upstream }: AnswerParts): { readonly timeoutMs?: number } {
-  const settings = tool?.ensemble === undefined ? undefined : upstream(tool.ensemble)?.settings;
-  const isOpen = settings !== undefined && settings.timeoutMs === undefined && tool?.timeoutMs === undefined;
-  return isOpen ? { timeoutMs: ASKING_TIMEOUT_MS } : {};
+  return { ...noting, reuse: { key, isFinal } };
 }
 
 function cannotAsk(): JsonObject {
