@@ -75,16 +75,22 @@ function createRecentCalls() {
   const latencies = new Float64Array(HEALTH_WINDOW);
   let next = 0;
   let count = 0;
+  let successful = 0;
   return {
     add(success: boolean, latencyMs: number): void {
+      successful += (success ? 1 : 0) - (successes[next] ?? 0);
       successes[next] = success ? 1 : 0;
       latencies[next] = latencyMs;
       next = (next + 1) % HEALTH_WINDOW;
       count = Math.min(count + 1, HEALTH_WINDOW);
     },
-    // Summed anew: a running sum would gather rounding errors for as long as the process lives.
-    successRate: (): number => successes.reduce((sum, success) => sum + success, 0) / count,
-    averageLatencyMs: (): number => latencies.reduce((sum, latency) => sum + latency, 0) / count,
+    successRate: (): number => successful / count,
+    averageLatencyMs(): number {
+      // Summed anew: a running sum would gather rounding errors for as long as the process lives.
+      let sum = 0;
+      for (let index = 0; index < count; index++) sum += latencies[index] ?? 0;
+      return sum / count;
+    },
   };
 }
 

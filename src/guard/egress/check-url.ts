@@ -83,7 +83,13 @@ export function checkInCall(url: URL): void {
 
 /** The host as it is connected to: lower case, without brackets and without the dot that ends a full name. */
 export function hostOf(url: URL): string {
-  return url.hostname.replace(/[[\]]/g, "").replace(/\.$/, "").toLowerCase();
+  const host = withoutBrackets(url.hostname);
+  return (host.endsWith(".") ? host.slice(0, -1) : host).toLowerCase();
+}
+
+/** The host name of a URL, which has brackets around an IPv6 address. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
 
 const PRIVATE_FIX = "Use a public address, or name this one in your own configuration: see docs/egress.md.";

@@ -1,7 +1,7 @@
 import type { ClientRequest, RequestOptions } from "node:http";
 import type { LookupFunction, Socket } from "node:net";
 import type { ConnectionOptions, PeerCertificate } from "node:tls";
-import { type ClientCertificate, hostOf, type Resolve } from "./check-url.ts";
+import { type ClientCertificate, hostOf, type Resolve, withoutBrackets } from "./check-url.ts";
 import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 import { domainToASCII } from "node:url";
@@ -13,12 +13,17 @@ const IDLE_MS = 4000;
 const SILENT_MS = 60_000;
 
 /** Node's network modules, loaded with the first connection: they take longer to load than most of this package. */
-const network = () => ({
-  http: process.getBuiltinModule("node:http"),
-  https: process.getBuiltinModule("node:https"),
-  net: process.getBuiltinModule("node:net"),
-  tls: process.getBuiltinModule("node:tls"),
-});
+const network = () => (modules ??= loadNetwork());
+let modules: ReturnType<typeof loadNetwork> | undefined;
+
+function loadNetwork() {
+  return {
+    http: process.getBuiltinModule("node:http"),
+    https: process.getBuiltinModule("node:https"),
+    net: process.getBuiltinModule("node:net"),
+    tls: process.getBuiltinModule("node:tls"),
+  };
+}
 
 /** Connections that are checked when they are made, and used again. Makes none yet. */
 export function createConnections(parts: {
@@ -68,7 +73,7 @@ export function createConnections(parts: {
         method,
         protocol: url.protocol,
         path: url.pathname + url.search,
-        headers: { ...headers },
+        headers,
         agent: waysTo(allowPrivate)[url.protocol as "http:" | "https:"],
       };
       return network().http.request(options);
@@ -98,7 +103,7 @@ export function createConnections(parts: {
 
 /** Where a connection leads, and whose certificate is looked for there: that of the address, also if a header names another host. */
 function targetOf(url: URL): { readonly host: string; readonly port: number; readonly servername: string } {
-  const host = url.hostname.replace(/[[\]]/g, "");
+  const host = withoutBrackets(url.hostname);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   return { host, port, servername: network().net.isIP(host) === 0 ? hostOf(url) : "" };
 }

@@ -55,8 +55,8 @@ export function createRequestState(
   return {
     /** The members of a repeated request for the upstream, its own state among them. Throws if the client's state is not for this request. */
     open(extra: JsonObject): JsonObject {
+      if (extra["requestState"] === undefined) return extra;
       const { requestState: sealed, ...others } = extra;
-      if (sealed === undefined) return extra;
       const opened = typeof sealed === "string" ? seal.open(sealed, binding) : undefined;
       if (opened !== undefined) return { ...others, requestState: opened["state"] };
       const message =

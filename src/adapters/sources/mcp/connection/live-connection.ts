@@ -196,7 +196,9 @@ export function createLiveConnection(tap: Tap, established: Established) {
     const ownStream = tap.perRequestStream && {
       ...(headers && { headers }),
       requestSignal: stream?.signal ?? signal,
-      onRequestStreamEnd: () => lost(new Error("the server ended the stream without an answer")),
+      onRequestStreamEnd: () => {
+        if (pending.has(id)) lost(new Error("the server ended the stream without an answer"));
+      },
     };
     tap.send({ jsonrpc: "2.0", id, method, ...(sent && { params: sent }) }, ownStream || undefined).catch(lost);
     return promise;

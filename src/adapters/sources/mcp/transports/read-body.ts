@@ -38,6 +38,7 @@ export function readBody(body: InputStream, server: string, maxBytes: number, bu
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let isComplete = false;
     const turn = takeTurns(body);
     body.on("data", (chunk: Buffer) => {
       length += chunk.length;
@@ -48,13 +49,14 @@ export function readBody(body: InputStream, server: string, maxBytes: number, bu
         turn(chunk.length);
       }
     });
-    body.once("end", () =>
-      resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length))?.toString() ?? ""),
-    );
+    body.once("end", () => {
+      isComplete = true;
+      resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length))?.toString() ?? "");
+    });
     body.once("error", reject);
     body.once("close", () => {
       budget?.release(length);
-      reject(new Error("the answer broke off"));
+      if (!isComplete) reject(new Error("the answer broke off"));
     });
   });
 }
