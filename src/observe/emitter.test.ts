@@ -80,6 +80,16 @@ describe("emit", () => {
     expect(looked).toBe(0);
   });
 
+  it("says whether anybody wants a debug event, as listeners come and go", () => {
+    const events = createEvents({ sinks: [{ ...recorder("quiet"), wants: () => false }], clock: createManualClock() });
+    const wanted: unknown[] = [events.emit.wants?.("call-started")];
+    const end = events.subscribe(() => {}, { names: ["call-started"] });
+    wanted.push(events.emit.wants?.("call-started"), events.emit.wants?.("upstream-called"));
+    end();
+    wanted.push(events.emit.wants?.("call-started"));
+    expect(wanted).toEqual([false, true, false, false]);
+  });
+
   it("hands events over in order, together, and in batches that stay small", async () => {
     const sink = recorder("a");
     const events = createEvents({ sinks: [sink], clock: createManualClock() });

@@ -64,8 +64,14 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     else gathering ??= setTimeout(handOverSoon, GATHER_MS);
   };
 
+  /** Whether anybody wants a debug event, by name, as long as the listeners are the same. */
+  const debugWanted = new Map<EventName, boolean>();
   const emit: Emit = Object.assign(send, {
-    wants: (name: EventName) => outlets.size > 0 && closing === undefined && isWanted(name, "debug"),
+    wants(name: EventName): boolean {
+      let wanted = debugWanted.get(name);
+      if (wanted === undefined) debugWanted.set(name, (wanted = isWanted(name, "debug")));
+      return wanted && closing === undefined;
+    },
   });
 
   function isUrgent(name: EventName, level: EventLevel): boolean {
@@ -189,9 +195,11 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
         isPatient,
       );
       outlets.add(outlet);
+      debugWanted.clear();
       return () => {
         outlet.ended = true;
         outlets.delete(outlet);
+        debugWanted.clear();
         outlet.idle?.resolve();
       };
     },

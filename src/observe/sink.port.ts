@@ -6,7 +6,7 @@ import type { ArsenalEvent, EventLevel, EventName } from "./events.ts";
  */
 export interface Sink {
   readonly name: string;
-  /** False for events that the sink does not use: they cost nothing if no other sink wants them. Defaults to all. */
+  /** False for events that the sink does not use: they cost nothing if no other sink wants them. The same answer each time. Defaults to all. */
   wants?(name: EventName, level: EventLevel): boolean;
   /** Events in the order they happened. A returned promise is awaited before the next batch is handed over. */
   write(events: readonly ArsenalEvent[]): void | Promise<void>;

@@ -26,9 +26,10 @@ export function upstreamsSurface(context: SurfaceContext): Surface {
         drainsItself: true,
         async handle(exchange) {
           const name = decodePercent(exchange.url.pathname.slice(PATH.length));
-          const upstream = arsenal.upstreams.find((candidate) => candidate.name === name);
+          const { upstreams } = arsenal;
+          const upstream = upstreams.find((candidate) => candidate.name === name);
           if (upstream) return endpoints.of(upstream).handle(exchange);
-          const known = arsenal.upstreams.map((candidate) => candidate.name).join(", ");
+          const known = upstreams.map((candidate) => candidate.name).join(", ");
           const others = isLocal ? ` There ${known === "" ? "are none" : `are: ${known}`}.` : "";
           refuse(exchange.response, { status: 404, message: `There is no upstream ${JSON.stringify(name)}.${others}` });
         },

@@ -111,7 +111,9 @@ export async function answered(
 /** Puts the request's place in its trace into `_meta`, instead of the client's. */
 function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   const meta = params["_meta"];
-  const { tracestate: _, ...others } = isPlainObject(meta) ? meta : {};
+  if (!isPlainObject(meta)) return { ...params, _meta: trace };
+  if (meta["tracestate"] === undefined) return { ...params, _meta: { ...meta, ...trace } };
+  const { tracestate: _, ...others } = meta;
   return { ...params, _meta: { ...others, ...trace } };
 }
 

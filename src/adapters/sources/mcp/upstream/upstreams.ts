@@ -42,10 +42,12 @@ interface Member {
 export function createUpstreams(parts: UpstreamsParts) {
   const { addEnsemble, relist, registry, clock, emit, egress, secrets, debugProtocol, mayStart } = parts;
   const members = new Map<string, Member>();
+  /** The same list until a server is added or forgotten: each request at a server's own address looks through it. */
+  let list: readonly McpUpstream[] | undefined;
 
   return {
     /** Connected or not, in the order they were added. */
-    all: (): readonly McpUpstream[] => Array.from(members.values(), ({ upstream }) => upstream),
+    all: (): readonly McpUpstream[] => (list ??= Array.from(members.values(), ({ upstream }) => upstream)),
     /** Connects a server and adds its tools as an ensemble; with `patient` in the background, however long it takes. `egress` defaults to the arsenal's. Returns how many tools came. */
     async add(
       settings: McpServerSettings,
@@ -74,6 +76,7 @@ export function createUpstreams(parts: UpstreamsParts) {
       const { createRequestTools, ownToolPrefix } = await import("./request-tools.ts");
       // An ensemble refuses a name that is taken, and the server that has it stays.
       if (members.has(name)) return adding();
+      list = undefined;
       members.set(name, {
         upstream,
         prefix: ownToolPrefix(upstream.settings),
@@ -84,10 +87,14 @@ export function createUpstreams(parts: UpstreamsParts) {
         return await adding();
       } catch (error) {
         members.delete(name);
+        list = undefined;
         throw error;
       }
     },
-    forget: (name: string): void => void members.delete(name),
+    forget(name: string): void {
+      members.delete(name);
+      list = undefined;
+    },
     /** What a server answers besides tool calls, by its exact id (`files.resources/read`), or its tool by the server's own name (`files.tools/call/read-file`). */
     find(id: string): Registration | undefined {
       if (!isUnlisted(id)) return undefined;
