@@ -13,7 +13,9 @@ const AT_ONCE = 4;
 
 let gateway: ObservedGateway;
 beforeAll(async () => {
-  gateway = await startObservedGateway(["--max-old-space-size=256", "--expose-gc"]);
+  // A state in memory, so that what is kept for a caller counts.
+  const state = { type: "memory" };
+  gateway = await startObservedGateway(["--max-old-space-size=256", "--expose-gc"], { state });
 }, 120_000);
 afterAll(() => gateway.close());
 

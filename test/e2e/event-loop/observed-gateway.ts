@@ -101,7 +101,10 @@ const POLICY = JSON.stringify({
 });
 
 /** Starts it with a key for each caller, tools of a module and of an OpenAPI document, a policy, scanning, redaction and an audit log. */
-export async function startObservedGateway(nodeOptions: readonly string[] = []): Promise<ObservedGateway> {
+export async function startObservedGateway(
+  nodeOptions: readonly string[] = [],
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<ObservedGateway> {
   const folder = mkdtempSync(join(tmpdir(), "toolarsenal-observed-"));
   const file = (name: string): string => join(folder, name);
   const keys = new Map<string, string>();
@@ -136,6 +139,7 @@ export async function startObservedGateway(nodeOptions: readonly string[] = []):
         rates: { searches: 1_000_000 },
         scan: { definitions: "flag", arguments: "flag", results: "neutralise" },
       },
+      ...settings,
     },
   });
   let signals = 0;
