@@ -65,7 +65,7 @@ if (values.restart === undefined) {
 }
 
 function arsenalOn(engine: CatalogEngine): ToolArsenal {
-  return new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "static", cache: false } }, { engine });
+  return new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "static", cache: false }, engine });
 }
 
 type Engines = Readonly<Record<string, CatalogEngine>>;

@@ -68,7 +68,7 @@ async function served<Value>(
   mode: "static" | "dynamic",
   use: (client: Client) => Promise<Value>,
 ): Promise<Value> {
-  const serving = await arsenal.serveMcp({ mode, port: 0 });
+  const serving = await arsenal.serve({ mode, port: 0 });
   const client = new Client({ name: "tokens", version: "1.0.0" });
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(`${serving.url}/mcp`)));

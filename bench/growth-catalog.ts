@@ -39,17 +39,18 @@ if (given !== undefined) process.stdout.write(`${JSON.stringify(await measure(JS
 async function measure({ size, tier, vectors }: CatalogTask): Promise<CatalogAnswer> {
   const drafts = syntheticTools(size);
   const before = await memoryUsed();
-  await using arsenal = new ToolArsenal(
-    { telemetry: { enabled: false }, embedder: { tier, cache: false } },
-    tier === "tuned"
+  await using arsenal = new ToolArsenal({
+    telemetry: { enabled: false },
+    embedder: { tier, cache: false },
+    ...(tier === "tuned"
       ? {
           tiers: [
             { name: "static", embedder: staticEmbedder() },
             { name: "tuned", embedder: repeatedEmbedder(vectors) },
           ],
         }
-      : {},
-  );
+      : {}),
+  });
   const started = performance.now();
   await arsenal.addTools(drafts.map((tool) => ({ tool })));
   await arsenal.sync();

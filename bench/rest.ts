@@ -63,7 +63,7 @@ function createArsenal(): ToolArsenal {
 
 async function measured(): Promise<void> {
   const arsenal = createArsenal();
-  const gateway = await arsenal.serveMcp({ port: 0 });
+  const gateway = await arsenal.serve({ port: 0 });
   const run = (operation: Operation): Promise<unknown> =>
     operation === "search" ? arsenal.retrieve(BODIES.search) : arsenal.execute(BODIES.execute);
   const bytes = { search: JSON.stringify(await run("search")), execute: JSON.stringify(await run("execute")) };

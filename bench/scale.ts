@@ -20,6 +20,7 @@ import { shortRequests, syntheticTools } from "../src/cli/benchmark/synthetic-to
 import { table } from "../src/cli/terminal/style.ts";
 import type { ToolArsenalConfig, VectorStoreConfig } from "../src/config/config.ts";
 import { defineTool } from "../src/tool/define-tool.ts";
+import { divideOptions } from "../src/config/parts/arsenal-parts.ts";
 import { wireArsenal } from "../src/wire.ts";
 
 /** What a process has to do. */
@@ -129,7 +130,7 @@ async function runTask({ step, size, config }: Task): Promise<Partial<Row>> {
 
 /** Puts and embeds the tools page by page, as a registration does. */
 async function fill(size: number, config: ToolArsenalConfig): Promise<Partial<Row>> {
-  const { catalog, close } = wireArsenal(config, {});
+  const { catalog, close } = wireArsenal(divideOptions(config));
   const started = performance.now();
   for (let from = 0; from < size; from += PAGE)
     await catalog.upsert(syntheticTools(Math.min(PAGE, size - from), from).map(defineTool));

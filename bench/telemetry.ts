@@ -116,7 +116,7 @@ function arsenalFor(endpoint: string | undefined): ToolArsenal {
       : { type: "opentelemetry" as const, otlp: { endpoint }, history: { enabled: true } };
   const sinks = endpoint === undefined ? [] : [consoleSink({ level: "warn", format: "json", stream: nowhere() })];
   const security = { pins: "off", maxRequestsPerMinute: 1_000_000 } as const;
-  const arsenal = new ToolArsenal({ telemetry, security, embedder: { tier: "lexical" } }, { environment: {}, sinks });
+  const arsenal = new ToolArsenal({ telemetry, security, embedder: { tier: "lexical" }, environment: {}, sinks });
   const parameters = { type: "object", properties: { x: { type: "number" } }, required: ["x"] } as const;
   arsenal.register({ name: "double", description: "Doubles a number.", parameters }, ({ x }) => x * 2);
   return arsenal;
@@ -131,7 +131,7 @@ interface Caller {
 /** Through the gateway: an MCP request over HTTP each. */
 async function gateway(endpoint: string | undefined, client: Child): Promise<Caller> {
   const arsenal = arsenalFor(endpoint);
-  const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+  const served = await arsenal.serve({ port: 0, mode: "static" });
   return {
     run: (calls) => client.ask({ url: served.url, calls }),
     async close() {

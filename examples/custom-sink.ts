@@ -21,7 +21,7 @@ function callCounts(counts: Map<string, number>): Sink {
 for (const { run } of sinkContract(() => ({ adapter: callCounts(new Map()) }))) await run();
 
 const counts = new Map<string, number>();
-const arsenal = new ToolArsenal({}, { sinks: [callCounts(counts)] });
+const arsenal = new ToolArsenal({ sinks: [callCounts(counts)] });
 arsenal.register(
   { name: "roll_dice", description: "Rolls a die with six sides.", parameters: { type: "object" } },
   () => 4,

@@ -14,7 +14,7 @@ shop.register({ name: "refund", description: "Pays the money for an order back."
   order,
   paid: true,
 }));
-const { url = "", close } = await shop.serveMcp({ port: 0 }); // also an A2A agent
+const { url = "", close } = await shop.serve({ port: 0 }); // also an A2A agent
 
 // Yours: it uses the shop's arsenal as an agent, and finds its tools like your own.
 const arsenal = new ToolArsenal(quiet);

@@ -23,7 +23,7 @@ embedded.register({ name: "book_table", description: "Books a table in a restaur
 console.log("embedded:", await answer(embedded)); // prints: embedded: success, Sunny in Oslo (2 tools)
 
 // Remote: the tools run behind a gateway. Only the line that makes the arsenal is another one.
-const { url = "", close } = await embedded.serveMcp({ port: 0 });
+const { url = "", close } = await embedded.serve({ port: 0 });
 const remote = createClient({ url });
 console.log("remote:", await answer(remote)); // prints: remote: success, Sunny in Oslo (2 tools)
 

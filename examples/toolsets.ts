@@ -7,7 +7,7 @@ import { createToolset } from "../src/toolset/index.ts";
 const audit = memoryAudit();
 // A clock that stands still: the calls below are made within one minute, however slow the machine.
 const parts = { audit, clock: createManualClock(Date.now()) };
-const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, telemetry: { level: "error" } }, parts);
+const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, telemetry: { level: "error" }, ...parts });
 
 function register(id: string, tags: readonly string[], category = "write", capabilities: readonly Capability[] = []) {
   const [namespace, name = ""] = [id.slice(0, id.lastIndexOf(".")), id.split(".").at(-1)];

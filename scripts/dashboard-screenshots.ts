@@ -29,7 +29,7 @@ const identity = anyIdentity([
   jwtIdentity({ issuer: "https://login.example.com", signIn: { clientId: "toolarsenal" } }),
   apiKeys({ keys: [] }),
 ]);
-const guarded = await new ToolArsenal({ telemetry: { enabled: false } }).serveMcp({ port: 0, identity });
+const guarded = await new ToolArsenal({ telemetry: { enabled: false } }).serve({ port: 0, identity });
 const SIGN_IN: PageWithContent = {
   name: "sign-in",
   path: "",

@@ -107,7 +107,7 @@ describe("tools that change", () => {
   it("are indexed again only where something changed", async () => {
     const embedded: string[] = [];
     const embedder = createHashingEmbedder({ onEmbed: (texts) => embedded.push(...texts) });
-    await using arsenal = new ToolArsenal(quiet, { embedder });
+    await using arsenal = new ToolArsenal({ ...quiet, embedder });
     await arsenal.addTools([{ tool: look }, { tool: { ...look, name: "walk_about" } }]);
     expect(await arsenal.sync()).toBe(2);
     expect(embedded).toHaveLength(2);
@@ -147,7 +147,7 @@ describe("parts of one's own", () => {
   }));
 
   it("an embedder ranks, and is named as what ranked", async () => {
-    await using arsenal = new ToolArsenal(quiet, { embedder: createHashingEmbedder() });
+    await using arsenal = new ToolArsenal({ ...quiet, embedder: createHashingEmbedder() });
     await arsenal.addTools(tools);
     const result = await arsenal.retrieve({ context: { query: "send a letter to somebody" }, scoreThreshold: 0 });
     expect([result.tier, result.tools[0]?.tool.name]).toEqual(["hashing-256", "send_letter"]);
@@ -164,13 +164,23 @@ describe("parts of one's own", () => {
     return result.tools[0]?.tool.name;
   };
 
-  it("a reranker orders again where the query, or the configuration, asks for it", async () => {
-    await using asked = new ToolArsenal(quiet, { reranker: backwards });
+  it("a reranker orders again if the query, or the configuration, asks for it", async () => {
+    await using asked = new ToolArsenal({ ...quiet, reranker: backwards });
     await asked.addTools(tools);
     expect([await first(asked), await first(asked, true)]).toEqual(["send_email", "send_letter"]);
-    await using always = new ToolArsenal({ ...quiet, reranker: { enabled: true } }, { reranker: backwards });
+    await using always = new ToolArsenal({ ...quiet, reranker: { ...backwards, enabled: true } });
     await always.addTools(tools);
     expect([await first(always), await first(always, false)]).toEqual(["send_letter", "send_email"]);
+  });
+
+  it("parts that are objects of a class are not taken for settings", async () => {
+    class Backwards implements Reranker {
+      readonly model = "backwards";
+      rerank = backwards.rerank;
+    }
+    await using arsenal = new ToolArsenal({ ...quiet, reranker: new Backwards() });
+    await arsenal.addTools(tools);
+    expect(await first(arsenal, true)).toBe("send_letter");
   });
 });
 
@@ -214,7 +224,7 @@ describe("close", () => {
     const names: string[] = [];
     const { memoryEngine } = await import("./adapters/engines/memory.ts");
     const engine = { ...memoryEngine(), close: () => Promise.reject(new Error("stuck")) };
-    const arsenal = new ToolArsenal(quiet, { engine });
+    const arsenal = new ToolArsenal({ ...quiet, engine });
     arsenal.subscribe(({ name }) => names.push(name));
     await arsenal.addTool(look);
     await expect(arsenal.close()).rejects.toThrow("stuck");

@@ -4,17 +4,21 @@ import type { A2aAgentSettings, AddAgentOptions, McpUpstream, OpenApiSettings } 
 import type { AddServerOptions, McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import type { AnyDialect, AskedBy, DefinitionWriter, Llm, RetrieveToolsOptions } from "./arsenal-options.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
-import type { ToolArsenalConfig } from "./config/config.ts";
-import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
+import {
+  divideOptions,
+  resolvedOptions,
+  type ToolArsenalOptions,
+  type ToolArsenalParts,
+} from "./config/parts/arsenal-parts.ts";
 import type { BatchCall, ToolCall } from "./execute/call.ts";
 import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { ArsenalEvent, EventChoice } from "./observe/events.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
 import type { Source } from "./register/source.port.ts";
-import type { ToolQuery } from "./retrieve/query.ts";
+import type { RetrieveOptions, ToolQuery } from "./retrieve/query.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
-import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
+import type { ServedGateway, ServeOptions } from "./serve/serve-arsenal.ts";
 import type { ToolDraft } from "./tool/draft.ts";
 import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
@@ -37,15 +41,15 @@ import { wireArsenal } from "./wire.ts";
 export class ToolArsenal {
   readonly #wired: Wired;
 
-  /** Wires the arsenal. Nothing is connected before `start`, or the first method that needs it. */
-  constructor(config: ToolArsenalConfig = {}, parts: ToolArsenalParts = {}) {
-    this.#wired = wireArsenal(config, parts);
+  /** Wires the arsenal from its configuration and parts. Nothing is connected before `start`, or the first method that needs it. */
+  constructor(options: ToolArsenalOptions = {}) {
+    this.#wired = wireArsenal(divideOptions(options));
   }
 
   /** Builds and starts an arsenal from a YAML file and its modules. `parts.environment` fills `${NAME}`; it defaults to the process environment. */
   static async fromConfig(path: string, parts: ToolArsenalParts = {}): Promise<ToolArsenal> {
     const { bootFile } = await import("./config/parts/boot.ts");
-    return bootFile(path, parts.environment, (config) => new ToolArsenal(config, parts));
+    return bootFile(path, parts.environment, (config) => new ToolArsenal(resolvedOptions(config, parts)));
   }
 
   /** Connects the configured sources; slow servers don't delay it. Optional: methods that need a started arsenal start it. Safe to call twice. */
@@ -134,14 +138,19 @@ export class ToolArsenal {
     await this.#wired.upstreamsAttempted(options);
   }
 
-  /** Serves MCP clients: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. Omitted options come from `server`. */
-  async serveMcp(options: ServeMcpOptions = {}): Promise<ServedMcp> {
-    return this.#wired.open().serveMcp(this, options);
+  /** Serves the arsenal to MCP, REST and A2A clients, with the dashboard, on one port. Omitted options come from `server`. */
+  async serve(options: ServeOptions = {}): Promise<ServedGateway> {
+    return this.#wired.open().serve(this, options);
   }
 
-  /** Serves the same on the port of the agent, `a2a.a2aPort`: other agents find its card at `/.well-known/agent-card.json`. */
-  async serveA2a(options: ServeMcpOptions = {}): Promise<ServedMcp> {
-    return this.#wired.open().serveMcp(this, { port: this.#wired.config.a2a.a2aPort, ...options });
+  /** Serves MCP clients alone: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. */
+  async serveMcp(options: ServeOptions = {}): Promise<ServedGateway> {
+    return this.serve({ rest: false, a2a: false, ...options });
+  }
+
+  /** Serves other agents alone, on `a2a.a2aPort`. They find the card at `/.well-known/agent-card.json`. */
+  async serveA2a(options: ServeOptions = {}): Promise<ServedGateway> {
+    return this.serve({ mcp: false, rest: false, port: this.#wired.config.a2a.a2aPort, ...options });
   }
 
   /** Indexes pending registrations. Returns how many tools were new or changed. */
@@ -155,8 +164,10 @@ export class ToolArsenal {
   }
 
   /** Finds the tools that fit a request and its conversation, best first. */
-  async retrieve(query: ToolQuery): Promise<RetrievalResult> {
-    return (await this.#wired.ready()).retriever.retrieve(query);
+  async retrieve(query: string | ToolQuery, options: RetrieveOptions = {}): Promise<RetrievalResult> {
+    const { context, ...others } = options;
+    const asked = typeof query === "string" ? { ...others, context: { ...context, query } } : query;
+    return (await this.#wired.ready()).retriever.retrieve(asked);
   }
 
   /** Finds tools for a request in words and returns them as the dialect's API takes them: an array of the SDK's own tool type. */

@@ -8,7 +8,7 @@ export type {
   RetrieveToolsOptions,
 } from "./arsenal-options.ts";
 export type { ExportedTools, ExportOptions } from "./wire-registrations.ts";
-export type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
+export type { ToolArsenalOptions, ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 export type * from "./config/config.ts";
 
 export { ArsenalError, isArsenalError, type ErrorDetails, type ErrorIssue } from "./errors/arsenal-error.ts";
@@ -49,7 +49,7 @@ export type { BatchRegistration, RegisteredBatch } from "./register/register-bat
 export type { RegistrationLimits } from "./register/registration-limits.ts";
 
 export { INTENTS, type Intent, type IntentClassifier } from "./retrieve/query.ts";
-export type { ConversationContext, Message, RefuseMode, ToolQuery } from "./retrieve/query.ts";
+export type { ConversationContext, Message, RefuseMode, RetrieveOptions, ToolQuery } from "./retrieve/query.ts";
 export type { Reranker } from "./retrieve/reranker.port.ts";
 export type {
   ExplainedTool,
@@ -79,4 +79,4 @@ export type { ArsenalEvent, EventLevel, EventMap, EventName } from "./observe/ev
 
 export type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
 
-export type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
+export type { ServedGateway, ServeOptions } from "./serve/serve-arsenal.ts";

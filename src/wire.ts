@@ -4,9 +4,7 @@ import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
 import { createUpstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
 import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import { createCatalog } from "./catalog/catalog.ts";
-import type { ToolArsenalConfig } from "./config/config.ts";
 import { auditType } from "./config/load/chosen-adapters.ts";
-import { resolveConfig } from "./config/load/resolve-config.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
 import {
   configuredEngine,
@@ -14,8 +12,8 @@ import {
   configuredReranker,
   configuredSinks,
   configuredTiers,
+  type DividedOptions,
 } from "./config/parts/arsenal-parts.ts";
-import type { ToolArsenalParts } from "./config/parts/arsenal-parts.ts";
 import { configuredGuard, configuredToolsets } from "./config/parts/configured-guard.ts";
 import { createSurroundings } from "./config/parts/surroundings.ts";
 import type { ConfiguredExecutors } from "./config/parts/configured-executors.ts";
@@ -31,7 +29,7 @@ import { createRegistry } from "./register/registry.ts";
 import type { EnsembleSettings, Source } from "./register/source.port.ts";
 import type { EventFeed } from "./serve/event-feed.ts";
 import type { ServableArsenal } from "./serve/served-arsenal.ts";
-import type { ServedMcp, ServeMcpOptions } from "./serve/serve-mcp.ts";
+import type { ServedGateway, ServeOptions } from "./serve/serve-arsenal.ts";
 import { createToolsets } from "./toolset/toolsets.ts";
 import { fromAlias, isCutAlias, toAlias } from "./transcode/alias.ts";
 import type { Tool } from "./tool/tool.ts";
@@ -52,8 +50,7 @@ export type { ExportedTools, ExportOptions } from "./wire-registrations.ts";
 export type Wired = ReturnType<typeof wireArsenal>;
 
 /** Wires the stages of an arsenal, in the order data takes. Throws CONFIG_INVALID if the configuration is broken. */
-export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
-  const config = resolveConfig(given);
+export function wireArsenal({ config, parts }: DividedOptions) {
   const operator = localOperator();
 
   // observe
@@ -272,8 +269,8 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
       if (!isClosed()) await start();
       await upstreams.attempted(options);
     },
-    async serveMcp(arsenal: ServableArsenal, options: ServeMcpOptions): Promise<ServedMcp> {
-      const { serveMcp } = await import("./serve/serve-mcp.ts");
+    async serve(arsenal: ServableArsenal, options: ServeOptions): Promise<ServedGateway> {
+      const { serveArsenal } = await import("./serve/serve-arsenal.ts");
       const { withListening } = await import("./config/parts/configured-identity.ts");
       const listening = await withListening(options, config, { state: guard.state, egress, secrets });
       const dependencies = {
@@ -291,7 +288,7 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
       const administration = createAdministration({ ...stages, ...sources, ...own, flushHistory });
       const { state } = guard;
       const served = { config, redactor, emit, metrics: measured, dependencies, dialects, administration, state };
-      return serveMcp(arsenal, listening, { ...served, outside: { egress, secrets, emit } });
+      return serveArsenal(arsenal, listening, { ...served, outside: { egress, secrets, emit } });
     },
     /** Ends calls that wait, disconnects, lets writes under way end and releases everything, once. */
     close: (): Promise<void> => (closing ??= disconnect()),

@@ -19,7 +19,7 @@ function shop(
   parts: ToolArsenalParts = {},
   execution: ToolArsenalConfig["execution"] = {},
 ): { readonly arsenal: ToolArsenal; readonly ran: string[] } {
-  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, execution }, parts);
+  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, execution, ...parts });
   const ran: string[] = [];
   const order = { type: "object", properties: { order: { type: "string" } }, required: ["order"] } as const;
   const add = (name: string, description: string, handler: (order: string) => unknown): Tool =>

@@ -9,7 +9,7 @@ import type { ApprovalPage, Approvals, ListApprovalsOptions, PendingApproval } f
 import type { AcceptOptions, Pin } from "../guard/pins/pins.ts";
 import type { ArsenalEvent, EventLevel, EventName } from "../observe/events.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
-import type { ToolQuery } from "../retrieve/query.ts";
+import type { RetrieveOptions, ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolDraft } from "../tool/draft.ts";
 import type { Health, Tool, ToolSource } from "../tool/tool.ts";
@@ -29,9 +29,12 @@ export type RemoteBatch = Omit<BatchCall, "calls"> & {
 /** A search that can be sent to a gateway. */
 export type RemoteQuery = Omit<ToolQuery, "principal">;
 
+/** The options of a search in words that can be sent to a gateway. */
+export type RemoteRetrieveOptions = Omit<RetrieveOptions, "principal">;
+
 /** The options of `retrieveTools` that can be sent to a gateway. A dialect that only writes definitions runs in the client. */
-export type RemoteRetrieveToolsOptions<Given = DialectName | DefinitionWriter> = Omit<RemoteQuery, "context"> &
-  Omit<DefinitionOptions<Given>, "client"> & { readonly context?: Omit<ToolQuery["context"], "query"> };
+export type RemoteRetrieveToolsOptions<Given = DialectName | DefinitionWriter> = RemoteRetrieveOptions &
+  Omit<DefinitionOptions<Given>, "client">;
 
 /** Which tools are listed. */
 export interface RemoteListOptions {
@@ -79,7 +82,7 @@ export interface Arsenal {
   /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   /** Finds the tools that fit a request and its conversation, best first. */
-  retrieve(query: RemoteQuery): Promise<RetrievalResult>;
+  retrieve(query: string | RemoteQuery, options?: RemoteRetrieveOptions): Promise<RetrievalResult>;
   /** Finds tools for a request in words and returns them as the dialect's API takes them. */
   retrieveTools<Name extends DialectName = "openai">(
     query: string,

@@ -104,6 +104,7 @@ describe("a client", () => {
     register: (client) => (client as unknown as { register(): void }).register(),
     addEnsemble: (client) => (client as unknown as { addEnsemble(): void }).addEnsemble(),
     serveMcp: (client) => (client as unknown as { serveMcp(): void }).serveMcp(),
+    serve: (client) => (client as unknown as { serve(): void }).serve(),
     "addTool with a handler": (client) => (client.addTool as (...given: unknown[]) => unknown)({}, () => 1),
     "addTools with a handler": (client) => client.addTools([{ tool: {}, handler: () => 1 } as never]),
     "importTools of tools that run": (client) => client.importTools("ai-sdk", [{ execute: () => 1 }]),

@@ -22,6 +22,7 @@ const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
     "Register functions in the process of the gateway, or serve them with MCP and add that server with addMcpServer.",
   addEnsemble: "Add the source in the process of the gateway, or use addMcpServer or addOpenApi.",
   addDialect: "Add the dialect in the process of the gateway, or pass an object with fromCanonical to retrieveTools.",
+  serve: "Give clients the address of the gateway: it serves them already.",
   serveMcp: "Give MCP clients the address of the gateway: it serves them at /mcp.",
   serveA2a: "Give agents the address of the gateway: it serves them at /a2a.",
 };
@@ -108,7 +109,9 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     removeEnsemble: (name) => removed(http.json({ method: "DELETE", path: `/ensembles/${encodeURIComponent(name)}` })),
     sync: async ({ signal } = {}) => (await post<{ readonly synced: number }>("/sync", undefined, { signal })).synced,
 
-    retrieve: async ({ signal, ...query }) => {
+    retrieve: async (given, { context, ...options } = {}) => {
+      const asked = typeof given === "string" ? { ...options, context: { ...context, query: given } } : given;
+      const { signal, ...query } = asked;
       refusePrincipal(query);
       return post<RetrievalResult>("/search", query, { ...QUERY, signal });
     },

@@ -73,7 +73,7 @@ describe("execute", () => {
             yield* Effect.flip(tools.getTool("secret", { agentId: "agent-1" })),
           ];
         }),
-        { arsenal: new ToolArsenal(QUIET, { policy }), identity: service },
+        { arsenal: new ToolArsenal({ ...QUIET, policy }), identity: service },
       );
       const missing = { _tag: "ToolNotFoundError", availableTools: ["web-search"] };
       expect(errors).toMatchObject([missing, missing, missing, missing]);
@@ -173,7 +173,7 @@ describe("execute", () => {
         yield* Effect.promise(() => clock.advance(5000));
         return [yield* Fiber.join(fiber), yield* Deferred.await(ended)] as const;
       }),
-      { arsenal: new ToolArsenal(QUIET, { clock }) },
+      { arsenal: new ToolArsenal({ ...QUIET, clock }) },
     );
     expect(error).toMatchObject({ _tag: "ToolTimeoutError", toolName: "web-search", timeoutMs: 5000 });
     expect(interrupted).toBe("interrupted");

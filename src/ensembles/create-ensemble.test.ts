@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { ToolArsenal } from "../arsenal.ts";
+import { ToolArsenal, type ToolArsenalOptions } from "../index.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { createManualClock } from "../testing/manual-clock.ts";
 import { type Context, createEnsemble, createInvoker } from "./create-ensemble.ts";
@@ -10,8 +10,8 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-function createArsenal(...[config, parts]: ConstructorParameters<typeof ToolArsenal>): ToolArsenal {
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config }, parts);
+function createArsenal(options?: ToolArsenalOptions): ToolArsenal {
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...options });
   ends.push(() => arsenal.close());
   return arsenal;
 }
@@ -190,7 +190,7 @@ describe("the defaults of an ensemble", () => {
 
   it("say how many seconds a call may take and how many run at once", async () => {
     const clock = createManualClock();
-    const arsenal = createArsenal({}, { clock });
+    const arsenal = createArsenal({ clock });
     let runs = 0;
     const started = Promise.withResolvers<void>();
     const wait = createInvoker({

@@ -14,7 +14,7 @@ const waiting = Promise.withResolvers<void>();
 
 /** An ensemble with a tool for each way to fail. */
 async function connected(config: ToolArsenalConfig = {}): Promise<Ensemble> {
-  arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config }, { clock });
+  arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config, clock });
   const invocables: Readonly<Record<string, () => unknown>> = {
     check_number: () => "checked",
     break_down: () => Promise.reject(new Error("disk full")),

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { answeredIds, ANSWERS } from "../../test/transcode/sample-answers.ts";
 import { type DialectMessages, DIALECT_NAMES } from "../adapters/dialects/built-in.ts";
 import { anthropicDialect } from "../adapters/dialects/index.ts";
-import { ToolArsenal } from "../arsenal.ts";
+import { ToolArsenal, type ToolArsenalOptions } from "../index.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
 import { localOperator } from "../guard/principal.ts";
@@ -17,8 +17,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-function createArsenal(...[config, parts]: ConstructorParameters<typeof ToolArsenal>): ToolArsenal {
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config }, parts);
+function createArsenal(options?: ToolArsenalOptions): ToolArsenal {
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...options });
   closing.push(() => arsenal.close());
   return arsenal;
 }

@@ -109,6 +109,12 @@ export interface ToolQuery {
   readonly signal?: AbortSignal;
 }
 
+/** The options of a request that is given in words: any part of a query but the words. */
+export interface RetrieveOptions extends Omit<ToolQuery, "context"> {
+  /** The conversation that the request stands in. */
+  readonly context?: Omit<ConversationContext, "query">;
+}
+
 /** Returns the text of a message, or of its parts, up to the length that is read. Calls and images have no text. */
 export function messageText({ content }: Message): string {
   if (typeof content === "string") return content.slice(0, MAX_MESSAGE_LENGTH);

@@ -6,18 +6,18 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startLegacyServer } from "../../test/mcp/upstream-server.ts";
 import { bearerToken } from "../adapters/identity/bearer-token.ts";
 import { ToolArsenal } from "../arsenal.ts";
-import type { ServeMcpOptions } from "./serve-mcp.ts";
+import type { ServeOptions } from "./serve-arsenal.ts";
 import { homePage } from "./home.ts";
 
 const PATHS = ["/mcp", "/mcp/upstreams/", "/sse", "/api/v1/approvals", "/healthz", "/readyz"];
 
-async function serve(options: ServeMcpOptions = {}): Promise<{ readonly url: string; readonly arsenal: ToolArsenal }> {
+async function serve(options: ServeOptions = {}): Promise<{ readonly url: string; readonly arsenal: ToolArsenal }> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false }, security: { deny: ["files.echo"] } });
   onTestFinished(() => arsenal.close());
   const server = await startLegacyServer();
   onTestFinished(() => server.close());
   await arsenal.addMcpServer({ name: "files", transport: { kind: "http", url: server.url } });
-  const served = await arsenal.serveMcp({ port: 0, ...options });
+  const served = await arsenal.serve({ port: 0, ...options });
   onTestFinished(() => served.close());
   return { url: served.url ?? "", arsenal };
 }

@@ -2,7 +2,7 @@ import { fixable } from "../errors/arsenal-error.ts";
 import { answerWithProblem, requestIdOf, toProblem } from "./http/problem.ts";
 import { createIntake } from "./http/intake.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http/http-server.ts";
-import type { ServedMcp } from "./serve-mcp.ts";
+import type { ServedGateway } from "./serve-arsenal.ts";
 import type { CreateSurface, Route, Serving, Surface, SurfaceContext } from "./surface.ts";
 import { retryAfter, shuttingDown, type Work } from "./work.ts";
 
@@ -15,7 +15,7 @@ export interface HostOptions extends Omit<HttpServerOptions, "routes" | "seal"> 
   readonly ports?: Readonly<Record<string, number>>;
 }
 
-export type Host = Required<Omit<ServedMcp, "metricsUrl">>;
+export type Host = Required<Omit<ServedGateway, "metricsUrl">>;
 
 /** Mounts surfaces on one HTTP server. Each request is checked and authenticated before its surface gets it. */
 export async function openHost(

@@ -19,7 +19,7 @@ function register(arsenal: ToolArsenal, ...tools: readonly Partial<(typeof TOOLS
 }
 
 function arsenalOf(tools: readonly (typeof TOOLS)[number][] = TOOLS): ToolArsenal {
-  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" } }, { clock: createManualClock(1_000) });
+  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, clock: createManualClock(1_000) });
   register(arsenal, ...tools);
   return arsenal;
 }
@@ -77,7 +77,7 @@ describe("the toolset builder", () => {
 
   it("keeps what is said about a toolset, with the times of its first and last build [003-toolset-metadata]", async () => {
     const clock = createManualClock(1_000);
-    await using arsenal = new ToolArsenal({ embedder: { tier: "lexical" } }, { clock });
+    await using arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, clock });
     register(arsenal, ...TOOLS);
     const draft = createToolset("devops-tools").fromCatalog(arsenal).taggedAs("internal").ownedBy("platform-team");
     await draft.withDescription("For the platform team.").build();
@@ -230,10 +230,10 @@ describe("a toolset that cannot be built", () => {
     await expect(audited.fromCatalog(arsenal).build()).rejects.toEqual(
       invalid(
         "policy.auditLog",
-        'Toolset "devops": policy.auditLog is true, and the arsenal has no audit log. Set audit.file or audit.type in the configuration, or pass one: new ToolArsenal(config, { audit }).',
+        'Toolset "devops": policy.auditLog is true, and the arsenal has no audit log. Set audit.file or audit.type in the configuration, or pass one: new ToolArsenal({ ...config, audit }).',
       ),
     );
-    await using recording = new ToolArsenal({}, { audit: memoryAudit() });
+    await using recording = new ToolArsenal({ audit: memoryAudit() });
     expect((await audited.fromCatalog(recording).build()).policy).toEqual({ auditLog: true });
   });
 });

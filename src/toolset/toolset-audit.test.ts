@@ -13,7 +13,7 @@ import { createToolset } from "./builder.ts";
 
 async function audited(audit: AuditLog): Promise<{ readonly arsenal: ToolArsenal; readonly runs: string[] }> {
   const runs: string[] = [];
-  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" } }, { audit });
+  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, audit });
   for (const name of ["get_invoice", "delete_invoice"])
     arsenal.register({ name, namespace: "billing", description: `Will ${name} for a customer.` }, () => {
       runs.push(name);
@@ -107,7 +107,7 @@ describe("the rate of a toolset", () => {
     const policy = { rateLimit: { requestsPerMinute: 2 } };
     const toolsets = [{ name: "slow", include: { namespaces: ["billing"] }, policy }];
     const start = (): ToolArsenal => {
-      const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, state: { file }, toolsets }, { clock });
+      const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, state: { file }, toolsets, clock });
       arsenal.register({ name: "ping", namespace: "billing", description: "Answers when it is called." }, () => "pong");
       return arsenal;
     };

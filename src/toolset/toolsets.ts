@@ -54,7 +54,8 @@ export function createToolsets(options: {
     const problem = toolsetProblem(given);
     if (problem !== undefined) refuseToolset(name, problem);
     if (given.policy.auditLog === true && !recordsCalls) {
-      const fix = "Set audit.file or audit.type in the configuration, or pass one: new ToolArsenal(config, { audit }).";
+      const fix =
+        "Set audit.file or audit.type in the configuration, or pass one: new ToolArsenal({ ...config, audit }).";
       const message = "is true, and the arsenal has no audit log";
       refuseToolset(name, { field: "policy.auditLog", value: true, message, fix });
     }

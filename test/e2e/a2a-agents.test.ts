@@ -89,17 +89,15 @@ describe("the agents of a configuration", () => {
     const at = ({ port }: AddressInfo): string => `http://127.0.0.1:${port}`;
     const clock = createManualClock(Date.now());
     const arsenal = cleanUp.use(
-      new ToolArsenal(
-        {
-          a2a: {
-            agents: [
-              { name: "silent", url: at(silent.address() as AddressInfo) },
-              { name: "weather", url: at(front.address() as AddressInfo), refreshS: 0 },
-            ],
-          },
+      new ToolArsenal({
+        a2a: {
+          agents: [
+            { name: "silent", url: at(silent.address() as AddressInfo) },
+            { name: "weather", url: at(front.address() as AddressInfo), refreshS: 0 },
+          ],
         },
-        { clock },
-      ),
+        clock,
+      }),
     );
     const failed = next(arsenal, "ensemble-failed");
     await arsenal.start();
@@ -141,7 +139,7 @@ describe("the card of an agent", () => {
   ])("must be accepted again if it changes %s", async (_what, change) => {
     const agent = cleanUp.use(await startTestAgent());
     const clock = createManualClock(Date.now());
-    const arsenal = cleanUp.use(new ToolArsenal({}, { clock }));
+    const arsenal = cleanUp.use(new ToolArsenal({ clock }));
     await arsenal.addA2aAgent({ name: "weather", url: agent.url });
     const forecast = { toolName: "a2a_weather_forecast", arguments: { message: "hello" } };
     expect(await arsenal.execute(forecast)).toMatchObject({ status: "success" });

@@ -71,7 +71,7 @@ describe("a gateway before a server that acts and then no longer knows the sessi
     { plane: "/mcp/upstreams/bank", name: "pay", era: "auto" },
   ] as const)("sends a call at $plane of a client ($era) once", async ({ plane, name, era }) => {
     const { arsenal, server } = await setUp(TRANSPORTS[0]);
-    const gateway = await arsenal.serveMcp({ port: 0, mode: "static" });
+    const gateway = await arsenal.serve({ port: 0, mode: "static" });
     closing.push(gateway.close);
     const client = new Client({ name: "caller", version: "1.0.0" }, { versionNegotiation: { mode: era } });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}${plane}`)));

@@ -71,7 +71,7 @@ describe("names for models", () => {
   it("are suggested to clients of the gateway too", async () => {
     await using arsenal = new ToolArsenal(quiet);
     await arsenal.addTool({ ...look, namespace: "files", name: "read_text_file" });
-    const served = await arsenal.serveMcp({ port: 0, mode: "dynamic" });
+    const served = await arsenal.serve({ port: 0, mode: "dynamic" });
     const client = new Client({ name: "agent", version: "1.0.0" });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
     const answer = await client.callTool({

@@ -40,7 +40,7 @@ async function start(selfApproval: "local" | "never" = "local"): Promise<string>
     security: { requireConfirmation: ["pay", "pay_somebody"], selfApproval },
   });
   await arsenal.addMcpServer({ name: "pay", transport: { kind: "http", url: upstream.url } });
-  const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+  const served = await arsenal.serve({ port: 0, mode: "static" });
   closers.push(
     () => arsenal.close(),
     () => served.close(),

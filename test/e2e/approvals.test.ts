@@ -75,7 +75,7 @@ async function start(mode: "static" | "dynamic" = "static", config: ToolArsenalC
     security: { requireConfirmation: ["pay"], ...config.security },
   });
   await arsenal.addMcpServer({ name: "pay", transport: { kind: "http", url: upstream.url } });
-  const served = await arsenal.serveMcp({ port: 0, mode, identity });
+  const served = await arsenal.serve({ port: 0, mode, identity });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
     (closing ??= (async () => {
@@ -281,13 +281,11 @@ describe("a webhook", () => {
 
   it("has a secret that the configuration need not hold", async () => {
     const { url: hook, told } = await receiver();
-    const arsenal = new ToolArsenal(
-      {
-        telemetry: { enabled: false },
-        security: { approvalWebhook: { url: hook, secret: "env:HOOK_SECRET" } },
-      },
-      { environment: { HOOK_SECRET: SECRET } },
-    );
+    const arsenal = new ToolArsenal({
+      telemetry: { enabled: false },
+      security: { approvalWebhook: { url: hook, secret: "env:HOOK_SECRET" } },
+      environment: { HOOK_SECRET: SECRET },
+    });
     closers.push(() => arsenal.close());
     await arsenal.addTool(
       { name: "delete_all", description: "Deletes everything there is.", parameters: { type: "object" } },

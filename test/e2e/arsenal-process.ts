@@ -98,7 +98,7 @@ async function main(given: { readonly config: ToolArsenalConfig; readonly mcpUrl
   const say = (said: Said): void => void process.send?.(said);
   let ahead = 0;
   const clock = { now: () => systemClock.now() + ahead, after: systemClock.after };
-  const arsenal = new ToolArsenal(given.config, { clock });
+  const arsenal = new ToolArsenal({ ...given.config, clock });
   const holding = new Map<number, () => void>();
   let held = 0;
   let broken = true;

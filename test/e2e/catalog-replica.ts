@@ -9,7 +9,7 @@ import { createHashingEmbedder } from "../../src/testing/hashing-embedder.ts";
 const [given = "", count = ""] = process.argv.slice(2);
 const embedded: string[] = [];
 const embedder = createHashingEmbedder({ dimension: 16, onEmbed: (texts) => void embedded.push(...texts) });
-const arsenal = new ToolArsenal(JSON.parse(given) as ToolArsenalConfig, { embedder });
+const arsenal = new ToolArsenal({ ...(JSON.parse(given) as ToolArsenalConfig), embedder });
 await arsenal.listTools();
 process.stdout.write("ready\n");
 await once(process.stdin, "data");

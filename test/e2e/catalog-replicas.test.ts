@@ -29,7 +29,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 function replica(folder: string): { arsenal: ToolArsenal; end: () => Promise<void> } {
   const state = sqliteState({ file: `${folder}-state.sqlite` });
   const engine = sqliteEngine({ file: `${folder}-catalog.sqlite` });
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "static" } }, { state, engine });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "static" }, state, engine });
   return { arsenal, end: () => arsenal.close().then(() => state.close()) };
 }
 
@@ -127,7 +127,7 @@ describe("arsenals that share a catalog", () => {
 
   it("tell the MCP clients of all of them that the list changed", async () => {
     const { a, b, end } = await twoReplicas();
-    const served = await b.serveMcp({ port: 0, mode: "static" });
+    const served = await b.serve({ port: 0, mode: "static" });
     const client = new Client({ name: "watcher", version: "1.0.0" });
     const { promise: changed, resolve } = Promise.withResolvers<void>();
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 async function served(arsenal = new ToolArsenal({ telemetry: { enabled: false } })) {
-  const gateway = await arsenal.serveMcp({ port: 0, mode: "static" });
+  const gateway = await arsenal.serve({ port: 0, mode: "static" });
   closers.push(() => arsenal.close(), gateway.close);
   return { arsenal, gateway, url: gateway.url ?? "" };
 }

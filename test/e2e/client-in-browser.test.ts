@@ -94,7 +94,7 @@ describe.skipIf(program === undefined)("a web page with toolarsenal/client", () 
   async function open(allowed: boolean) {
     const site = await servePage();
     const callers = { "Bearer operator": localOperator({ id: "operator" }), "Bearer guest": guest };
-    const served = await arsenal.serveMcp({
+    const served = await arsenal.serve({
       port: 0,
       allowedOrigins: allowed ? [site.origin] : ["http://127.0.0.1:9"],
       identity: {

@@ -26,10 +26,11 @@ async function startArsenal(
 ): Promise<ToolArsenal> {
   const upstream = await listenAs(upstreamEra, () => buildEchoing(CREDENTIAL));
   close.push(() => upstream.close());
-  const arsenal = new ToolArsenal(
-    { telemetry: { enabled: false }, security: { scan: { results: "off" } } },
-    { environment: { UPSTREAM_TOKEN: CREDENTIAL } },
-  );
+  const arsenal = new ToolArsenal({
+    telemetry: { enabled: false },
+    security: { scan: { results: "off" } },
+    environment: { UPSTREAM_TOKEN: CREDENTIAL },
+  });
   close.push(() => arsenal.close());
   await arsenal.addMcpServer({ name: "box", transport: where(upstream.url) });
   return arsenal;
@@ -66,7 +67,7 @@ function overHttp(era: Surface["era"], path: string, prefix: string): Surface {
     era,
     prefix,
     async connect(arsenal, received) {
-      const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+      const served = await arsenal.serve({ port: 0, mode: "static" });
       close.push(() => served.close());
       const url = new URL(`${served.url}${path}`);
       const options = { fetch: recordingFetch(received) };
@@ -80,7 +81,7 @@ const OVER_STDIO: Surface = {
   prefix: "box-",
   async connect(arsenal, received) {
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const served = await arsenal.serveMcp({ transport: "stdio", mode: "static", input, output });
+    const served = await arsenal.serve({ transport: "stdio", mode: "static", input, output });
     close.push(() => served.close());
     let rest = "";
     const transport: Transport = {
@@ -203,11 +204,11 @@ describe("a server that ends at once, and repeats its credential in its last wor
     const program = "process.stderr.write(`no ${process.env.KEY}, ${btoa(process.env.KEY)}\\n`, () => process.exit(1))";
     const env = { KEY: "env:UPSTREAM_TOKEN" };
     const transport = { kind: "stdio", command: process.execPath, args: ["-e", program], env } as const;
-    const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { environment: { UPSTREAM_TOKEN: CREDENTIAL } });
+    const arsenal = new ToolArsenal({ telemetry: { enabled: false }, environment: { UPSTREAM_TOKEN: CREDENTIAL } });
     close.push(() => arsenal.close());
     await arsenal.addMcpServer({ name: "box", transport }, { patient: true });
     await arsenal.upstreamsAttempted();
-    const gateway = await arsenal.serveMcp({ port: 0 });
+    const gateway = await arsenal.serve({ port: 0 });
     close.push(() => gateway.close());
     const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } };
     const answers = await Promise.all([

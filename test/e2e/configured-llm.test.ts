@@ -58,7 +58,7 @@ describe("llm in a configuration", () => {
   });
 
   it("reports a missing key by the name of its variable", async () => {
-    await using arsenal = new ToolArsenal({ llm: { type: "gemini", model: "gemini-3" } }, { environment: {} });
+    await using arsenal = new ToolArsenal({ llm: { type: "gemini", model: "gemini-3" }, environment: {} });
     await expect(arsenal.llm?.next(QUESTION)).rejects.toThrow(/GEMINI_API_KEY/);
   });
 

@@ -25,7 +25,7 @@ const others = {
 
 describe("the same tool on two servers", () => {
   async function ids(limit: number, config = {}, parts: ToolArsenalParts = {}): Promise<readonly string[]> {
-    await using arsenal = new ToolArsenal({ ...quiet, ...config }, parts);
+    await using arsenal = new ToolArsenal({ ...quiet, ...config, ...parts });
     await arsenal.addEnsemble(server("@alice/skies-mcp-server", weather));
     await arsenal.addEnsemble(server("@bob/Heavens MCP", weather));
     await arsenal.addEnsemble(server("misc", others));

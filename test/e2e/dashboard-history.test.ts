@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createKeyText, hashOfKey } from "../../src/adapters/identity/api-keys/key-file.ts";
 import { apiKeys } from "../../src/adapters/identity/index.ts";
 import { localOperator, type ToolArsenal, type ToolArsenalConfig } from "../../src/index.ts";
-import type { ServeMcpOptions } from "../../src/serve/serve-mcp.ts";
+import type { ServeOptions } from "../../src/serve/serve-arsenal.ts";
 import { openGateway } from "../serve/rest-gateway.ts";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
 import { barriers, visit } from "./dashboard/visit.ts";
@@ -12,7 +12,7 @@ describeInBrowser("what the dashboard shows of the past", (browser) => {
   /** A gateway with a history, and a way to open its pages. When the test ends, none may have complained. */
   async function open(
     telemetry: ToolArsenalConfig["telemetry"] = {},
-    options: ServeMcpOptions = {},
+    options: ServeOptions = {},
   ): Promise<{
     readonly arsenal: ToolArsenal;
     see(path: string): Promise<Page>;

@@ -7,7 +7,7 @@ let arsenal: ToolArsenal;
 let url: string;
 beforeAll(async () => {
   arsenal = await createDemoArsenal();
-  ({ url = "" } = await arsenal.serveMcp({ port: 0 }));
+  ({ url = "" } = await arsenal.serve({ port: 0 }));
 });
 afterAll(() => arsenal.close());
 

@@ -8,7 +8,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterEach, describe, expect, it } from "vitest";
 import { memoryAudit, type MemoryAudit } from "../../src/adapters/audit/memory.ts";
 import { ToolArsenal } from "../../src/index.ts";
-import type { ServedMcp, ServeMcpOptions } from "../../src/serve/serve-mcp.ts";
+import type { ServedGateway, ServeOptions } from "../../src/serve/serve-arsenal.ts";
 import { startLegacyServer, startModernServer, type UpstreamServer } from "../mcp/upstream-server.ts";
 import { gatewayCommand, startGateway } from "./gateway-process.ts";
 
@@ -30,16 +30,16 @@ async function letGo({ events }: UpstreamServer): Promise<void> {
 
 async function setUp(
   start: () => Promise<UpstreamServer>,
-  options: ServeMcpOptions,
-): Promise<{ readonly server: UpstreamServer; readonly gateway: ServedMcp; readonly audit: MemoryAudit }> {
+  options: ServeOptions,
+): Promise<{ readonly server: UpstreamServer; readonly gateway: ServedGateway; readonly audit: MemoryAudit }> {
   const server = await start();
   closing.push(() => server.close());
   const audit = memoryAudit();
   const toolsets = [{ name: "echoes", include: { tools: ["sample.echo"] } }];
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, toolsets }, { audit });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, toolsets, audit });
   closing.push(() => arsenal.close());
   await arsenal.addMcpServer({ name: "sample", transport: { kind: "http", url: server.url } });
-  const gateway = await arsenal.serveMcp({ port: 0, mode: "static", ...options });
+  const gateway = await arsenal.serve({ port: 0, mode: "static", ...options });
   closing.push(() => gateway.close());
   return { server, gateway, audit };
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../src/index.ts";
-import type { ServedMcp } from "../../src/serve/serve-mcp.ts";
+import type { ServedGateway } from "../../src/serve/serve-arsenal.ts";
 import { startEraServer, type EraServer } from "./era-server.ts";
 
 const ERAS = ["legacy", "modern"] as const;
@@ -17,7 +17,7 @@ const PLANES = [
 describe("a client of one era and a server of one era", () => {
   const servers = new Map<Era, EraServer>();
   let arsenal: ToolArsenal;
-  let gateway: ServedMcp;
+  let gateway: ServedGateway;
 
   beforeAll(async () => {
     arsenal = new ToolArsenal({
@@ -30,7 +30,7 @@ describe("a client of one era and a server of one era", () => {
       servers.set(era, server);
       await arsenal.addMcpServer({ name: era, transport: { kind: "http", url: server.url }, maxConnections: 64 });
     }
-    gateway = await arsenal.serveMcp({ port: 0, mode: "static" });
+    gateway = await arsenal.serve({ port: 0, mode: "static" });
   });
 
   afterAll(async () => {

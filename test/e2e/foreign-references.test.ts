@@ -37,7 +37,7 @@ it.each([
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
   close.push(() => arsenal.close());
   await arsenal.addMcpServer({ name: "box", transport: { kind: "http", url: upstream.url } });
-  const gateway = await arsenal.serveMcp({ port: 0, mode: "static" });
+  const gateway = await arsenal.serve({ port: 0, mode: "static" });
   close.push(() => gateway.close());
   const client = new Client({ name: "test", version: "1" });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}${path}`)));

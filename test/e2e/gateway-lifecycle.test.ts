@@ -21,7 +21,7 @@ describe.skipIf(process.platform !== "linux")("a gateway that is started and sto
         name: "tiny",
         transport: { kind: "stdio", command: process.execPath, args: [TINY], env: { [name]: value } },
       });
-      const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+      const served = await arsenal.serve({ port: 0, mode: "static" });
       const client = new Client({ name: "lifecycle", version: "1.0.0" });
       await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)));
       const { tools } = await client.listTools();

@@ -154,10 +154,10 @@ async function askForAll(
   { config, parts }: Partial<Way>,
   { path, era, tool, uri }: (typeof CASES)[number],
 ): Promise<Json> {
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config }, parts);
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config, ...parts });
   closing.push(() => arsenal.close());
   await arsenal.addMcpServer({ name: "raw", transport: { kind: "http", url: await startServer() } });
-  const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+  const served = await arsenal.serve({ port: 0, mode: "static" });
   closing.push(() => served.close());
   const send = await connect(`${served.url}${path}`, era);
   const answers: Json = {};

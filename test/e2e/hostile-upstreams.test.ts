@@ -32,7 +32,7 @@ async function setUp(hostilities: readonly Hostility[] = HOSTILITIES): Promise<{
     await arsenal.addMcpServer({ name, transport, maxTools: 200, timeoutMs: 300_000 }, { patient: true });
   }
   await arsenal.upstreamsAttempted();
-  const gateway = await arsenal.serveMcp({ port: 0, mode: "static", drainMs: 0 });
+  const gateway = await arsenal.serve({ port: 0, mode: "static", drainMs: 0 });
   closing.push(gateway.close);
   return { arsenal, url: `${gateway.url}/mcp`, rejected, servers };
 }

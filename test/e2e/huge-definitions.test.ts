@@ -80,7 +80,7 @@ describe("a tool that an MCP server defines with", () => {
         message: expect.stringContaining(`Its definition ${reason}.`),
       });
 
-      const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+      const served = await arsenal.serve({ port: 0, mode: "static" });
       closers.push(() => served.close());
       for (const path of ["/mcp", "/mcp/upstreams/outside"]) {
         const client = new Client({ name: "client", version: "1.0.0" });

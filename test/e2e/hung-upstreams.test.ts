@@ -24,7 +24,7 @@ async function setUp(): Promise<{ readonly url: string; readonly servers: readon
   await Promise.all(
     servers.map(({ url }, index) => arsenal.addMcpServer({ name: `s${index}`, transport: { kind: "http", url } })),
   );
-  const gateway = await arsenal.serveMcp({ port: 0, mode: "static", drainMs: 0 });
+  const gateway = await arsenal.serve({ port: 0, mode: "static", drainMs: 0 });
   closing.push(gateway.close);
   return { url: `${gateway.url}/mcp`, servers };
 }

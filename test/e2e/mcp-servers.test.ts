@@ -121,7 +121,7 @@ describe("an MCP server in an arsenal", () => {
       ["absent", "failed"],
     ]);
     expect(server.requests[0]?.headers.authorization).toBe("Bearer t0ken");
-    const gateway = await arsenal.serveMcp({ port: 0 });
+    const gateway = await arsenal.serve({ port: 0 });
     endings.push(() => gateway.close());
     const ready = await fetch(`${gateway.url}/readyz`);
     expect(await ready.json()).toEqual({ upstreams: { sample: "connected", absent: "failed" } });

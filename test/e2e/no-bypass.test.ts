@@ -118,7 +118,7 @@ describe("every way into the program", () => {
       ...signing,
       authenticate: async () => undefined,
     };
-    const gateway = await arsenal.serveMcp({ port: 0, identity });
+    const gateway = await arsenal.serve({ port: 0, identity });
     const { error } = (await (await fetch(`${gateway.url}/nothing`)).json()) as { error: { message: string } };
     await gateway.close();
     const [, paths = ""] = /Paths: (.+)\.$/.exec(error.message) ?? [];

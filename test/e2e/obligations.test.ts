@@ -90,9 +90,9 @@ const POLICY = {
 
 async function startGateway(mode: "static" | "dynamic"): Promise<{ readonly url: string; readonly calls: string[] }> {
   const bank = await startBank();
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy: rulesPolicy(POLICY) });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, policy: rulesPolicy(POLICY) });
   await arsenal.addMcpServer({ name: "bank", transport: { kind: "http", url: bank.url } });
-  const served = await arsenal.serveMcp({ port: 0, mode });
+  const served = await arsenal.serve({ port: 0, mode });
   closing.push(
     () => arsenal.close(),
     () => served.close(),
@@ -163,7 +163,7 @@ describe("domains that a rule allows", () => {
     const statusUnder = async (egress: readonly string[]): Promise<unknown> => {
       const rule = { id: "near", effect: "allow", namespaces: ["pets"], obligations: { egress } } as const;
       const policy = rulesPolicy({ version: 1, rules: [rule] });
-      await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
+      await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, policy });
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       await arsenal.addOpenApi({ name: "pets", document, server: url });
       return (await arsenal.execute({ toolName: "pets.list_pets" })).status;
@@ -182,7 +182,7 @@ describe("domains that a rule allows", () => {
       obligations: { egress: ["example.com"] },
     } as const;
     const policy = rulesPolicy({ version: 1, rules: [rule] });
-    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, policy });
     await arsenal.addMcpServer({ name: "bank", transport: { kind: "http", url } });
     expect((await arsenal.execute({ toolName: "bank.harmless" })).status).toBe("permission_denied");
     expect(calls).toEqual([]);
@@ -191,7 +191,7 @@ describe("domains that a rule allows", () => {
   it("keep a function, whose reach nobody can bound, from running", async () => {
     const rule = { id: "near", effect: "allow", tools: ["*"], obligations: { egress: ["api.example.com"] } } as const;
     const policy = rulesPolicy({ version: 1, rules: [rule] });
-    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, policy });
     let runs = 0;
     const parameters = { type: "object", properties: {} } as const;
     arsenal.register({ name: "crawl", description: "Crawls the web for pages.", parameters }, () => runs++);

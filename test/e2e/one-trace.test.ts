@@ -69,17 +69,15 @@ async function startGateway(era: "legacy" | "modern"): Promise<{
   const collector = await startCollector();
   closers.push(collector.close);
   const address = await startTracedServer(era, collector);
-  const arsenal = new ToolArsenal(
-    {
-      telemetry: { type: "opentelemetry", otlp: { endpoint: collector.url, metrics: false } },
-      security: { pins: "off" },
-      embedder: { tier: "lexical" },
-    },
-    { environment: {} },
-  );
+  const arsenal = new ToolArsenal({
+    telemetry: { type: "opentelemetry", otlp: { endpoint: collector.url, metrics: false } },
+    security: { pins: "off" },
+    embedder: { tier: "lexical" },
+    environment: {},
+  });
   closers.push(() => arsenal.close());
   await arsenal.addMcpServer({ name: "weather", transport: { kind: "http", url: address } });
-  const served = await arsenal.serveMcp({ port: 0, mode: "dynamic" });
+  const served = await arsenal.serve({ port: 0, mode: "dynamic" });
   closers.push(served.close);
   return {
     collector,

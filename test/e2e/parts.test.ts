@@ -74,7 +74,7 @@ describe("a source of one's own", () => {
 });
 
 async function filled(parts: ToolArsenalParts): Promise<ToolArsenal> {
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, parts);
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...parts });
   await arsenal.addTools(
     sampleTools().map(({ name, description, parameters, tags }) => ({
       tool: { name, description, parameters, tags },
@@ -137,7 +137,7 @@ describe("parts of one's own are used in place of the built-in ones", () => {
 
   it("classifier, where the configuration asks for one [000-3.1-ports]", async () => {
     const config = { routing: { useLlmForIntent: true }, telemetry: { enabled: false } };
-    await using arsenal = new ToolArsenal(config, { classifyIntent: () => Promise.resolve("admin") });
+    await using arsenal = new ToolArsenal({ ...config, classifyIntent: () => Promise.resolve("admin") });
     await arsenal.addTool({
       name: "look_around",
       description: "Looks around for something.",

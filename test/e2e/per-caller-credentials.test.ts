@@ -58,7 +58,7 @@ async function started(era: "legacy" | "modern") {
   const upstream = await listenAs(era, build);
   open.push(() => upstream.close());
   const config = { telemetry: { enabled: false }, security: { maxRequestsPerMinute: 10_000 } };
-  const arsenal = new ToolArsenal(config, { environment: ENVIRONMENT });
+  const arsenal = new ToolArsenal({ ...config, environment: ENVIRONMENT });
   open.push(() => arsenal.close());
   const headers = { Authorization: "Bearer ${secret:env:GITHUB_{principal}}" };
   await arsenal.addMcpServer({ name: "github", transport: { kind: "http", url: upstream.url, headers } });
@@ -76,7 +76,7 @@ describe.each(["legacy", "modern"] as const)("credentials for each caller, at a 
     async (path) => {
       const { arsenal, port } = await started(era);
       const tokens = Object.entries(CLIENT_TOKENS).map(([id, token]) => ({ token, principal: principal(id) }));
-      const served = await arsenal.serveMcp({ mode: "static", port: 0, identity: bearerToken({ tokens }) });
+      const served = await arsenal.serve({ mode: "static", port: 0, identity: bearerToken({ tokens }) });
       open.push(() => served.close());
       const client = async (name: Name) => {
         const headers = { authorization: `Bearer ${CLIENT_TOKENS[name]}` };
@@ -150,7 +150,7 @@ async function startWebSocketServer(): Promise<string> {
 describe("credentials for each caller, on WebSockets", () => {
   it("are each one's own, on a connection of their own", async () => {
     const url = await startWebSocketServer();
-    const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { environment: ENVIRONMENT });
+    const arsenal = new ToolArsenal({ telemetry: { enabled: false }, environment: ENVIRONMENT });
     open.push(() => arsenal.close());
     const headers = { Authorization: "Bearer ${secret:env:GITHUB_{principal}}" };
     await arsenal.addMcpServer({ name: "github", transport: { kind: "websocket", url, headers } });
@@ -168,7 +168,7 @@ describe("a secret that is changed", () => {
     const environment: Record<string, string> = { TOKEN: "Bearer upstream-token-of-ann" };
     const upstream = await listenAs("legacy", build);
     open.push(() => upstream.close());
-    const arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { environment });
+    const arsenal = new ToolArsenal({ telemetry: { enabled: false }, environment });
     open.push(() => arsenal.close());
     const transport = { kind: "http", url: upstream.url, headers: { Authorization: "env:TOKEN" } } as const;
     await arsenal.addMcpServer({ name: "one", transport });

@@ -54,15 +54,14 @@ async function leakyArsenal(kept: "shape" | "full") {
     },
   });
   const auditFile = join(folder, `audit-${kept}.jsonl`);
-  const arsenal = new ToolArsenal(
-    {
-      telemetry: { enabled: false },
-      audit: { file: auditFile, arguments: kept, fsync: "close" },
-      security: { maxRequestsPerMinute: 100_000 },
-      execution: { maxRetries: 2, retryBaseMs: 1, circuitBreakerThreshold: 1_000 },
-    },
-    { environment, sinks: [consoleSink({ level: "debug", stream })] },
-  );
+  const arsenal = new ToolArsenal({
+    telemetry: { enabled: false },
+    audit: { file: auditFile, arguments: kept, fsync: "close" },
+    security: { maxRequestsPerMinute: 100_000 },
+    execution: { maxRetries: 2, retryBaseMs: 1, circuitBreakerThreshold: 1_000 },
+    environment,
+    sinks: [consoleSink({ level: "debug", stream })],
+  });
   const events: ArsenalEvent[] = [];
   arsenal.subscribe((event) => void events.push(event));
   close.push(() => arsenal.close());
@@ -298,7 +297,7 @@ describe("a server that cannot be connected", () => {
       response.writeHead(400, { "content-type": "text/plain" }).end(`no ${key}, ${btoa(key)}`);
     });
     close.push(() => server.close());
-    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { environment });
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, environment });
     const transport = { kind: "http", url: server.url, headers: { "X-Key": referenceTo(9) } } as const;
     const error: unknown = await arsenal.addMcpServer({ name: "no", transport }).catch((thrown: unknown) => thrown);
     const shown = inspect(error, { depth: 20 });
@@ -309,10 +308,10 @@ describe("a server that cannot be connected", () => {
 
 describe("the process of one server", () => {
   it("has its own secrets and no other server's", async () => {
-    await using arsenal = new ToolArsenal(
-      { telemetry: { enabled: false } },
-      { environment: { ...environment, UNASKED: "in-nobody's-settings" } },
-    );
+    await using arsenal = new ToolArsenal({
+      telemetry: { enabled: false },
+      environment: { ...environment, UNASKED: "in-nobody's-settings" },
+    });
     const add = (name: string, index: number): Promise<number> => {
       const env = { [`SECRET_${index}`]: referenceTo(index) };
       return arsenal.addMcpServer({

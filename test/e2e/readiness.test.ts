@@ -13,8 +13,8 @@ async function readiness(url: string | undefined): Promise<readonly [number, unk
 it("a gateway is not ready while its catalog is away", async () => {
   const engine = memoryEngine();
   const away = { ...engine, count: () => Promise.reject(new Error("away")) };
-  await using arsenal = new ToolArsenal(quiet, { engine: away });
-  const served = await arsenal.serveMcp({ port: 0 });
+  await using arsenal = new ToolArsenal({ ...quiet, engine: away });
+  const served = await arsenal.serve({ port: 0 });
   expect(await readiness(served.url)).toEqual([
     503,
     { upstreams: {}, problems: { catalog: "does not answer: tools cannot be listed or searched" } },
@@ -33,15 +33,15 @@ it.each([
     head: () => Promise.reject(new Error("away")),
     append: () => Promise.reject(new Error("away")),
   };
-  await using arsenal = new ToolArsenal({ ...quiet, security: { policy } }, { audit: away });
-  const served = await arsenal.serveMcp({ port: 0 });
+  await using arsenal = new ToolArsenal({ ...quiet, security: { policy }, audit: away });
+  const served = await arsenal.serve({ port: 0 });
   expect((await readiness(served.url))[0]).toBe(status);
   await served.close();
 });
 
 it("a gateway that has what it needs is ready", async () => {
-  await using arsenal = new ToolArsenal({ ...quiet, security: { policy: "strict" } }, { audit: memoryAudit() });
-  const served = await arsenal.serveMcp({ port: 0 });
+  await using arsenal = new ToolArsenal({ ...quiet, security: { policy: "strict" }, audit: memoryAudit() });
+  const served = await arsenal.serve({ port: 0 });
   expect(await readiness(served.url)).toEqual([200, { upstreams: {} }]);
   await served.close();
 });

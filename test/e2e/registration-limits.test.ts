@@ -11,7 +11,7 @@ const draft = (name: string, namespace: string) => ({
 
 /** An arsenal under a policy with these presets. */
 function arsenalWith(presets: readonly unknown[]): ToolArsenal {
-  return new ToolArsenal({ telemetry: { enabled: false } }, { policy: rulesPolicy({ version: 1, presets } as never) });
+  return new ToolArsenal({ telemetry: { enabled: false }, policy: rulesPolicy({ version: 1, presets } as never) });
 }
 
 describe("a policy's presets for registration", () => {

@@ -11,7 +11,7 @@ import { OPENAI_KEY, openAiDouble } from "../doubles/openai.ts";
 async function filled(config: ToolArsenalConfig, events: ArsenalEvent[] = []): Promise<ToolArsenal> {
   const environment = { OPENAI_KEY, COHERE_KEY };
   const sinks = [{ name: "test", write: async (given: readonly ArsenalEvent[]) => void events.push(...given) }];
-  const arsenal = new ToolArsenal(config, { environment, sinks });
+  const arsenal = new ToolArsenal({ ...config, environment, sinks });
   onTestFinished(() => arsenal.close());
   await arsenal.addTools(
     sampleTools().map(({ name, description, parameters }) => ({

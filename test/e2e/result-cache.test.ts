@@ -52,7 +52,7 @@ async function startGateway(url: string): Promise<string> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false }, execution: { resultCache: { ttlS: 60 } } });
   closing.push(() => arsenal.close());
   await arsenal.addMcpServer({ name: "notes", transport: { kind: "http", url }, trustAnnotations: true });
-  const gateway = await arsenal.serveMcp({ port: 0, mode: "static" });
+  const gateway = await arsenal.serve({ port: 0, mode: "static" });
   closing.push(() => gateway.close());
   return gateway.url ?? "";
 }

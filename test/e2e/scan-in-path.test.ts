@@ -51,7 +51,7 @@ async function start(
     server,
     events,
     async client(path) {
-      const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+      const served = await arsenal.serve({ port: 0, mode: "static" });
       const client = new Client({ name: "agent", version: "1.0.0" });
       await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}${path}`)));
       closing.push(

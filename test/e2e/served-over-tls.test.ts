@@ -57,7 +57,7 @@ const initialized = ({ cert }: { readonly cert: string }): object => ({
 it("an arsenal serves MCP over https", async () => {
   const { cert, key } = setUp();
   await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-  const served = await arsenal.serveMcp({ port: 0, tls: { cert, key } });
+  const served = await arsenal.serve({ port: 0, tls: { cert, key } });
   closing.push(() => served.close());
   expect(served.url).toMatch(/^https:/);
   expect(await initialize(served.url ?? "")).toEqual(initialized(TEST_SERVER_ONE));

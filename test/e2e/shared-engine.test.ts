@@ -19,10 +19,10 @@ function shared(): CatalogEngine {
 describe("tools that another process registered", () => {
   it("are found, listed, got and counted, and a call says that nothing here runs them", async () => {
     const engine = shared();
-    await using there = new ToolArsenal(quiet, { engine });
+    await using there = new ToolArsenal({ ...quiet, engine });
     await there.addTool(draft("mail.send", "Sends a letter."), () => "sent");
     await there.sync();
-    await using here = new ToolArsenal(quiet, { engine });
+    await using here = new ToolArsenal({ ...quiet, engine });
     await here.addTool(draft("crm.find", "Finds a customer."), () => "found");
 
     expect((await here.listTools()).map(({ id }) => id)).toEqual(["crm.find", "mail.send"]);
@@ -39,10 +39,10 @@ describe("tools that another process registered", () => {
 
   it("are deleted for everybody, and make a bare name ambiguous", async () => {
     const engine = shared();
-    await using there = new ToolArsenal(quiet, { engine });
+    await using there = new ToolArsenal({ ...quiet, engine });
     await there.addTool(draft("mail.send"), () => "sent");
     await there.sync();
-    await using here = new ToolArsenal(quiet, { engine });
+    await using here = new ToolArsenal({ ...quiet, engine });
     await here.addTool(draft("post.send"), () => "posted");
     expect((await here.execute({ toolName: "send" })).error?.message).toContain("is the name of 2 tools");
     expect(await here.deleteTool("send", "mail")).toBe(true);
@@ -53,10 +53,10 @@ describe("tools that another process registered", () => {
 
   it("keep their ids: a source whose tool would have the same one gets another", async () => {
     const engine = shared();
-    await using there = new ToolArsenal(quiet, { engine });
+    await using there = new ToolArsenal({ ...quiet, engine });
     await there.addTool(draft("files.read"), () => "there");
     await there.sync();
-    await using here = new ToolArsenal(quiet, { engine });
+    await using here = new ToolArsenal({ ...quiet, engine });
     await here.addEnsemble({
       name: "files",
       kind: "mcp",
@@ -77,7 +77,7 @@ describe("tools that another process registered", () => {
       ...engine,
       list: (query) => (broken ? Promise.reject(new Error("away")) : engine.list(query)),
     };
-    await using arsenal = new ToolArsenal(quiet, { engine: failing });
+    await using arsenal = new ToolArsenal({ ...quiet, engine: failing });
     await arsenal.addTool(draft("crm.find"), () => "found");
     broken = true;
     expect((await arsenal.execute({ toolName: "find" })).result).toBe("found");
@@ -106,7 +106,7 @@ describe("filters as data", () => {
       "version: 1\nrules:\n  - { id: no-payroll, effect: deny, namespaces: [payroll], principals: [guest] }",
     );
     const guest: Principal = localOperator({ id: "guest", roles: [], local: false });
-    await using arsenal = new ToolArsenal(quiet, { policy });
+    await using arsenal = new ToolArsenal({ ...quiet, policy });
     await arsenal.addTools(
       ["mail.send_letter", "payroll.send_salary", "payroll.send_bonus"].map((id) => ({ tool: draft(id) })),
     );

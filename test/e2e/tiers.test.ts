@@ -133,15 +133,13 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
     const events: ArsenalEvent[] = [];
     const { staticEmbedder, tunedEmbedder } = await import("../../src/adapters/embedders/index.ts");
     const away = { ...tunedEmbedder(), ready: false, healthCheck: async () => false };
-    const arsenal = new ToolArsenal(
-      { telemetry: { enabled: false } },
-      {
-        tiers: [
-          { name: "static", embedder: staticEmbedder() },
-          { name: "tuned", embedder: away },
-        ],
-      },
-    );
+    const arsenal = new ToolArsenal({
+      telemetry: { enabled: false },
+      tiers: [
+        { name: "static", embedder: staticEmbedder() },
+        { name: "tuned", embedder: away },
+      ],
+    });
     onTestFinished(() => arsenal.close());
     arsenal.subscribe((event) => void events.push(event));
     await arsenal.addTools(

@@ -42,18 +42,16 @@ beforeEach(async () => {
     });
     return weather;
   });
-  arsenal = new ToolArsenal(
-    {
-      telemetry: { type: "opentelemetry", otlp: { endpoint: collector.url, metrics: false } },
-      security: { pins: "off" },
-      embedder: { tier: "lexical" },
-    },
-    { environment: {} },
-  );
+  arsenal = new ToolArsenal({
+    telemetry: { type: "opentelemetry", otlp: { endpoint: collector.url, metrics: false } },
+    security: { pins: "off" },
+    embedder: { tier: "lexical" },
+    environment: {},
+  });
   await arsenal.addMcpServer({ name: "weather", transport: { kind: "http", url: server.url } });
   const getPet = { operationId: "getPet", responses: { 200: { description: "ok" } } };
   await arsenal.addOpenApi({ name: "pets", document: documentOf({ "/pets": { get: getPet } }), server: api.url });
-  const served = await arsenal.serveMcp({ port: 0, mode: "static" });
+  const served = await arsenal.serve({ port: 0, mode: "static" });
   url = String(served.url);
   closers.push(collector.close, api.close, server.close, () => arsenal.close(), served.close);
 });

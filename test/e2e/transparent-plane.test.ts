@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../src/index.ts";
-import type { ServedMcp } from "../../src/serve/serve-mcp.ts";
+import type { ServedGateway } from "../../src/serve/serve-arsenal.ts";
 import { serveFixture, type FixtureServer } from "../conformance/fixture-server.ts";
 
 type Json = Record<string, unknown>;
@@ -74,7 +74,7 @@ const TOOLS = [
 describe("one upstream, untouched", () => {
   let fixture: FixtureServer;
   let arsenal: ToolArsenal;
-  let gateway: ServedMcp;
+  let gateway: ServedGateway;
   let through: string;
 
   beforeAll(async () => {
@@ -84,7 +84,7 @@ describe("one upstream, untouched", () => {
       security: { deny: ["test_audio_content"], maxRequestsPerMinute: 10_000 },
     });
     await arsenal.addMcpServer({ name: "fixture", transport: { kind: "http", url: fixture.url } });
-    gateway = await arsenal.serveMcp({ port: 0 });
+    gateway = await arsenal.serve({ port: 0 });
     through = `${gateway.url}/mcp/upstreams/fixture`;
   });
 
@@ -169,7 +169,7 @@ describe("one upstream, untouched", () => {
   it("takes calls under the same limits as every other way", async () => {
     await using limited = new ToolArsenal({ telemetry: { enabled: false }, security: { maxRequestsPerMinute: 1 } });
     await limited.addMcpServer({ name: "fixture", transport: { kind: "http", url: fixture.url } });
-    const served = await limited.serveMcp({ port: 0 });
+    const served = await limited.serve({ port: 0 });
     const call = { name: "test_simple_text", arguments: {} };
     const send = modern(`${served.url}/mcp/upstreams/fixture`);
     expect((await send("tools/call", call)).body["result"]).not.toHaveProperty("isError");

@@ -48,7 +48,7 @@ async function start(
   });
   close.push(() => arsenal.close());
   await arsenal.addMcpServer({ name: "box", transport: { kind: "http", url: upstream.url } });
-  const gateway = await arsenal.serveMcp({ port: 0 });
+  const gateway = await arsenal.serve({ port: 0 });
   close.push(() => gateway.close());
   return { arsenal, url: gateway.url ?? "", asked };
 }

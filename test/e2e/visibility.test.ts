@@ -14,7 +14,7 @@ const policy: Policy = {
 };
 
 function arsenalWith(ids: readonly string[]): ToolArsenal {
-  const arsenal = new ToolArsenal(quiet, { policy });
+  const arsenal = new ToolArsenal({ ...quiet, policy });
   for (const id of ids) {
     const [namespace = "", name = ""] = id.split(".");
     const definition = { name, namespace, description: `Does ${name} for somebody.` };
@@ -100,7 +100,7 @@ describe("a tool the caller may not see", () => {
   it("does not keep a batch from running its read-only namesakes at once", async () => {
     let running = 0;
     let most = 0;
-    await using arsenal = new ToolArsenal(quiet, { policy });
+    await using arsenal = new ToolArsenal({ ...quiet, policy });
     for (const namespace of ["secret", "mail"]) {
       await arsenal.addTool(
         {

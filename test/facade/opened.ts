@@ -49,7 +49,7 @@ export const add: ToolDraft = {
 export const guest: Principal = { ...localOperator({ id: "guest" }), capabilities: [] };
 
 const openEmbedded: Open = async (config = {}, parts = {}) => {
-  const host = new ToolArsenal({ ...quiet, ...config }, parts);
+  const host = new ToolArsenal({ ...quiet, ...config, ...parts });
   return {
     arsenal: host,
     host,
@@ -57,7 +57,10 @@ const openEmbedded: Open = async (config = {}, parts = {}) => {
       execute: (call) => host.execute({ ...call, principal }),
       executeBatch: (batch) =>
         host.executeBatch({ ...batch, calls: batch.calls.map((call) => ({ ...call, principal })) }),
-      retrieve: (query) => host.retrieve({ ...query, principal }),
+      retrieve: (query, options) =>
+        typeof query === "string"
+          ? host.retrieve(query, { ...options, principal })
+          : host.retrieve({ ...query, principal }),
       listTools: (options) => host.listTools({ ...options, principal }),
       getTool: (name, namespace, by) => host.getTool(name, namespace, { ...by, principal }),
     }),
@@ -76,9 +79,9 @@ const openEmbedded: Open = async (config = {}, parts = {}) => {
 
 /** The same arsenal behind a gateway on this machine. Each caller has a token of its own. */
 const openRemote: Open = async (config = {}, parts = {}) => {
-  const host = new ToolArsenal({ ...quiet, ...config }, parts);
+  const host = new ToolArsenal({ ...quiet, ...config, ...parts });
   const callers = new Map<string, Principal>();
-  const served = await host.serveMcp({
+  const served = await host.serve({
     port: 0,
     identity: {
       name: "by-name",

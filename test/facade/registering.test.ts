@@ -128,7 +128,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
     it("connects MCP servers and OpenAPI documents, whose tools run, and removes them", async () => {
       await using upstream = new ToolArsenal({ telemetry: { enabled: false } });
       upstream.register({ ...look }, () => "from the server");
-      const served = await upstream.serveMcp({ port: 0, mode: "static" });
+      const served = await upstream.serve({ port: 0, mode: "static" });
       await using api = await httpAnswers((_request, response) => answerJson(response, 200, { pets: 3 }));
       await using opened = await open();
       const { arsenal } = opened;
@@ -155,7 +155,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
     it("connects other agents, whose skills are tools", async () => {
       await using agent = new ToolArsenal({ telemetry: { enabled: false } });
       agent.register({ ...look }, () => "seen");
-      const served = await agent.serveMcp({ port: 0 });
+      const served = await agent.serve({ port: 0 });
       await using opened = await open();
       const { arsenal } = opened;
       const count = await arsenal.addA2aAgent({ name: "helper", url: served.url ?? "" });

@@ -13,6 +13,18 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       expect(await arsenal.retrieveTools("add two numbers", { limit: 7 })).toHaveLength(7);
     });
 
+    it("takes a request in words with options, or the whole query as one object", async () => {
+      await using opened = await open();
+      const { arsenal } = opened;
+      await arsenal.addTools([{ tool: { ...add, namespace: "sums" } }, { tool: { ...add, namespace: "other" } }]);
+      const options = { namespaces: ["sums"], limit: 3 };
+      const context = { toolsFailed: ["sums.look"] };
+      const inWords = await arsenal.retrieve("add two numbers", { ...options, context });
+      const asOne = await arsenal.retrieve({ ...options, context: { ...context, query: "add two numbers" } });
+      const ids = ({ tools }: typeof asOne) => tools.map(({ tool }) => tool.id);
+      expect([ids(inWords), ids(asOne)]).toEqual([[`sums.${add.name}`], [`sums.${add.name}`]]);
+    });
+
     it("writes tools in the shape of each provider, OpenAI's by default [000-4.1-openai] [000-4.1-anthropic] [000-4.1-gemini] [000-4.2-shapes] [000-14-retrieve-tools] [002-registry-schema-shape]", async () => {
       await using opened = await open();
       const { arsenal } = opened;

@@ -91,7 +91,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
 
     it("does not call a tool that its server changed before somebody accepts it", async () => {
       await using upstream = new ToolArsenal({ telemetry: { enabled: false } });
-      const served = await upstream.serveMcp({ port: 0, mode: "static" });
+      const served = await upstream.serve({ port: 0, mode: "static" });
       await using opened = await open();
       const { arsenal } = opened;
       const settings = { name: "far", transport: { kind: "http", url: `${served.url}/mcp` } } as const;

@@ -13,10 +13,13 @@ export function toolset(name: string, filter: ToolFilter, more: Partial<Toolset>
 
 /** An arsenal of tickets and payments. The toolset `helpers` has two of the four tools, `payers` has `pay`, `both` has what either has. */
 export function ticketArsenal(config: ToolArsenalConfig = {}, parts: ToolArsenalParts = {}): ToolArsenal {
-  const arsenal = new ToolArsenal(
-    { embedder: { tier: "lexical" }, telemetry: { enabled: false }, ...config },
-    { environment: {}, ...parts },
-  );
+  const arsenal = new ToolArsenal({
+    embedder: { tier: "lexical" },
+    telemetry: { enabled: false },
+    ...config,
+    environment: {},
+    ...parts,
+  });
   for (const name of ["create_ticket", "find_ticket", "delete_ticket"]) addTool(arsenal, name);
   addTool(arsenal, "pay", "billing");
   const helpers: ToolFilter = { ids: ["support.create_ticket", "support.find_ticket"] };

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { createConfiguredArsenal } from "../../src/cli/arsenal/open-arsenal.ts";
 import { loadConfig } from "../../src/config/load/load-config.ts";
 import { toMcpServers } from "../../src/config/clients/mcp-servers.ts";
-import { asChecked } from "../../src/config/load/resolve-config.ts";
 import { files, read, ROOT } from "./project.ts";
 
 const configs = files("examples/*.yaml").filter((path) => read(path).includes("config.schema.json"));
@@ -18,19 +17,16 @@ describe("example configurations", () => {
     const { config, problems } = await loadConfig(resolve(ROOT, path), environment);
     expect([...problems, ...toMcpServers(config).problems]).toEqual([]);
     // Everything but what would write beside the examples.
-    const unwritten = asChecked({
-      ...config,
-      vectorStore: { ...config.vectorStore },
-      state: {},
-      audit: { ...config.audit },
-    });
-    const { snapshot: _snapshot, ...vectorStore } = unwritten.vectorStore;
-    const { file: _file, ...audit } = unwritten.audit;
-    await using arsenal = createConfiguredArsenal(asChecked({ ...unwritten, vectorStore, audit }), {
-      err: { write: () => 0 },
-      environment,
-      json: false,
-    });
+    const { snapshot: _snapshot, ...vectorStore } = config.vectorStore;
+    const { file: _file, ...audit } = config.audit;
+    await using arsenal = createConfiguredArsenal(
+      { ...config, state: {}, vectorStore, audit },
+      {
+        err: { write: () => 0 },
+        environment,
+        json: false,
+      },
+    );
     expect(arsenal.toolCount).toBe(0);
   });
 });

@@ -149,7 +149,7 @@ import { ToolArsenal } from "../arsenal.ts";
 
 it("answers", async () => {
   await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-  const { url = "", close } = await arsenal.serveMcp({ port: 0 });
+  const { url = "", close } = await arsenal.serve({ port: 0 });
   expect(await (await fetch(new URL("/fixture", url))).text()).toBe("a fixture");
   expect(await (await fetch(new URL("/", url))).text()).toContain("says that it is a fixture");
   await close();

@@ -5,7 +5,7 @@ import { files, read } from "./project.ts";
 
 it("documents every address that a surface shows, and lists each surface in the manifest by one line", async () => {
   await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-  const gateway = await arsenal.serveMcp({ port: 0 });
+  const gateway = await arsenal.serve({ port: 0 });
   const page = await (await fetch(gateway.url ?? "")).text();
   await gateway.close();
   const shown = [...page.matchAll(/<code>http:\/\/[^/]+(?<path>[^<]*)<\/code>/g)].map(([, path = ""]) => path);

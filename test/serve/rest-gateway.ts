@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { onTestFinished } from "vitest";
 import { ToolArsenal, type ToolArsenalConfig, type ToolArsenalParts } from "../../src/index.ts";
-import type { ServeMcpOptions } from "../../src/serve/serve-mcp.ts";
+import type { ServeOptions } from "../../src/serve/serve-arsenal.ts";
 
 /** An answer of the REST API. */
 export interface RestAnswer {
@@ -25,13 +25,13 @@ export type Ask = (
 
 /** A gateway over an arsenal with a few tools, closed when the test ends. */
 export async function openGateway(
-  options: ServeMcpOptions = {},
+  options: ServeOptions = {},
   config: ToolArsenalConfig = {},
   parts: ToolArsenalParts = {},
 ) {
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config }, parts);
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config, ...parts });
   registerTools(arsenal);
-  const gateway = await arsenal.serveMcp({ port: 0, ...options });
+  const gateway = await arsenal.serve({ port: 0, ...options });
   const close = async (): Promise<void> => {
     await gateway.close();
     await arsenal.close();

@@ -44,9 +44,9 @@ const told = (state: SharedState): Promise<void> =>
 /** What two gateways answer to a key before it is added, then, and after it is revoked. */
 async function statusesOf(open: () => SharedState): Promise<readonly (readonly number[])[]> {
   const states = [open(), open()];
-  const arsenals = states.map((state) => new ToolArsenal({}, { state }));
+  const arsenals = states.map((state) => new ToolArsenal({ state }));
   const served = await Promise.all(
-    arsenals.map((arsenal) => arsenal.serveMcp({ port: 0, identity: (state) => apiKeyState(state) })),
+    arsenals.map((arsenal) => arsenal.serve({ port: 0, identity: (state) => apiKeyState(state) })),
   );
   const operator = open();
   const keys = stateKeys(operator);
@@ -91,8 +91,8 @@ describe("a key that is added or revoked counts at every gateway that shares the
       await stateKeys(state).add({ id: "ci", hash: hashOfKey(key), principal });
       let now = 0;
       const clock = { now: () => now, after: () => () => {} };
-      const arsenal = new ToolArsenal({}, { state });
-      const served = await arsenal.serveMcp({ port: 0, identity: (shared) => apiKeyState(shared, { clock }) });
+      const arsenal = new ToolArsenal({ state });
+      const served = await arsenal.serve({ port: 0, identity: (shared) => apiKeyState(shared, { clock }) });
       expect(await statusOf(served.url, key)).toBe(200);
       await own.stop();
       now += 1_000;

@@ -1,4 +1,4 @@
-import type { ToolQuery } from "../../retrieve/query.ts";
+import type { RetrieveOptions, ToolQuery } from "../../retrieve/query.ts";
 import { present } from "../../tool/present.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
@@ -22,10 +22,9 @@ export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
 }
 
 /** The options of `retrieveTools`: any part of a query, and the dialect to write the tools in. */
-export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = Omit<ToolQuery, "context"> &
-  DefinitionOptions<Given> & { readonly context?: Omit<ToolQuery["context"], "query"> };
+export type RetrieveToolsOptions<Given = DialectName | DefinitionWriter> = RetrieveOptions & DefinitionOptions<Given>;
 
-/** The query that `retrieveTools` makes of its request and options. */
+/** Makes the query of a request in words. */
 export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQuery {
   const { dialect: _dialect, strict: _strict, client: _client, context, ...rest } = options;
   return { ...rest, context: { ...context, query } };

@@ -206,10 +206,11 @@ describe("an arsenal that is started again on a snapshot", () => {
     const run = async (tools: readonly string[]): Promise<{ embedded: number; first: string | undefined }> => {
       let embedded = 0;
       const embedder = createHashingEmbedder({ onEmbed: (texts) => (embedded += texts.length) });
-      await using arsenal = new ToolArsenal(
-        { telemetry: { enabled: false } },
-        { engine: memoryEngine({ snapshot }), embedder },
-      );
+      await using arsenal = new ToolArsenal({
+        telemetry: { enabled: false },
+        engine: memoryEngine({ snapshot }),
+        embedder,
+      });
       await arsenal.addTools(tools.map((name) => ({ tool: { name, description: `Does ${name} for people.` } })));
       await arsenal.sync();
       const asked = embedded;

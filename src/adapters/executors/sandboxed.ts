@@ -21,7 +21,7 @@ export interface SandboxedSettings {
  * does not find. Tools that are not to be confined run in this process.
  *
  * @example
- * new ToolArsenal({}, { executors: [sandboxedExecutor({ sandbox: isolateSandbox(), fromRisk: "high" })] });
+ * new ToolArsenal({ executors: [sandboxedExecutor({ sandbox: isolateSandbox(), fromRisk: "high" })] });
  */
 export function sandboxedExecutor(settings: SandboxedSettings): Executor {
   const { sandbox, sources = ["function"], fromRisk = "low" } = settings;

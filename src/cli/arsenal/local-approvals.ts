@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, rmSync, statSync } from
 import { join } from "node:path";
 import { loadSqlite } from "../../adapters/state/load-sqlite.ts";
 import { IN_MEMORY, stateType } from "../../config/load/state-type.ts";
-import { asChecked, type ResolvedConfig } from "../../config/load/resolve-config.ts";
+import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
 import { PROGRAM } from "../program.ts";
 
@@ -14,11 +14,11 @@ export function forOperator(config: ResolvedConfig, place: Place, configFile?: s
   const { security } = config;
   const selfApproval = security.selfApproval ?? (isIdentified(config, place) ? "never" : "local");
   const approvals = approvalsOf(config, place, configFile);
-  return asChecked({
+  return {
     ...config,
     security: { ...security, selfApproval },
     ...(approvals === undefined ? {} : { approvals }),
-  });
+  };
 }
 
 /** Where `approvals` looks: in the configured state unless that is memory, and in this user's approval files. Undefined if approvals stay in memory. */

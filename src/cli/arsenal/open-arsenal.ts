@@ -9,8 +9,8 @@ import { type ConfiguredDocument, isLocalDocument, toA2aAgents, toOpenApis } fro
 import { type ConfiguredMcpServer, toMcpServers } from "../../config/clients/mcp-servers.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import type { LoadedConfig } from "../../config/load/load-config.ts";
-import { asChecked, type ResolvedConfig } from "../../config/load/resolve-config.ts";
-import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
+import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
+import { resolvedOptions, type ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
 import { boot } from "../../config/parts/boot.ts";
 import { localOperator } from "../../guard/principal.ts";
 import type { EventName } from "../../observe/events.ts";
@@ -175,11 +175,11 @@ export function createConfiguredArsenal(
   // The console sink is replaced by one that knows what commands report themselves. Other sinks stay.
   const isElsewhere = enabled && type !== "console";
   const telemetry = { ...given.telemetry, debugProtocol, enabled: isElsewhere };
-  const config = asChecked({ ...given, embedder, telemetry });
+  const config = { ...given, embedder, telemetry };
   const messages = debugProtocol ? [protocolSink(reader)] : [];
   const all = { environment, ...parts, sinks: [...(parts.sinks ?? []), ...messages] };
-  if (!enabled || told === "all") return new ToolArsenal(config, all);
+  if (!enabled || told === "all") return new ToolArsenal(resolvedOptions(config, all));
   const without = new Set([...TOLD_BY_COMMANDS, ...told]);
   const sink = eventSink(reader, { level, levels, format, json, without });
-  return new ToolArsenal(config, { ...all, sinks: [...all.sinks, sink] });
+  return new ToolArsenal(resolvedOptions(config, { ...all, sinks: [...all.sinks, sink] }));
 }

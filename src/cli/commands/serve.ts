@@ -12,7 +12,7 @@ import { localOperator } from "../../guard/principal.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
 import type { TlsFiles } from "../../serve/http/listen-options.ts";
-import type { ServedMcp } from "../../serve/serve-mcp.ts";
+import type { ServedGateway } from "../../serve/serve-arsenal.ts";
 import { present } from "../../tool/present.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import {
@@ -89,10 +89,10 @@ export const command: Command = {
       if (!isDemo) ({ documents } = await boot(arsenal, configured));
     }
 
-    async function overStdio(): Promise<ServedMcp> {
+    async function overStdio(): Promise<ServedGateway> {
       // Answers first, connects after: a client waits for the handshake, not for servers.
       const { promise: starting, resolve: started } = Promise.withResolvers<void>();
-      const served = await arsenal.serveMcp({ transport: "stdio", ...shown, ...terminal.protocol, starting });
+      const served = await arsenal.serve({ transport: "stdio", ...shown, ...terminal.protocol, starting });
       // What the client has written already is answered before connecting takes the processor.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
       await start();
@@ -101,9 +101,9 @@ export const command: Command = {
       return served;
     }
 
-    async function overHttp(): Promise<ServedMcp> {
+    async function overHttp(): Promise<ServedGateway> {
       await start();
-      return arsenal.serveMcp({ transport: "http", ...shown, host, port, ...present({ tls, identity }) });
+      return arsenal.serve({ transport: "http", ...shown, host, port, ...present({ tls, identity }) });
     }
 
     /** Follows the files of the configuration. */

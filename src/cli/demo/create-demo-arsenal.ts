@@ -1,7 +1,7 @@
 import { defaultCache } from "../../adapters/embedders/cached.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { ToolArsenal } from "../../arsenal.ts";
-import type { ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
+import { resolvedOptions, type ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
 import type { ToolArsenalConfig } from "../../config/config.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
@@ -29,7 +29,7 @@ export async function createDemoArsenal(
     ...(llm !== undefined && { llm }),
     embedder: { cache: defaultCache(parts.environment ?? process.env), ...(tier !== undefined && { tier }) },
   });
-  const arsenal = new ToolArsenal(place === undefined ? config : forOperator(config, place), parts);
+  const arsenal = new ToolArsenal(resolvedOptions(place === undefined ? config : forOperator(config, place), parts));
   await arsenal.addTools(DEMO_TOOLS);
   return arsenal;
 }

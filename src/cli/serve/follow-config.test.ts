@@ -140,7 +140,7 @@ describe("the agents of a followed configuration", () => {
   it("come, are replaced and leave, and one that left is not retried", async () => {
     await using agent = await startTestAgent();
     const clock = createManualClock(Date.now());
-    await using arsenal = new ToolArsenal({}, { clock });
+    await using arsenal = new ToolArsenal({ clock });
     const told: string[] = [];
     type Written = { readonly name: string; readonly url: string; readonly namespace?: string };
     const of = (...agents: readonly Written[]): Configured => {

@@ -15,7 +15,7 @@ import { readMcpConfigFile } from "../clients/mcp-config-file.ts";
 import { isLocalDocument } from "../api-config.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { readYaml } from "./read-yaml.ts";
-import { asChecked, foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
+import { foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
 import { nameTaken, refuseTooManyServers, type ServerNote, type ServerProblem } from "../clients/server-problem.ts";
 
 /** A configuration, read, filled in and checked. */
@@ -57,7 +57,7 @@ export async function loadConfig(
   const readFrom = [path, ...(options.mcpConfigs ?? []), ...said.envFiles].flatMap((file) =>
     file ? [resolve(file)] : [],
   );
-  return { config: asChecked({ ...absolute, readFrom }), folder, ...emptyFile, ...said };
+  return { config: { ...absolute, readFrom }, folder, ...emptyFile, ...said };
 }
 
 /** Reads a configuration from its text; `name` stands in messages. */

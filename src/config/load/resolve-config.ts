@@ -16,18 +16,8 @@ export interface ResolvedConfig extends Omit<Filled<typeof CONFIG_SCHEMA>, "arse
   readonly readFrom?: readonly string[];
 }
 
-/** Configurations that were checked when they were read. Checking every section again costs a start some 100 ms. */
-const checkedBefore = new WeakSet<object>();
-
-/** Marks a configuration as made of checked parts, so that `resolveConfig` takes it as it is. */
-export function asChecked(config: ResolvedConfig): ResolvedConfig {
-  checkedBefore.add(config);
-  return config;
-}
-
 /** Checks a configuration written in code and fills in its defaults. */
-export function resolveConfig(config: ToolArsenalConfig | ResolvedConfig): ResolvedConfig {
-  if (checkedBefore.has(config)) return config as ResolvedConfig;
+export function resolveConfig(config: ToolArsenalConfig): ResolvedConfig {
   return foldShortForm(checkConfig(config, "camel"), "camel");
 }
 

@@ -20,7 +20,8 @@ import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { present } from "../../tool/present.ts";
 import { needsOf } from "../adapter-settings.ts";
 import { auditType, llmType } from "../load/chosen-adapters.ts";
-import type { ResolvedConfig } from "../load/resolve-config.ts";
+import { type ResolvedConfig, resolveConfig } from "../load/resolve-config.ts";
+import type { AuditConfig, EmbedderConfig, RerankerConfig, StateConfig, ToolArsenalConfig } from "../config.ts";
 import { createAdapter } from "./create-adapter.ts";
 import { lazyPort } from "./lazy-port.ts";
 
@@ -49,6 +50,83 @@ export interface ToolArsenalParts {
   readonly clock?: Clock;
   /** Where references to secrets (`env:NAME`), and `${NAME}` in a file, are looked up. Defaults to the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The names that are both a section of the configuration and a part. */
+type Shared = keyof ToolArsenalConfig & keyof ToolArsenalParts;
+
+/** Everything a new arsenal takes: the configuration, and parts that stand in for the built-in ones. All optional. */
+export type ToolArsenalOptions = Omit<ToolArsenalConfig, Shared> &
+  Omit<ToolArsenalParts, Shared> & {
+    /** The settings of an embedder, or an embedder of your own. */
+    readonly embedder?: EmbedderConfig | Embedder;
+    /** The settings of a reranker, or a reranker of your own. It is used if the query asks for it, or always with `enabled: true`. */
+    readonly reranker?: RerankerConfig | (Reranker & Pick<RerankerConfig, "enabled">);
+    /** The settings of the shared state, or a state of your own. */
+    readonly state?: StateConfig | SharedState;
+    /** The settings of the audit log, or a log of your own. */
+    readonly audit?: AuditConfig | AuditLog;
+  };
+
+const PARTS: { readonly [Name in keyof Required<ToolArsenalParts>]: true } = {
+  engine: true,
+  embedder: true,
+  tiers: true,
+  reranker: true,
+  classifyIntent: true,
+  policy: true,
+  state: true,
+  audit: true,
+  validator: true,
+  handlers: true,
+  executors: true,
+  sinks: true,
+  clock: true,
+  environment: true,
+};
+
+/** The sections of the configuration that can be a part instead. */
+const SHARED: ReadonlySet<string> = new Set<Shared>(["embedder", "reranker", "state", "audit"]);
+
+/** The key of a configuration that was checked when it was read. Checking every section again costs a start some 100 ms. */
+const RESOLVED: unique symbol = Symbol("resolved configuration");
+
+/** Makes options of a configuration that was checked already, and of parts. */
+export function resolvedOptions(config: ResolvedConfig, parts: ToolArsenalParts): ToolArsenalOptions {
+  return { ...parts, [RESOLVED]: config } as ToolArsenalOptions;
+}
+
+/** A checked configuration, and the parts that stand in for built-in ones. */
+export interface DividedOptions {
+  readonly config: ResolvedConfig;
+  readonly parts: ToolArsenalParts;
+}
+
+/** Divides the options of an arsenal into its configuration and its parts. Throws CONFIG_INVALID if the configuration is broken. */
+export function divideOptions(options: ToolArsenalOptions): DividedOptions {
+  const { [RESOLVED]: resolved } = options as { readonly [RESOLVED]?: ResolvedConfig };
+  const config: Record<string, unknown> = {};
+  const parts: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) {
+    const isPart = Object.hasOwn(PARTS, name) && (!SHARED.has(name) || hasMethods(value));
+    (isPart ? parts : config)[name] = value;
+  }
+  const checked = resolved ?? resolveConfig(config);
+  const { enabled } = (parts["reranker"] ?? {}) as Pick<RerankerConfig, "enabled">;
+  if (enabled === undefined) return { config: checked, parts };
+  return { config: { ...checked, reranker: { ...checked.reranker, enabled } }, parts };
+}
+
+/** True for a part: settings have no functions, and a part has them itself or one level below. */
+function hasMethods(value: unknown, depth = 1): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  for (const name in value) {
+    const member: unknown = Reflect.get(value, name);
+    if (typeof member === "function" || (depth > 0 && hasMethods(member, depth - 1))) return true;
+  }
+  // The methods of a class are not listed.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== Object.prototype && prototype !== null && !Array.isArray(value);
 }
 
 /** Where tools are stored and searched: the injected engine, or else the configured one. */

@@ -26,7 +26,7 @@ function onOwnState(): { readonly arsenal: ToolArsenal; listeners(): number } {
       },
     },
   };
-  return { arsenal: new ToolArsenal({ security: { policyFile } }, { state }), listeners: () => listening.size };
+  return { arsenal: new ToolArsenal({ security: { policyFile }, state }), listeners: () => listening.size };
 }
 
 it("leaves nothing behind in a state of the owner's if it is closed while it is being loaded", async () => {

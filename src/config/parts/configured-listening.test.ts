@@ -10,10 +10,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-async function serve(options: Parameters<ToolArsenal["serveMcp"]>[0] = {}): Promise<string> {
+async function serve(options: Parameters<ToolArsenal["serve"]>[0] = {}): Promise<string> {
   const server = { port: 0, tokens: { alice: TOKEN }, allowedOrigins: ["http://localhost:6274"] };
   const arsenal = new ToolArsenal({ server });
-  const served = await arsenal.serveMcp(options);
+  const served = await arsenal.serve(options);
   closing.push(
     () => arsenal.close(),
     () => served.close(),
@@ -37,7 +37,7 @@ describe("an arsenal that is served in code", () => {
     closing.push(async () => rmSync(folder, { recursive: true }));
     const state = { file: join(folder, "state.sqlite") };
     const arsenal = new ToolArsenal({ state, server: { port: 0, auth: { apiKeys: { state: true } } } });
-    const served = await arsenal.serveMcp();
+    const served = await arsenal.serve();
     closing.push(
       () => arsenal.close(),
       () => served.close(),

@@ -19,7 +19,7 @@ function watched(): {
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const events: ArsenalEvent[] = [];
   const sink = { name: "list", write: (batch: readonly ArsenalEvent[]) => void events.push(...batch) };
-  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" } }, { clock, sinks: [sink] });
+  const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, clock, sinks: [sink] });
   return {
     arsenal,
     work: (ms) => void (ahead += ms),

@@ -19,10 +19,13 @@ function forecasts(
 ) {
   const clock = createManualClock(1_000);
   const log = memoryAudit({ clock });
-  const arsenal = new ToolArsenal(
-    { embedder: { tier: "lexical" }, execution: { ...(resultCache && { resultCache }), maxRetries: 1 } },
-    { clock, audit: log, ...parts },
-  );
+  const arsenal = new ToolArsenal({
+    embedder: { tier: "lexical" },
+    execution: { ...(resultCache && { resultCache }), maxRetries: 1 },
+    clock,
+    audit: log,
+    ...parts,
+  });
   let runs = 0;
   const register = (name: string, annotations: object): void => {
     const definition = { name, namespace: "weather", description: `Handles the ${name} of a city.`, annotations };
@@ -304,7 +307,7 @@ describe("the guard, for a cached result", () => {
           fails ? Promise.reject(new Error("No space left.")) : log.append(record),
       };
       const security = { policy, allow: ["*"] };
-      await using arsenal = new ToolArsenal({ security, execution: { resultCache: {} } }, { audit });
+      await using arsenal = new ToolArsenal({ security, execution: { resultCache: {} }, audit });
       arsenal.register({ name: "read", description: "Reads.", annotations: READ_ONLY }, () => "read");
       const set = { name: "audited", description: "", tags: [], filter: { names: ["read"] } };
       arsenal.toolsets.add({ ...set, view: "live", policy: { auditLog: true } });

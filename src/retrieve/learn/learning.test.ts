@@ -25,7 +25,7 @@ interface Scene extends AsyncDisposable {
 /** Two tools that fit alike. The first leads, because ids decide between equals; what puts the second in front was learned. */
 async function scene(config: ToolArsenalConfig = learns): Promise<Scene> {
   const clock = createManualClock(1_000 * DAY);
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config }, { clock });
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config, clock });
   const parameters = { type: "object", properties: { fail: { type: "boolean" } } } as const;
   for (const name of asWritten) {
     await arsenal.addTool({ name, description: "Books a table in a restaurant.", parameters }, (args) => {

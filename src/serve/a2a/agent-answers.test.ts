@@ -30,7 +30,7 @@ async function serve(
     { name: "refund", namespace: "billing", description: "Pays back.", requiresConfirmation: true },
     ({ amount }) => `paid ${String(amount)}`,
   );
-  const gateway = await arsenal.serveMcp({ port: 0 });
+  const gateway = await arsenal.serve({ port: 0 });
   ends.push(
     () => model.close(),
     () => arsenal.close(),

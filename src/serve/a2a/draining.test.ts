@@ -15,7 +15,7 @@ async function serve(drainMs: number, calls: number, parts: ToolArsenalParts = {
     if (++running === calls) started.resolve();
     return finished.promise;
   });
-  const gateway = await arsenal.serveMcp({ port: 0, drainMs });
+  const gateway = await arsenal.serve({ port: 0, drainMs });
   onTestFinished(async () => {
     await gateway.close();
     await arsenal.close();

@@ -20,7 +20,7 @@ const identity = bearerToken({
 async function serve(a2a: ToolArsenalConfig["a2a"] = {}) {
   const { documents, ...state } = memoryState();
   const arsenal = ticketArsenal({ a2a }, { state: { ...state, documents } });
-  const gateway = await arsenal.serveMcp({ port: 0, identity });
+  const gateway = await arsenal.serve({ port: 0, identity });
   ends.push(
     () => arsenal.close(),
     () => gateway.close(),

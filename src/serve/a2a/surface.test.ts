@@ -10,15 +10,15 @@ import { bearerToken } from "../../adapters/identity/bearer-token.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { TokenOrigin } from "../../guard/identity.port.ts";
 import { localOperator } from "../../guard/principal.ts";
-import type { ServeMcpOptions } from "../serve-mcp.ts";
+import type { ServeOptions } from "../serve-arsenal.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-async function serve(arsenal: ToolArsenal, options: ServeMcpOptions = {}): Promise<string> {
-  const gateway = await arsenal.serveMcp({ port: 0, ...options });
+async function serve(arsenal: ToolArsenal, options: ServeOptions = {}): Promise<string> {
+  const gateway = await arsenal.serve({ port: 0, ...options });
   ends.push(
     () => arsenal.close(),
     () => gateway.close(),

@@ -13,14 +13,12 @@ afterEach(() => cleanUp.disposeAsync());
 async function serve() {
   const [started, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const arsenal = cleanUp.use(
-    new ToolArsenal(
-      {
-        embedder: { tier: "lexical" },
-        telemetry: { enabled: false },
-        security: { requireConfirmation: ["bank.refund"] },
-      },
-      { environment: {} },
-    ),
+    new ToolArsenal({
+      embedder: { tier: "lexical" },
+      telemetry: { enabled: false },
+      security: { requireConfirmation: ["bank.refund"] },
+      environment: {},
+    }),
   );
   const parameters = { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } } as const;
   arsenal.register({ name: "add", description: "Adds two numbers.", parameters }, ({ a = 0, b = 0 }) => ({
@@ -36,7 +34,7 @@ async function serve() {
     });
   });
   arsenal.register({ name: "refund", namespace: "bank", description: "Refunds a payment." }, () => "refunded");
-  const gateway = await arsenal.serveMcp({ port: 0 });
+  const gateway = await arsenal.serve({ port: 0 });
   cleanUp.defer(() => gateway.close());
   return { arsenal, url: gateway.url ?? "", started: started.promise, stopped: stopped.promise };
 }

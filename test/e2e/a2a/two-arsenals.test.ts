@@ -31,7 +31,7 @@ async function twoArsenals(options: { readonly policy?: Policy; readonly transpo
   const { policy, ...settings } = options;
   const ran: string[] = [];
   const audits = { a: memoryAudit(), b: memoryAudit() };
-  const b = cleanUp.use(new ToolArsenal(quiet, { environment: {}, audit: audits.b, policy: policyOfB }));
+  const b = cleanUp.use(new ToolArsenal({ ...quiet, environment: {}, audit: audits.b, policy: policyOfB }));
   for (const [namespace, name, description] of [
     ["shipping", "track_parcel", "Says where a parcel is now."],
     ["bank", "refund", "Pays the money for an order back."],
@@ -49,11 +49,11 @@ async function twoArsenals(options: { readonly policy?: Policy; readonly transpo
   }
   const principal = localOperator({ id: "arsenal-a", local: false, roles: [] });
   const identity = apiKeys({ keys: [{ id: "arsenal-a", hash: hashOfKey(key), principal }] });
-  const gateway = await b.serveMcp({ port: 0, identity });
+  const gateway = await b.serve({ port: 0, identity });
   cleanUp.defer(() => gateway.close());
 
   const a = cleanUp.use(
-    new ToolArsenal(quiet, { environment: { B_KEY: key }, audit: audits.a, ...(policy && { policy }) }),
+    new ToolArsenal({ ...quiet, environment: { B_KEY: key }, audit: audits.a, ...(policy && { policy }) }),
   );
   const credentials = { bearer: "env:B_KEY" } as const;
   await a.addA2aAgent({ name: "b", url: gateway.url ?? "", credentials, refreshS: 0, ...settings });
@@ -124,7 +124,7 @@ describe("an arsenal that uses another over A2A", () => {
 
   it("still trusts the other's own skills after the other's catalog changed", async () => {
     const { a, b } = await twoArsenals();
-    const { url, close } = await a.serveMcp({ port: 0 });
+    const { url, close } = await a.serve({ port: 0 });
     cleanUp.defer(close);
     const reload = (): Promise<Response> => fetch(`${url}/api/v1/ensembles/b/reload`, { method: "POST" });
     b.toolsets.add(toolset("desk", { namespaces: ["atlas"] }));
@@ -186,7 +186,7 @@ describe("an arsenal that uses another over A2A", () => {
     ];
     b.register({ namespace: "box", name: "open", description: "Opens a box." }, () => returned.shift());
     const expected = [...returned];
-    const { url, close } = await a.serveMcp({ port: 0 });
+    const { url, close } = await a.serve({ port: 0 });
     cleanUp.defer(close);
     await fetch(`${url}/api/v1/ensembles/b/reload`, { method: "POST" });
     const got: unknown[] = [];

@@ -51,7 +51,7 @@ export async function openSampleGateway(clock: Clock = systemClock): Promise<Sam
       },
     ],
   };
-  const arsenal = new ToolArsenal(config, { clock });
+  const arsenal = new ToolArsenal({ ...config, clock });
   registerTools(arsenal);
   arsenal.register(
     { name: "hostile", namespace: "attack", title: HOSTILE, description: HOSTILE, tags: ["image"] },
@@ -72,7 +72,7 @@ export async function openSampleGateway(clock: Clock = systemClock): Promise<Sam
   const upstream = await startLegacyServer();
   await arsenal.addMcpServer({ name: "notes", transport: { kind: "http", url: upstream.url } });
   await arsenal.sync();
-  const gateway = await arsenal.serveMcp({ port: 0 });
+  const gateway = await arsenal.serve({ port: 0 });
   return {
     url: gateway.url ?? "",
     arsenal,

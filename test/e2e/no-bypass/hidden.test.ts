@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 async function ask(path: string, options: object, run: (client: Client) => Promise<object>): Promise<string> {
-  const gateway = await arsenal.serveMcp({ port: 0, ...options });
+  const gateway = await arsenal.serve({ port: 0, ...options });
   const client = await httpClient("modern", gateway.url + path);
   const answer = JSON.stringify(await run(client));
   await client.close();
@@ -43,7 +43,7 @@ async function ask(path: string, options: object, run: (client: Client) => Promi
 
 /** Serves everything to the local operator, while something is asked. */
 async function atGateway<Told>(run: (url: string) => Promise<Told>): Promise<Told> {
-  const gateway = await arsenal.serveMcp({ port: 0 });
+  const gateway = await arsenal.serve({ port: 0 });
   try {
     return await run(gateway.url ?? "");
   } finally {
@@ -154,12 +154,12 @@ describe("a tool that is hidden from one of two callers", () => {
   ];
 
   it.each(ways)("is absent from %s to that one, whatever the other was told just before", async (_name, tell) => {
-    await using own = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
+    await using own = new ToolArsenal({ telemetry: { enabled: false }, policy });
     for (const id of ["closed.echo", "secret.echo"]) {
       const [namespace = "", name = ""] = id.split(".");
       own.register({ name, namespace, description: "Repeats a text." }, () => id);
     }
-    const gateway = await own.serveMcp({ port: 0, identity });
+    const gateway = await own.serve({ port: 0, identity });
     const told = async (id: string): Promise<string> =>
       JSON.stringify(
         await tell({ url: gateway.url ?? "", headers: headersOf(id) }, QUERY, ["closed.echo", "secret.echo"]),
@@ -190,7 +190,7 @@ describe("a scope that a tool needs and its caller lacks", () => {
       () => "cancelled",
     );
     const identity = bearerToken({ tokens: [{ token, principal: caller }] });
-    const gateway = await own.serveMcp({ port: 0, mode, identity });
+    const gateway = await own.serve({ port: 0, mode, identity });
     const client = await httpClient("modern", `${gateway.url}/mcp`, { authorization: `Bearer ${token}` });
     const [name, args] =
       mode === "static"

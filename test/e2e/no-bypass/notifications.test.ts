@@ -16,7 +16,7 @@ it.each(["/mcp", "/mcp/upstreams/old"])(
   async (path) => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, security: { deny: ["old.*"] } });
     await arsenal.addMcpServer({ name: "old", transport: { kind: "http", url: upstream.url } });
-    const served = await arsenal.serveMcp({ port: 0 });
+    const served = await arsenal.serve({ port: 0 });
     const client = await httpClient("legacy", served.url + path);
     for (const method of ["tools/call", "resources/read", "tasks/cancel", "notifications/forget_all"])
       await client.notification({ method, params: { name: "echo", arguments: { text: "hello" } } } as never);

@@ -116,7 +116,7 @@ describe.each(WAYS)("a $client client of a $server server, on the $plane plane",
   beforeAll(async () => {
     place = await createPlace(upstreams.get(way.server)?.url ?? "");
     arsenal = await opened(place.config);
-    ({ url = "" } = await arsenal.serveMcp({ port: 0, mode: "static" }));
+    ({ url = "" } = await arsenal.serve({ port: 0, mode: "static" }));
   });
 
   const closed = async (): Promise<readonly CallRecord[]> => {

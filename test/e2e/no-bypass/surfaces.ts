@@ -9,7 +9,7 @@ import { EventBusLive, IdentityService, ToolService, toolServiceFrom } from "../
 import { statusOf } from "../../../src/execute/results/to-result-error.ts";
 import { type BatchCall, type ErrorCode, localOperator, ToolArsenal } from "../../../src/index.ts";
 import { toAlias } from "../../../src/adapters/dialects/index.ts";
-import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
+import type { ServeOptions } from "../../../src/serve/serve-arsenal.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
 import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
@@ -84,7 +84,7 @@ export const SURFACES: readonly Surface[] = [
     byMetaTool,
   ),
   served(
-    "serveMcp, toolset",
+    "serve, toolset",
     { mode: "static", toolset: "everything" },
     (url) => httpClient("modern", `${url}/mcp`),
     byAlias,
@@ -229,7 +229,7 @@ export async function opened(config: string): Promise<ToolArsenal> {
 
 function served(
   name: string,
-  options: ServeMcpOptions,
+  options: ServeOptions,
   connect: (url: string) => Promise<Client>,
   calling: (client: Client) => OpenSurface["call"],
 ): Surface {
@@ -237,7 +237,7 @@ function served(
     name,
     async open({ config }) {
       const arsenal = await opened(config);
-      const gateway = await arsenal.serveMcp({ port: 0, ...options });
+      const gateway = await arsenal.serve({ port: 0, ...options });
       const client = await connect(gateway.url ?? "");
       return {
         call: calling(client),
@@ -259,7 +259,7 @@ function overHttp(
     name,
     async open({ config }) {
       const arsenal = await opened(config);
-      const gateway = await arsenal.serveMcp({ port: 0 });
+      const gateway = await arsenal.serve({ port: 0 });
       return {
         async call(namespace, tool, args) {
           return toSeen(await run(gateway.url ?? "", { toolName: `${namespace}.${tool}`, arguments: { ...args } }));
@@ -281,7 +281,7 @@ function transparent(era: "legacy" | "modern"): Surface {
     leavesChecks: true,
     async open({ config }) {
       const arsenal = await opened(config);
-      const gateway = await arsenal.serveMcp({ port: 0 });
+      const gateway = await arsenal.serve({ port: 0 });
       const clients = new Map<string, Client>();
       return {
         async call(namespace, name, args) {

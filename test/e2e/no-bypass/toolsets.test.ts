@@ -2,7 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAgent } from "../../../src/agent/index.ts";
 import { localOperator, type Tool, type ToolArsenal, type ToolResult } from "../../../src/index.ts";
-import type { ServeMcpOptions } from "../../../src/serve/serve-mcp.ts";
+import type { ServeOptions } from "../../../src/serve/serve-arsenal.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/index.ts";
 import { runInMemory } from "../terminal.ts";
@@ -40,8 +40,8 @@ afterAll(async () => {
 });
 
 /** A gateway of the arsenal, open until the tests end. */
-async function serve(options: ServeMcpOptions): Promise<string> {
-  const gateway = await arsenal.serveMcp({ port: 0, common: ["*"], ...options });
+async function serve(options: ServeOptions): Promise<string> {
+  const gateway = await arsenal.serve({ port: 0, common: ["*"], ...options });
   ends.push(() => gateway.close());
   return gateway.url ?? "";
 }
@@ -66,12 +66,12 @@ const MCP_WAYS: readonly McpWay[] = [
     })),
   ),
   {
-    name: "serveMcp of a toolset, /mcp",
+    name: "serve of a toolset, /mcp",
     hasMetaTools: true,
     connect: async () => kept(await httpClient("modern", `${await serve({ mode: "hybrid", ...through })}/mcp`)),
   },
   {
-    name: "serveMcp of a toolset, /sse",
+    name: "serve of a toolset, /sse",
     connect: async () => kept(await sseClient(`${await serve({ mode: "static", ...through })}/sse`)),
   },
   ...(["static", "dynamic"] as const).map((mode): McpWay => ({
@@ -85,7 +85,7 @@ const MCP_WAYS: readonly McpWay[] = [
 /** Ways to look through the toolset over REST, with the client and over A2A: the caller names it, or there is nothing else. */
 const REMOTES: readonly { readonly name: string; readonly open: () => Promise<Remote> }[] = [
   { name: "the toolset that it names", open: async () => ({ url: await serve({}), ...through }) },
-  { name: "serveMcp of a toolset", open: async () => ({ url: await serve(through) }) },
+  { name: "serve of a toolset", open: async () => ({ url: await serve(through) }) },
 ];
 const remotes = new Map<string, Remote>();
 const remoteNamed = (name: string): Remote => remotes.get(name) as Remote;
@@ -137,8 +137,8 @@ const WAYS: readonly (readonly [string, () => Promise<unknown>])[] = [
     ),
   ),
   [
-    "the extended cards of serveMcp of a toolset",
-    () => cardsOf(remoteNamed("serveMcp of a toolset")).then(({ extended }) => extended),
+    "the extended cards of serve of a toolset",
+    () => cardsOf(remoteNamed("serve of a toolset")).then(({ extended }) => extended),
   ],
   ["runner.listTools", () => runner.listTools()],
   ["runner.retrieve", () => runner.retrieve({ context: { query: QUERY }, limit: 20, refuse: "never" })],
@@ -164,8 +164,8 @@ describe("a tool outside the toolset", () => {
     expect(text).not.toMatch(OUTSIDE);
   });
 
-  it("is absent from the card for anybody of serveMcp of a toolset", async () => {
-    expect((await cardsOf(remoteNamed("serveMcp of a toolset"))).open).not.toMatch(OUTSIDE);
+  it("is absent from the card for anybody of serve of a toolset", async () => {
+    expect((await cardsOf(remoteNamed("serve of a toolset"))).open).not.toMatch(OUTSIDE);
   });
 
   it.each(REMOTES)("is not got by its id over REST, through $name", async ({ name }) => {

@@ -15,7 +15,7 @@ it.each([
   arsenal.subscribe((event) => {
     if (event.name === "call-finished") ended.push([event.data.toolId, event.data.code]);
   });
-  const served = await arsenal.serveMcp({ port: 0, mode });
+  const served = await arsenal.serve({ port: 0, mode });
   const client = await httpClient("legacy", `${served.url}/mcp`);
   await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({
     code: -32_602,
@@ -32,7 +32,7 @@ it.each(REMOTE_CALLS)("leaves one record by %s of each call of a name that can b
   arsenal.subscribe((event) => {
     if (event.name === "call-finished") ended.push([event.data.toolId, event.data.code]);
   });
-  const served = await arsenal.serveMcp({ port: 0 });
+  const served = await arsenal.serve({ port: 0 });
   const names = ["__proto__", "Not a name", "find_relevant_tools", "ends-with-dashes--"];
   for (const toolName of names) {
     const result = await call({ url: served.url ?? "" }, { toolName, arguments: {} });

@@ -62,11 +62,11 @@ export async function operate(
     readonly fill?: (a: ToolArsenal) => unknown;
   } = {},
 ): Promise<OperatedGateway> {
-  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config }, options.parts);
+  const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...config, ...options.parts });
   onTestFinished(() => arsenal.close());
   await options.fill?.(arsenal);
   const { toolset } = options;
-  const served = await arsenal.serveMcp({
+  const served = await arsenal.serve({
     port: 0,
     ...(options.local !== true && { identity }),
     ...(toolset !== undefined && { toolset }),

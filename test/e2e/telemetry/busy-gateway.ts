@@ -52,7 +52,7 @@ export async function startBusyGateway(
     name: "greeter",
     transport: { kind: "stdio", command: process.execPath, args: [TINY] },
   });
-  const gateway = await arsenal.serveMcp({
+  const gateway = await arsenal.serve({
     port: 0,
     ...(withIdentity && {
       identity: bearerToken({ tokens: Object.entries(CALLERS).map(([token, principal]) => ({ token, principal })) }),

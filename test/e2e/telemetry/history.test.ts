@@ -19,14 +19,12 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function open(telemetry: ToolArsenalConfig["telemetry"] = {}, clock?: ManualClock): ToolArsenal {
-  const arsenal = new ToolArsenal(
-    {
-      state: { file: join(folder, "state.sqlite") },
-      telemetry: { enabled: false, ...telemetry },
-      security: { requireConfirmation: [] },
-    },
-    clock === undefined ? {} : { clock },
-  );
+  const arsenal = new ToolArsenal({
+    state: { file: join(folder, "state.sqlite") },
+    telemetry: { enabled: false, ...telemetry },
+    security: { requireConfirmation: [] },
+    ...(clock === undefined ? {} : { clock }),
+  });
   const parameters = { type: "object" } as const;
   const add = (name: string, description: string, monetaryCost?: number): void => {
     const cost = monetaryCost === undefined ? {} : { cost: { monetaryCost } };
@@ -166,18 +164,17 @@ describe("the history", () => {
   it("explains a retrieval only when its caller has the answer, and reads the request once for all tools", async () => {
     const engine = memoryEngine();
     let explained = 0;
-    const arsenal = new ToolArsenal(
-      { telemetry: { enabled: false, history: { enabled: true } }, embedder: { tier: "lexical" } },
-      {
-        engine: {
-          ...engine,
-          async search(query) {
-            const answer = await engine.search(query);
-            return { ...answer, matchedTerms: (text) => (explained++, answer.matchedTerms(text)) };
-          },
+    const arsenal = new ToolArsenal({
+      telemetry: { enabled: false, history: { enabled: true } },
+      embedder: { tier: "lexical" },
+      engine: {
+        ...engine,
+        async search(query) {
+          const answer = await engine.search(query);
+          return { ...answer, matchedTerms: (text) => (explained++, answer.matchedTerms(text)) };
         },
       },
-    );
+    });
     for (const name of ["refund", "repay", "compensate"])
       arsenal.register({ name, description: "Gives a customer their money back." }, () => "done");
     await arsenal.retrieve(QUERY);

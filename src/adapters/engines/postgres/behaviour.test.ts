@@ -147,7 +147,7 @@ describe("postgresEngine [000-5.1-pgvector]", () => {
 describe("an arsenal on postgresEngine", () => {
   function arsenalOn(engine: CatalogEngine, embeddedTexts: string[] = [], dimension = 32): ToolArsenal {
     const embedder = createHashingEmbedder({ dimension, onEmbed: (texts) => embeddedTexts.push(...texts) });
-    return new ToolArsenal({ telemetry: { enabled: false } }, { engine, embedder: { ...embedder, model: "same" } });
+    return new ToolArsenal({ telemetry: { enabled: false }, engine, embedder: { ...embedder, model: "same" } });
   }
   const drafts = Array.from({ length: 50 }, (_, index) => ({
     tool: { name: `act_${index}`, namespace: `service-${index % 7}`, description: `Acts on thing ${index}.` },

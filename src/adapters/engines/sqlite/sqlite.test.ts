@@ -208,7 +208,7 @@ describe("an arsenal on sqliteEngine", () => {
 
   function arsenalOn(engine: CatalogEngine, embedded: string[]): ToolArsenal {
     const embedder = createHashingEmbedder({ dimension: 32, onEmbed: (texts) => embedded.push(...texts) });
-    return new ToolArsenal({ telemetry: { enabled: false } }, { engine, embedder });
+    return new ToolArsenal({ telemetry: { enabled: false }, engine, embedder });
   }
 
   it("answers its first request after a restart at 10,000 tools without indexing, embedding or writing anything", async () => {
@@ -243,7 +243,7 @@ describe("an arsenal on sqliteEngine", () => {
     for (const dimension of [16, 32]) {
       const embedder = createHashingEmbedder({ dimension, onEmbed: (texts) => embedded.push(...texts) });
       const parts = { engine: sqliteEngine({ file }), embedder: { ...embedder, model: "same" } };
-      await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, parts);
+      await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...parts });
       await arsenal.addTools(drafts.slice(0, 5));
       await arsenal.ready();
       const { tools, tier } = await arsenal.retrieve({ context: { query: "act on thing 3" }, limit: 1 });

@@ -278,7 +278,7 @@ describe.skipIf(!installed)("cedar", () => {
     const policy = policyOf(
       `${SEE} permit(principal in Role::"operator", action == Action::"call", resource in Namespace::"crm");`,
     );
-    await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { policy });
+    await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, policy });
     for (const namespace of ["crm", "hr"])
       arsenal.register(
         { name: "look", namespace, description: "Looks something up.", parameters: { type: "object" } },

@@ -63,10 +63,11 @@ afterEach(() => {
 it("gives spans to the provider that the application registered, below the span that is active, and sends none itself", async () => {
   const { spans, inSpan } = registerHost();
   const collector = await startCollector();
-  const arsenal = new ToolArsenal(
-    { telemetry: { type: "opentelemetry", otlp: { endpoint: collector.url } }, embedder: { tier: "lexical" } },
-    { environment: {} },
-  );
+  const arsenal = new ToolArsenal({
+    telemetry: { type: "opentelemetry", otlp: { endpoint: collector.url } },
+    embedder: { tier: "lexical" },
+    environment: {},
+  });
   arsenal.register({ name: "fail", description: "Fails." }, () => {
     throw new Error("out of paper");
   });

@@ -244,16 +244,14 @@ describe("openTelemetrySink", () => {
 
   it("is told by the configuration, with secrets by reference, or by OpenTelemetry's own variables", async () => {
     const [first, second] = [await collect(), await collect()];
-    const configured = new ToolArsenal(
-      {
-        telemetry: {
-          type: "opentelemetry",
-          otlpEndpoint: first.url,
-          otlp: { headers: { "X-Key": "env:OTLP_KEY" }, compression: "gzip" },
-        },
+    const configured = new ToolArsenal({
+      telemetry: {
+        type: "opentelemetry",
+        otlpEndpoint: first.url,
+        otlp: { headers: { "X-Key": "env:OTLP_KEY" }, compression: "gzip" },
       },
-      { environment: { OTLP_KEY: "k-123456789", OTEL_SERVICE_NAME: "from-environment" } },
-    );
+      environment: { OTLP_KEY: "k-123456789", OTEL_SERVICE_NAME: "from-environment" },
+    });
     configured.register({ name: "double", description: "Doubles." }, () => 2);
     await configured.execute({ toolName: "double" });
     await configured.close();

@@ -41,7 +41,7 @@ const MAX_WAITING_TEXT = 4096;
  * events if the collector is slower than they come.
  *
  * @example
- * new ToolArsenal({}, { sinks: [openTelemetrySink({ otlp: { endpoint: "http://localhost:4318" } })] });
+ * new ToolArsenal({ sinks: [openTelemetrySink({ otlp: { endpoint: "http://localhost:4318" } })] });
  */
 export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around: Around = {}): Sink {
   const { level = "warn" } = options;

@@ -18,7 +18,7 @@ const SECRET = "s3cr3t-0123456789";
 const environment = { SECRET };
 
 async function hello(agent: Pick<TestAgent, "url">, settings: Partial<A2aAgentSettings> = {}): Promise<ToolResult> {
-  const arsenal = cleanUp.use(new ToolArsenal({}, { environment }));
+  const arsenal = cleanUp.use(new ToolArsenal({ environment }));
   await arsenal.addA2aAgent({ name: "weather", url: agent.url, refreshS: 0, ...settings });
   return arsenal.execute({ toolName: "a2a_weather_forecast", arguments: { message: "hello" } });
 }

@@ -22,7 +22,7 @@ let folder: DescriptorFolder;
 let arsenal: ToolArsenal;
 beforeEach(() => {
   folder = createDescriptorFolder();
-  arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { clock });
+  arsenal = new ToolArsenal({ telemetry: { enabled: false }, clock });
 });
 afterEach(async () => {
   await arsenal.close();

@@ -21,7 +21,7 @@ beforeEach(async () => {
   heard = [];
   const state = memoryState({ clock });
   arsenals = ["one", "other"].map((name) => {
-    const arsenal = new ToolArsenal({ security: { policyFile } }, { state });
+    const arsenal = new ToolArsenal({ security: { policyFile }, state });
     arsenal.register({ name: "greet", description: "Says hello.", parameters: { type: "object" } }, () => "hello");
     arsenal.subscribe((event) => {
       if (event.name === "policy-reloaded") heard.push(name);

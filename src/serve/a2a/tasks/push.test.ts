@@ -41,7 +41,7 @@ async function receiver(
 
 async function serve(a2a: ToolArsenalConfig["a2a"] = {}): Promise<{ url: string; failed: Promise<unknown> }> {
   const arsenal = ticketArsenal({ a2a });
-  const gateway = await arsenal.serveMcp({ port: 0 });
+  const gateway = await arsenal.serve({ port: 0 });
   ends.push(
     () => arsenal.close(),
     () => gateway.close(),

@@ -44,7 +44,7 @@ async function serve(state: SharedState): Promise<Gateway> {
     { name: "refund", namespace: "support", description: "Pays back.", requiresConfirmation: true },
     () => "paid",
   );
-  const gateway = await arsenal.serveMcp({ port: 0, drainMs: 0 });
+  const gateway = await arsenal.serve({ port: 0, drainMs: 0 });
   const close = async (): Promise<void> => {
     await gateway.close();
     await arsenal.close();

@@ -189,7 +189,7 @@ describe("an MCP server's tool", () => {
       throw new ArsenalError("TRANSPORT_FAILED", "The connection was lost.");
     });
     const config = { telemetry: { enabled: false }, execution: { maxRetries: 2 } };
-    const arsenal = new ToolArsenal(config, { clock });
+    const arsenal = new ToolArsenal({ ...config, clock });
     const safe = { readOnly: true, confirmed: true };
     const described = { name: "look", namespace: "box", description: "Looks at it.", annotations: safe };
     await arsenal.addTool({ ...described, parameters: { type: "object" } }, createHandler(tool, box));
@@ -203,7 +203,7 @@ describe("an MCP server's tool", () => {
     const peer = { ...modern, capabilities: { elicitation: {} } };
     const seconds: number[] = [];
     for (const timeoutMs of [undefined, 5_000]) {
-      await using arsenal = new ToolArsenal({ telemetry: { enabled: false } }, { clock: createManualClock(0) });
+      await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, clock: createManualClock(0) });
       const box = fake([tool]);
       const settings = timeoutMs === undefined ? box.settings : { ...box.settings, timeoutMs };
       const { timeoutMs: own, askingTimeoutMs, disconnect } = mcpSource(settings);

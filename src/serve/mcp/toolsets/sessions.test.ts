@@ -4,9 +4,9 @@ import { initialize, post, ticketArsenal } from "../../../../test/mcp/toolset-ga
 import { memoryState } from "../../../adapters/state/memory.ts";
 import type { ToolArsenal } from "../../../arsenal.ts";
 import type { JsonObject } from "../../../mcp/protocol.ts";
-import type { ServedMcp } from "../../serve-mcp.ts";
+import type { ServedGateway } from "../../serve-arsenal.ts";
 
-interface Gateway extends ServedMcp {
+interface Gateway extends ServedGateway {
   readonly arsenal: ToolArsenal;
 }
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
   const start = async (): Promise<Gateway> => {
     const security = { requireConfirmation: ["billing.pay"], selfApproval: "local" } as const;
     const arsenal = ticketArsenal({ security }, { state });
-    return { arsenal, ...(await arsenal.serveMcp({ port: 0, mode: "static" })) };
+    return { arsenal, ...(await arsenal.serve({ port: 0, mode: "static" })) };
   };
   [a, b] = [await start(), await start()];
 });

@@ -11,15 +11,15 @@ import { addTool, ticketArsenal, toolset } from "../../../../test/mcp/toolset-ga
 import { bearerToken } from "../../../adapters/identity/bearer-token.ts";
 import type { ToolArsenal } from "../../../arsenal.ts";
 import { localOperator } from "../../../guard/principal.ts";
-import type { ServeMcpOptions } from "../../serve-mcp.ts";
+import type { ServeOptions } from "../../serve-arsenal.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-async function serve(arsenal: ToolArsenal, options: ServeMcpOptions = {}): Promise<string> {
-  const gateway = await arsenal.serveMcp({ port: 0, mode: "static", ...options });
+async function serve(arsenal: ToolArsenal, options: ServeOptions = {}): Promise<string> {
+  const gateway = await arsenal.serve({ port: 0, mode: "static", ...options });
   ends.push(
     () => arsenal.close(),
     () => gateway.close(),
@@ -240,7 +240,7 @@ describe("a caller whom a toolset no longer admits", () => {
 
   /** Another gateway of the same arsenal, whose caller may use everything. */
   async function serveOperator(arsenal: ToolArsenal): Promise<{ changed(change: () => void): Promise<void> }> {
-    const gateway = await arsenal.serveMcp({ port: 0, mode: "static" });
+    const gateway = await arsenal.serve({ port: 0, mode: "static" });
     ends.push(() => gateway.close());
     const client = await connect("legacy", `${gateway.url}/mcp/toolsets/payers`);
     return {
@@ -279,7 +279,7 @@ describe("a gateway that serves one toolset", () => {
   it("serves it over standard streams", async () => {
     const arsenal = ticketArsenal();
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const served = await arsenal.serveMcp({ transport: "stdio", mode: "static", toolset: "helpers", input, output });
+    const served = await arsenal.serve({ transport: "stdio", mode: "static", toolset: "helpers", input, output });
     input.write(`${JSON.stringify(legacy(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {} }))}\n`);
     await once(output, "data");
     input.write(`${JSON.stringify(legacy(2, "tools/list"))}\n`);
@@ -292,7 +292,7 @@ describe("a gateway that serves one toolset", () => {
 
   it("refuses a toolset that does not exist, and callers whom the toolset does not admit", async () => {
     const arsenal = ticketArsenal();
-    await expect(arsenal.serveMcp({ port: 0, toolset: "helper" })).rejects.toMatchObject({
+    await expect(arsenal.serve({ port: 0, toolset: "helper" })).rejects.toMatchObject({
       code: "TOOLSET_NOT_FOUND",
       message: expect.stringContaining('Did you mean "helpers"?') as string,
     });

@@ -18,8 +18,16 @@ import { createStartup } from "./startup.ts";
 import type { Serving } from "./surface.ts";
 import { createWork } from "./work.ts";
 
-/** How an arsenal is served to MCP clients. */
-export interface ServeMcpOptions extends Omit<ListenOptions, "identity"> {
+/** How an arsenal is served. Everything it can serve is on by default. */
+export interface ServeOptions extends Omit<ListenOptions, "identity"> {
+  /** Whether MCP clients are served, at `/mcp`, `/mcp/upstreams/NAME`, `/mcp/toolsets/NAME` and `/sse`. Defaults to true. */
+  readonly mcp?: boolean;
+  /** Whether REST clients are served, at `/api/v1`. The dashboard needs it. Defaults to true. */
+  readonly rest?: boolean;
+  /** Whether other agents are served, at `/a2a`. Defaults to true. */
+  readonly a2a?: boolean;
+  /** Whether the dashboard is served, at `/ui`. Defaults to true, unless `rest` is false. */
+  readonly ui?: boolean;
   /** Tells who a caller is; a function gets the state that processes share, such as `(state) => apiKeyState(state)`. Without it, only loopback may be served. */
   readonly identity?: Identity | ((state: Pick<SharedState, "documents" | "changes">) => Identity | Promise<Identity>);
   /** `http` listens; `stdio` talks over standard streams to the one client that started this process. Default `http`. */
@@ -47,7 +55,7 @@ export interface ServeMcpOptions extends Omit<ListenOptions, "identity"> {
 }
 
 /** An arsenal that is being served. */
-export interface ServedMcp {
+export interface ServedGateway {
   /** Where `http` listens: `http://127.0.0.1:8080`, or `https://…` with `tls`. */
   readonly url?: string;
   /** Where `telemetry.expose_prometheus` serves metrics on a port of their own. */
@@ -60,7 +68,7 @@ export interface ServedMcp {
   close(): Promise<void>;
 }
 
-export interface ServeMcpParts {
+export interface ServeParts {
   /** The defaults of options that are left out. */
   readonly config: {
     readonly mcp: { readonly mcpMode: ServeMode; readonly startupWaitMs: number };
@@ -88,12 +96,19 @@ export interface ServeMcpParts {
 /** The surfaces that serve something else than the one toolset that is to be served. */
 const BEYOND_TOOLSET: readonly string[] = ["mcp-upstreams", "mcp-toolsets"];
 
+/** True for a surface that the options leave on. Health, metrics and the page at `/` are always on. */
+function isOn(name: string, { mcp = true, rest = true, a2a = true, ui = rest }: ServeOptions): boolean {
+  if (name.startsWith("mcp")) return mcp;
+  const choices: Readonly<Record<string, boolean>> = { rest, a2a, ui: ui && rest };
+  return choices[name] ?? true;
+}
+
 /** Serves an arsenal over HTTP, on every surface there is, or over standard streams to one MCP client. No known secret reaches a client. */
-export async function serveMcp(
+export async function serveArsenal(
   arsenal: ServableArsenal,
-  given: ServeMcpOptions,
-  { config, metrics, state, administration, outside, ...shared }: ServeMcpParts,
-): Promise<ServedMcp> {
+  given: ServeOptions,
+  { config, metrics, state, administration, outside, ...shared }: ServeParts,
+): Promise<ServedGateway> {
   const { mcp, server, telemetry } = config;
   const { mode = mcp.mcpMode, startupWaitMs: waitMs = mcp.startupWaitMs, common, starting, toolset } = given;
   // While the arsenal is still being filled, the toolset may be yet to come.
@@ -133,10 +148,13 @@ export async function serveMcp(
   if (options.transport === "stdio") return overStdio(serving, options);
   const { openHost } = await import("./host.ts");
   const { SURFACES } = await import("./surfaces.ts");
-  const mounted = Object.entries(SURFACES).filter(([name]) => toolset === undefined || !BEYOND_TOOLSET.includes(name));
+  const mounted = Object.entries(SURFACES).filter(
+    ([name]) => isOn(name, given) && (toolset === undefined || !BEYOND_TOOLSET.includes(name)),
+  );
   const surfaces = await Promise.all(mounted.map(([, load]) => load()));
   const { serveA2a = false, a2aPort } = config.a2a ?? {};
-  const ports = serveA2a && a2aPort !== undefined && a2aPort !== options.port ? { a2a: a2aPort } : {};
+  const ports =
+    serveA2a && isOn("a2a", given) && a2aPort !== undefined && a2aPort !== options.port ? { a2a: a2aPort } : {};
   const host = await openHost(surfaces, serving, { ...options, ports });
   return telemetry.exposePrometheus
     ? withMetricsPort(host, serving, { ...options, port: telemetry.prometheusPort })
@@ -144,7 +162,7 @@ export async function serveMcp(
 }
 
 /** Serves metrics on a port of their own too: nothing else can be reached there. */
-async function withMetricsPort(host: ServedMcp, serving: Serving, options: ListenOptions): Promise<ServedMcp> {
+async function withMetricsPort(host: ServedGateway, serving: Serving, options: ListenOptions): Promise<ServedGateway> {
   const { createHttpServer } = await import("./http/http-server.ts");
   const { metricsSurface } = await import("./metrics.ts");
   try {
@@ -168,8 +186,8 @@ const AFTER_DRAIN_MS = 2000;
 
 async function overStdio(
   serving: Serving,
-  options: ServeMcpOptions & { readonly drainMs: number },
-): Promise<ServedMcp> {
+  options: ServeOptions & { readonly drainMs: number },
+): Promise<ServedGateway> {
   const { aggregateOf } = await import("./mcp/aggregate/surface.ts");
   const { serveStdio } = await import("./mcp/stdio-server.ts");
   const { startup, work, replica } = serving;
