@@ -22,13 +22,13 @@ export type RunStatus = "answered" | "paused" | "aborted" | "step-limit" | "toke
 /** The outcome of a run. */
 export interface AgentResult {
   readonly status: RunStatus;
-  /** The answer, or what the model said last in this run. */
+  /** The answer, or the model's last text in this run. */
   readonly text: string;
   /** The calls that wait for approval. */
   readonly approvals: readonly NeededApproval[];
   /** The whole conversation, every call answered: give it as `history` of the next run. */
   readonly messages: readonly AgentMessage[];
-  /** How often the model was asked. */
+  /** The number of requests to the model. */
   readonly steps: number;
   readonly usage: TokenUsage;
   /** The id under which every search and call of the run was traced and audited. */
@@ -49,17 +49,17 @@ export interface NeededApproval {
 /** A tool that was sent to the model, and why. */
 export interface OfferedTool {
   readonly id: string;
-  /** `pinned`: always on offer. `used`: called earlier in the conversation. `retrieved`: fits the request, or what the model said. */
+  /** `pinned`: always on offer. `used`: called earlier in the conversation. `retrieved`: matches the request or the model's last text. */
   readonly because: "pinned" | "used" | "retrieved";
-  /** What it scored, if it was retrieved. */
+  /** The retrieval score, if the tool was retrieved. */
   readonly score?: number;
 }
 
-/** What happens in a run, in order. `step` counts the model's turns from 1. */
+/** An event of a run, in order. `step` counts the model's turns from 1. */
 export type AgentEvent =
   | { readonly type: "step-started"; readonly step: number }
   | { readonly type: "tools-offered"; readonly step: number; readonly tools: readonly OfferedTool[] }
-  /** A piece of what the model says, or all of it if the agent does not stream. */
+  /** A piece of the model's text, or all of it if the agent does not stream. */
   | { readonly type: "text"; readonly step: number; readonly text: string }
   | {
       readonly type: "call-started";

@@ -17,7 +17,7 @@ export type LoopSettings = OfferSettings &
   Pick<AgentOptions, Optional>;
 type Optional = "systemPrompt" | "maxAnswerTokens";
 
-/** A run under way. `state` is replaced as the run goes on, never changed, so that a copy of it is a run at one moment. */
+/** A run in progress. `state` is replaced, never mutated, so a copy of it is a snapshot of the run. */
 export interface Running {
   state: RunState;
   readonly signal: AbortSignal;
@@ -68,7 +68,7 @@ function stopped(signal: AbortSignal): RunStatus {
   return signal.aborted ? "aborted" : "paused";
 }
 
-/** How a run ends whose model makes no calls. */
+/** The status of a run whose model makes no calls. */
 const ENDS = { answer: "answered", calls: "answered", length: "cut-off", refused: "refused" } as const;
 
 function budgetUsedUp({ steps, usage }: RunState, budget: LoopSettings): "step-limit" | "token-limit" | undefined {
@@ -93,7 +93,7 @@ function requestOf(
   };
 }
 
-/** What the provider counted, or about as much if it does not say. */
+/** The provider's token count, or an estimate if the provider reports none. */
 function usageOf({ usage, message }: LlmTurn, { system = "", messages, tools }: LlmRequest): TokenUsage {
   if (usage.inputTokens + usage.outputTokens > 0) return usage;
   const definitions = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
@@ -140,7 +140,7 @@ async function runCall(
     read.problem === undefined
       ? await arsenal.execute(call).catch((error: unknown) => notRun(read, toResultError(error), traceId, clock))
       : notRun(read, { code: "ARGUMENTS_INVALID", message: read.problem }, traceId, clock);
-  // A saved run is JSON, and what the source answered to somebody's request is not part of it.
+  // A saved run is JSON, and the source's raw response is not part of it.
   const { answer: _answer, ...kept } = ran;
   const result: ToolResult = { ...kept, ...("result" in kept && { result: toPlainData(kept.result) }) };
   emit({ type: "call-finished", step, callId: read.id, result });
@@ -149,7 +149,7 @@ async function runCall(
   return { ...result, ...("result" in result && { result: shortenResult(result.result, maxResultLength) }) };
 }
 
-/** A result as a model is given it: cut to so many characters, and then as text that says how much is missing. Media are left as they are. */
+/** Shortens a result for the model to `most` characters; a shortened result becomes text that states how much is missing. Media stay as they are. */
 function shortenResult(result: unknown, most: number): unknown {
   const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
   if (text.length <= most || (typeof result !== "string" && /"mime_?type"/i.test(text))) return result;
