@@ -3,7 +3,7 @@ import { type BootstrapOptions, pairedBootstrap, RESAMPLES, SEED } from "./boots
 import { FIGURES, round } from "./metrics.ts";
 import type { SetReport } from "./summarise.ts";
 
-/** What a run was made with. */
+/** The names of a run's files and settings. */
 interface RunName {
   readonly config: string | null;
   readonly tier: string;
@@ -19,7 +19,7 @@ const MOST_CHANGED = 20;
 
 interface Measure {
   readonly name: string;
-  /** −1 where less is better. */
+  /** −1 if less is better. */
   readonly sign: 1 | -1;
   readonly of: (answer: Answer) => number;
 }
@@ -76,7 +76,7 @@ async function compareFigures(pairs: readonly Pair[], measures: readonly Measure
         difference: plain(mean),
         low: plain(low),
         high: plain(high),
-        // Queries on which B is better, worse, and no different.
+        // Queries on which B is better, worse, and equal.
         wins,
         losses,
         ties: pairs.length - wins - losses,

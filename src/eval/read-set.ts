@@ -4,7 +4,7 @@ import { showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { SourceDraft } from "../tool/draft.ts";
 
-/** A tool of an evaluation set. Its id is whatever the file says. */
+/** A tool of an evaluation set, with the id from the file. */
 export interface SetTool {
   readonly id: string;
   readonly draft: SourceDraft;
@@ -16,7 +16,7 @@ export interface SetQuery {
   readonly query: string;
   /** Empty if nothing fits. */
   readonly relevant: readonly string[];
-  /** Tools that neither count nor cost. */
+  /** Tools that count neither for nor against. */
   readonly alsoOk: readonly string[];
   /** Earlier turns, oldest first: `user: …`, `assistant: …`. */
   readonly history: readonly string[];
@@ -44,10 +44,10 @@ export async function readTools(path: string): Promise<readonly SetTool[]> {
   });
 }
 
-/** Reads `{"id","query","relevant":[…]}` lines, with `also_ok`, `history` and `style` where given. */
+/** Reads `{"id","query","relevant":[…]}` lines, with `also_ok`, `history` and `style` if present. */
 export async function readQueries(path: string, known: ReadonlySet<string>): Promise<readonly SetQuery[]> {
   return readLines(path, (line, refuse) => {
-    /** What may be absent must still be right if it exists. */
+    /** An optional field must still be valid if it is present. */
     const optional = <Value>(read: (line: Line, field: string) => Value | undefined, field: string, expected: string) =>
       line[field] === undefined || line[field] === null
         ? undefined

@@ -2,11 +2,11 @@ import type { Answer } from "./answer.ts";
 import type { SizedQuery } from "./draw-sizes.ts";
 import { type Figures, meanFigures, percentile, round } from "./metrics.ts";
 
-/** The figures of some queries, under the names that scripts rely on. */
+/** The figures of some queries, under the names in the JSON report. */
 export interface Summary extends Figures {
-  /** Every line, also those that nothing fits and that count in no ranking figure. */
+  /** Every line, including queries that no tool fits, which count in no ranking figure. */
   readonly queries: number;
-  /** Of the queries nothing fits: the share answered with nothing. */
+  /** Of the queries that no tool fits: the share answered with nothing. */
   readonly refused?: number;
   /** Of the others: the share answered with nothing. */
   readonly false_refused: number;
@@ -14,13 +14,13 @@ export interface Summary extends Figures {
   readonly p95_ms: number;
 }
 
-/** The figures of all queries, and of each style where queries have one. */
+/** The figures of all queries, and of each style if queries have one. */
 export interface SetReport extends Summary {
   readonly index_ms: number;
-  /** What ranked. */
+  /** The ranker. */
   readonly tier: string;
   readonly by_style?: ByStyle;
-  /** The same queries asked of small catalogs drawn from the tools, by their largest number of tools. */
+  /** The same queries over small catalogs drawn from the tools, by their largest number of tools. */
   readonly by_size?: Readonly<Record<string, Summary & { readonly by_style?: ByStyle }>>;
 }
 

@@ -9,14 +9,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Markup that is known to be safe: written here, or escaped. */
+/** Safe markup: written here, or escaped. */
 export interface Markup {
   readonly markup: string;
 }
 
 type Part = Markup | string | number | undefined | readonly Markup[];
 
-/** Markup from a template: whatever stands in `${…}` and is not markup itself is escaped, and control and hidden characters are removed or named. */
+/** Markup from a template: a value in `${…}` that is not markup is escaped, and control and hidden characters are removed or named. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { markup: strings.reduce((text, next, index) => text + toMarkup(parts[index - 1]) + next) };
 }

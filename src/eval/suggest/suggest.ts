@@ -5,10 +5,10 @@ import { compareText, createLikeness, NEAR_DUPLICATE } from "./near-duplicates.t
 import { suggestDescriptions } from "./suggest-descriptions.ts";
 import { shadowsByLikeness, shadowsByQueries } from "./suggest-shadows.ts";
 
-/** What to change in the tools so that they are found. */
+/** A suggested change to the tools, so that they are found. */
 export type Suggestion = Awaited<ReturnType<typeof suggest>>[number];
 
-/** Tools that shadow each other, by queries taken and by similar text, and tools whose descriptions hide them. Without answers, by text alone. */
+/** Tools that shadow each other, by lost queries and by similar text, and tools whose descriptions hide them. Without answers, by text alone. */
 export async function suggest(known: ReadonlyMap<string, KnownTool>, answers: readonly Answer[], work: Work) {
   const likeness = createLikeness(known);
   const taking = shadowsByQueries(answers, known, likeness);

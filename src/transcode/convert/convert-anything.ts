@@ -5,7 +5,7 @@ import type { Found } from "../schema/find-reference.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { typesOf } from "../schema/types-of.ts";
 
-/** A schema that takes anything, where the target has one; a refusal, or the simple types, where it has not. */
+/** A schema that accepts anything, if the target has one; otherwise a refusal or the simple types. */
 export function nothingKnown(node: SchemaNode, place: Place): JsonSchema {
   const { description } = node;
   const told = typeof description === "string" ? { description } : {};
@@ -27,10 +27,10 @@ export function nothingKnown(node: SchemaNode, place: Place): JsonSchema {
   };
 }
 
-/** Stands for a schema that no value fits, in targets that cannot say so. Who holds it leaves it out if that says the same. */
+/** Stands for a schema that rejects every value, in targets that cannot express it. The parent leaves it out if that means the same. */
 export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
 
-/** A schema that no value fits. */
+/** Converts a schema that rejects every value. */
 export function nothingFits(place: Place): JsonSchema {
   if (place.target.typed === true) {
     place.record(place.path, "not", "resolved", "no value fits this: left out");
@@ -40,13 +40,13 @@ export function nothingFits(place: Place): JsonSchema {
   return {};
 }
 
-/** What is kept although no value fits it, because it cannot be left out. */
+/** Keeps a schema that rejects every value if it cannot be left out. */
 export function keepNever(schema: JsonSchema, place: Place): JsonSchema {
   if (schema === NEVER) place.record(place.path, "not", "widened", "no value fits this, which cannot be said here");
   return schema;
 }
 
-/** The place where a schema would be copied into itself for ever. */
+/** Ends a schema that would be copied into itself forever. */
 export function cutRecursion(beside: SchemaNode, found: Found, place: Place): JsonSchema {
   const types = typesOf(found.node, place.references);
   const node = { ...(isPlainObject(found.node) ? { description: found.node["description"] } : {}), ...beside };
@@ -62,7 +62,7 @@ export function cutRecursion(beside: SchemaNode, found: Found, place: Place): Js
   return { type, ...told, ...(type === "array" ? { items: {} } : {}) };
 }
 
-/** An object or list as JSON text, where the target has no way to say what may be in it. `repairArguments` reads it back. */
+/** An object or list as JSON text, if the target cannot describe its contents. `repairArguments` reads it back. */
 export function encodeAsText(node: SchemaNode, types: ReadonlySet<string>, keyword: string, place: Place): JsonSchema {
   const { path, otherTypes } = place;
   const kinds = ["object", "array"].filter((type) => types.has(type));

@@ -7,7 +7,7 @@ import { describeConstraint, showJson } from "./describe-constraint.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { takesNull, withNull } from "./nullable.ts";
 
-/** `properties`, `required` and `additionalProperties` as the target takes them. */
+/** Converts `properties`, `required` and `additionalProperties` for the target. */
 export function convertObject(node: SchemaNode, place: Place): Part {
   const { target } = place;
   const { properties, notes, isNever } = convertProperties(node, place);
@@ -29,12 +29,12 @@ export function convertObject(node: SchemaNode, place: Place): Part {
   };
 }
 
-/** The names an object must have, each once. */
+/** The required names of an object, each once. */
 export function requiredOf(node: SchemaNode): readonly string[] {
   return Array.isArray(node["required"]) ? [...new Set(node["required"] as string[])] : [];
 }
 
-/** The properties a schema names, those included that it only requires, where the target asks that each be named. */
+/** The named properties of a schema, including those that are only required, if the target needs each to be named. */
 export function namedProperties(node: SchemaNode, isTyped: boolean): readonly (readonly [string, unknown])[] {
   const { properties, additionalProperties = true } = node;
   const named: (readonly [string, unknown])[] = isPlainObject(properties) ? Object.entries(properties) : [];
@@ -101,7 +101,7 @@ function convertOthers(node: SchemaNode, place: Place): Part {
   return { structure: {}, notes: words === undefined ? [] : [words] };
 }
 
-/** `items` and `prefixItems` as the target takes them. */
+/** Converts `items` and `prefixItems` for the target. */
 export function convertArray(node: SchemaNode, place: Place): Part {
   const { prefixItems, items } = node;
   const inside = (child: unknown, ...tokens: readonly (string | number)[]): unknown => {
@@ -125,7 +125,7 @@ export function convertArray(node: SchemaNode, place: Place): Part {
   return { structure: { items: inside(items ?? {}, "items") }, notes: [] };
 }
 
-/** A list of fixed places as a list of whatever any place takes. */
+/** Converts a tuple to a list that accepts the items of any position. */
 function widenTuple(
   node: SchemaNode,
   prefix: readonly unknown[],

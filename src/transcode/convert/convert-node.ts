@@ -14,12 +14,12 @@ import { addNotes, describeWhole } from "./describe-constraint.ts";
 import type { Found } from "../schema/find-reference.ts";
 import { typesOf } from "../schema/types-of.ts";
 
-/** No schema that a person wrote is deeper; the rest of one that is takes anything. */
+/** No handwritten schema is deeper; beyond this depth, a schema accepts anything. */
 const MAX_DEPTH = 80;
 
-/** Converts one schema and all that is inside it. */
+/** Converts one schema and everything inside it. */
 export function convertNode(raw: unknown, place: Place): JsonSchema {
-  // The type of schemas names only objects; the targets that take booleans take them wherever a schema may be.
+  // The `JsonSchema` type covers only objects; targets that accept booleans accept them in any position.
   if (typeof raw === "boolean" && place.has("booleanSchemas")) return raw as unknown as JsonSchema;
   if (raw === false) return nothingFits(place);
   if (!isPlainObject(raw)) {
@@ -64,7 +64,7 @@ function convertMerged(node: SchemaNode, place: Place): JsonSchema {
   return convertSpelled(merged.node, { ...place, following: merged.following });
 }
 
-/** For a target that takes JSON Schema with some keywords missing: each keyword on its own. */
+/** For a target that supports JSON Schema without some keywords: each keyword is converted on its own. */
 function convertLoose(node: SchemaNode, place: Place): JsonSchema {
   const { type, $ref } = node;
   const types = type === undefined ? [] : ([type].flat() as string[]);
@@ -79,7 +79,7 @@ function convertLoose(node: SchemaNode, place: Place): JsonSchema {
   return assemble(node, given, kept, reference, literals, object, ...items, branches);
 }
 
-/** The annotations of a schema alone. */
+/** The annotations of a schema. */
 export function annotationsOf(node: SchemaNode): SchemaNode {
   return Object.fromEntries(Object.entries(node).filter(([keyword]) => ANNOTATIONS.has(keyword)));
 }
@@ -99,7 +99,7 @@ function convertReference(node: SchemaNode, place: Place): JsonSchema {
     return cutRecursion(beside, found, place);
   }
   const types = typesOf(found.node, place.references);
-  // What is null and nothing else is said as it is wherever null is said.
+  // A schema that is only null is kept as it is if the target supports null.
   const isNull = place.target.typed === true && types.size === 1 && types.has("null");
   if (place.has("ref") && !isNull) return keepReference(String($ref), beside, found, place);
   lose(place, "$ref", "resolved", "copied out");
@@ -108,7 +108,7 @@ function convertReference(node: SchemaNode, place: Place): JsonSchema {
 }
 
 function keepReference(reference: string, beside: SchemaNode, found: Found, place: Place): JsonSchema {
-  // What is encoded as text or as a list must not be taken for another branch of the union around it, so such uses have definitions of their own.
+  // A value encoded as text or as a list must not be confused with another branch of the surrounding union, so such uses get their own definitions.
   const other = ["string", "array"].filter((type) => place.otherTypes.has(type));
   const wanted = pointerSteps(found.pointer)?.at(-1) ?? "";
   const name = place.define([found.pointer, ...other].join(" "), wanted === "" ? "root" : wanted, () =>
@@ -132,13 +132,13 @@ function copyOut(found: Found, place: Place): JsonSchema {
   return convertNode(found.node, { ...place, path: found.pointer, depth: place.depth + 1, following });
 }
 
-/** Keywords next to a reference describe this use of it, and come first. */
+/** Adds the keywords next to a reference, which describe this use of it and come first. */
 function annotate(schema: JsonSchema, beside: SchemaNode, place: Place): JsonSchema {
   const { structure, notes } = keepKeywords(beside, [], place);
   return describeWhole(schema, addNotes(beside["description"], notes), structure, place.target);
 }
 
-/** Follows references that are nothing but references; undefined if they lead nowhere or in a circle. */
+/** Follows references to schemas that are only references; undefined if they are dangling or circular. */
 function resolveAliases(reference: string, place: Place): Found | undefined {
   const start = place.references.find(reference);
   let end = start;
@@ -149,7 +149,7 @@ function resolveAliases(reference: string, place: Place): Found | undefined {
     const { $ref, ...beside } = spellModern(end.node, { ...place, path: end.pointer });
     if ($ref === undefined || isConstraining(beside)) return last;
     const next = place.references.find(String($ref));
-    // One that says more than where to look is a definition of its own.
+    // A reference with other keywords is a definition of its own.
     if (Object.keys(beside).every((keyword) => PLACES.has(keyword)) && last === end) last = next;
     end = next;
   }

@@ -13,10 +13,10 @@ import { mergeAllOf, mergeBranches } from "./merge-schemas.ts";
 import { saferNames } from "../schema/parameter-names.ts";
 import { spellModern } from "./spell-modern.ts";
 
-/** The one parameter that holds all others, where a provider takes no alternatives at the root. `repairArguments` takes it off again. */
+/** The single parameter that holds all others, for providers that reject alternatives at the root. `repairArguments` removes it. */
 export const WRAPPER = "input";
 
-/** Converts a tool's parameters: always an object, whatever else the schema may be. */
+/** Converts a tool's parameters. The result is always an object. */
 export function convertRoot(schema: unknown, root: Place): JsonSchema {
   if (!isPlainObject(schema))
     root.record("", "type", "widened", "no schema of an object: taken as one without parameters");
@@ -41,7 +41,7 @@ function merged(node: SchemaNode, root: Place): SchemaNode {
   return {};
 }
 
-/** What a provider takes nowhere but below the root. */
+/** Removes literals at the root, which a provider accepts only below it. */
 function withoutLiterals(node: SchemaNode, root: Place): SchemaNode {
   const { not, enum: values, const: value, ...rest } = node;
   const told = Object.entries({ not, enum: values, const: value }).filter(([keyword]) => Object.hasOwn(node, keyword));
@@ -73,7 +73,7 @@ function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", origi
     const description = addNotes(rest["description"], [describeBranches(branches)]);
     return writeRoot({ ...rest, description }, original, root);
   }
-  // Arguments in a wrapper must be recognised as such, which they are if the tool would refuse them.
+  // Wrapped arguments must be recognisable, which they are if the tool would refuse them.
   const isRecognised = !fits({ [WRAPPER]: {} }, original, root.references);
   if (isStrict && isRecognised) {
     const wrapped = root.attempt(() => wrap(node, keyword, root));
@@ -104,7 +104,7 @@ function writeRoot(given: SchemaNode, original: unknown, root: Place): JsonSchem
   return writeNamed(node, [], root);
 }
 
-/** Parameters whose names the provider refuses go by another. */
+/** Renames parameters whose names the provider refuses. */
 function rename(node: SchemaNode, original: unknown, root: Place): SchemaNode {
   const allowed = root.target.parameterNames;
   if (allowed === undefined) return node;
@@ -149,7 +149,7 @@ function withDefinitions(given: SchemaNode, written: JsonSchema, root: Place): J
   return { ...converted, $defs: Object.fromEntries(definitions) };
 }
 
-/** The definitions that a schema refers to, directly or through others: some were written for what is left out now. */
+/** The definitions that a schema uses, directly or through others: some were written for parts that are now left out. */
 function usedBy(schema: JsonSchema, definitions: Definitions): Definitions {
   const used = new Set<string>();
   const waiting: unknown[] = [schema];
@@ -165,13 +165,13 @@ function usedBy(schema: JsonSchema, definitions: Definitions): Definitions {
   return new Map([...definitions].filter(([name]) => used.has(name)));
 }
 
-/** A schema that refers past definitions which have become nothing but a reference. */
+/** Replaces references to definitions that are themselves only references. */
 function dropAliases(schema: JsonSchema, definitions: Definitions): readonly [JsonSchema, Definitions] {
   const isAlias = (node: JsonSchema | undefined): boolean =>
     typeof node?.["$ref"] === "string" && Object.keys(node).length === 1;
   if (![...definitions.values()].some(isAlias)) return [schema, definitions];
 
-  /** Where a reference ends; where it started if it goes in a circle. */
+  /** The end of a chain of references; its start if the chain is circular. */
   function endOf(reference: string): string {
     let end = reference;
     for (let hops = 0; hops <= definitions.size; hops++) {
@@ -199,7 +199,7 @@ function dropAliases(schema: JsonSchema, definitions: Definitions): readonly [Js
   return [rewrite(schema) as JsonSchema, new Map(rewritten)];
 }
 
-/** A definition that refers to itself without anything in between, so that no value ever ends it; undefined if there is none. */
+/** A definition that refers to itself directly, so that no finite value matches; undefined if there is none. */
 function findEndless(definitions: ReadonlyMap<string, JsonSchema>): string | undefined {
   const done = new Set<string>();
   const open = new Set<string>();
@@ -217,7 +217,7 @@ function findEndless(definitions: ReadonlyMap<string, JsonSchema>): string | und
   return [...definitions.keys()].find(isEndless);
 }
 
-/** What a value of a schema must fit as a whole: what it refers to, and what the branches of its union refer to. */
+/** The references that a value must match as a whole: the schema's own, and those of its union's branches. */
 function directReferences(schema: unknown): readonly string[] {
   if (!isPlainObject(schema)) return [];
   const { $ref, anyOf } = schema;

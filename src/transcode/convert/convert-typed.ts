@@ -31,13 +31,13 @@ export function convertTyped(node: SchemaNode, place: Place): JsonSchema {
   return withNull(schema, place.target);
 }
 
-/** A type next to a list of values takes null only if the list has it. */
+/** A type next to a list of values accepts null only if the list does. */
 function takesNullToo(node: SchemaNode): boolean {
   if (Object.hasOwn(node, "const")) return node["const"] === null;
   return !Array.isArray(node["enum"]) || node["enum"].includes(null);
 }
 
-/** The types a schema names, or the only ones it can mean; none if it takes anything. */
+/** The types that a schema names or implies; empty if it accepts anything. */
 function findTypes(node: SchemaNode, place: Place): readonly string[] {
   const { type, enum: values } = node;
   if (type !== undefined) return [type].flat() as string[];
@@ -69,7 +69,7 @@ function writeObject(node: SchemaNode, literals: Part, place: Place): JsonSchema
   const { additionalProperties, unevaluatedProperties } = node;
   const isOpen = additionalProperties !== false && unevaluatedProperties !== false;
   const named = namedProperties(node, true).filter(([, child]) => child !== false);
-  // Where an object cannot be said to be closed, an empty one is taken for an open one.
+  // If an object cannot be marked as closed, an empty one counts as open.
   if (named.length === 0 && (isOpen || place.target.closedObjects !== true)) {
     const isMap = isPlainObject(additionalProperties) && Object.keys(additionalProperties).length > 0;
     if (isMap) return encodeAsPairs(node, literals.notes, place);
@@ -81,7 +81,7 @@ function writeObject(node: SchemaNode, literals: Part, place: Place): JsonSchema
   return encodeAsText(node, new Set(["object"]), "properties", place);
 }
 
-/** An object with the properties it names. */
+/** Writes an object with its named properties. */
 export function writeNamed(node: SchemaNode, said: readonly string[], place: Place): JsonSchema {
   const kept = keepKeywords(node, ["object"], place);
   const object = convertObject(node, place);
@@ -101,14 +101,14 @@ function convertSimple(node: SchemaNode, types: readonly string[], literals: Par
   return assemble(node, type, { structure, notes }, { structure: withoutNull(literals.structure), notes: [] });
 }
 
-/** Null is added to a list again if the whole is made nullable. */
+/** Removes null from a list of values; it is added again if the whole is made nullable. */
 function withoutNull(structure: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { enum: values } = structure;
   if (!Array.isArray(values) || values.length < 2) return structure;
   return { ...structure, enum: values.filter((value) => value !== null) };
 }
 
-/** A schema of several types as a union of schemas of one type. */
+/** Splits a schema of several types into a union of schemas of one type. */
 function splitTypes(node: SchemaNode, types: readonly string[], place: Place): JsonSchema {
   lose(place, "type", "resolved", "as a union of its types");
   const { type: _type, description, title, ...rest } = node;
@@ -130,7 +130,7 @@ function isContainer(type: string): boolean {
   return type === "object" || type === "array";
 }
 
-/** An object whose names are free as a list of names and values, where the target has no such objects. `repairArguments` reads it back. */
+/** An object with free names as a list of names and values, if the target has no such objects. `repairArguments` reads it back. */
 function encodeAsPairs(node: SchemaNode, said: readonly string[], place: Place): JsonSchema {
   const { additionalProperties, ...rest } = node;
   const { maxDepth = Infinity, closedObjects } = place.target;
@@ -149,7 +149,7 @@ function encodeAsPairs(node: SchemaNode, said: readonly string[], place: Place):
       ...(closedObjects === true ? { additionalProperties: false } : {}),
     };
     const notes = [...kept.notes, ...said, "A list of keys, each once, and their values."];
-    // What is about the object's properties is not about the list.
+    // Keywords about the object's properties do not apply to the list.
     const { title } = kept.structure;
     return assemble(rest, { type: "array", items: pair }, { structure: { title }, notes });
   });

@@ -5,12 +5,12 @@ import { convertNode } from "./convert-node.ts";
 import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
 import { ANNOTATIONS, FEATURE_OF, PLACES, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
 
-/** Keywords that have steps of their own. */
+/** Keywords that have their own steps. */
 const STRUCTURE = words(
   "type nullable description properties required additionalProperties items prefixItems anyOf oneOf allOf $ref enum const",
 );
 
-/** Keeps each keyword that the target takes, puts the others into words, and drops what has none. */
+/** Keeps each keyword that the target accepts, describes the others in words, and drops those without a description. */
 export function keepKeywords(
   node: SchemaNode,
   types: readonly string[],
@@ -44,7 +44,7 @@ export function keepKeywords(
   return { structure, notes };
 }
 
-/** A converted schema from its parts, the type and the description first. */
+/** Assembles a converted schema from its parts, the type and the description first. */
 export function assemble(node: SchemaNode, structure: object, ...parts: readonly Part[]): JsonSchema {
   const all: Record<string, unknown> = Object.assign({}, structure, ...parts.map((part) => part.structure));
   const { type, title, ...rest } = all;
@@ -81,7 +81,7 @@ function isTaken(keyword: string, value: unknown, types: readonly string[], { ha
   return has("unknownKeywords");
 }
 
-/** Values are copied, so that nobody who changes the result changes the original. */
+/** Values are copied, so that a change of the result does not change the original. */
 function copyKeyword(keyword: string, value: unknown, place: Place): unknown {
   const inside = (child: unknown, ...tokens: readonly string[]): unknown =>
     convertNode(child, within(place, child, keyword, ...tokens));
@@ -96,7 +96,7 @@ function copyKeyword(keyword: string, value: unknown, place: Place): unknown {
 const MAX_DATA = 10_000;
 const MAX_DATA_DEPTH = 100;
 
-/** A copy of JSON data; what is deeper or larger than any real value is left out. */
+/** Copies JSON data; content deeper or larger than any real value is left out. */
 export function copyData(value: unknown): unknown {
   let copied = 0;
 
@@ -111,7 +111,7 @@ export function copyData(value: unknown): unknown {
   return copy(value, 0);
 }
 
-/** Whether a schema constrains values, besides describing them. */
+/** Returns whether a schema constrains values, besides describing them. */
 export function isConstraining(node: SchemaNode): boolean {
   return Object.keys(node).some(
     (keyword) => node[keyword] !== undefined && !ANNOTATIONS.has(keyword) && keyword !== "nullable",
