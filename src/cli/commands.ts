@@ -1,6 +1,6 @@
 import type { Command, NamedCommand } from "./command.ts";
 
-/** What a command does, in one line, and its module, which is loaded when it is needed. */
+/** A command's summary in one line, and its module, which is loaded on demand. */
 type Entry = readonly [summary: string, load: () => Promise<{ readonly command: Command }>];
 
 const ENTRIES: Readonly<Record<string, Entry>> = {

@@ -1,4 +1,4 @@
-/** Every error code and what it means. The list is closed, and `docs/errors.md` has a section for each. */
+/** Every error code and its meaning. The list is closed, and `docs/errors.md` has a section for each. */
 export const ERROR_CODES = {
   TOOL_INVALID: "A tool definition breaks a rule: name, version, description, examples, schema.",
   TOOL_NOT_FOUND: "No tool of that name is registered, or the caller may not see it.",

@@ -3,7 +3,7 @@ import type { ContractCase } from "./contract.ts";
 import { type Claims, type StateBackend, stateCases, type TwoHandles } from "./state/backend.ts";
 import { presenceClaims } from "./state/presence-claims.ts";
 
-/** What a change feed, leases and presence must do that several processes share. */
+/** The contract of a change feed, leases and presence that several processes share. */
 export function changesContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
   return stateCases(make, { ...changeClaims, ...leaseClaims, ...presenceClaims });
 }
@@ -63,7 +63,7 @@ const changeClaims: Claims = {
   },
 };
 
-/** What a handle hears of the topic `t` from now on. */
+/** The messages that a handle receives on topic `t` from now on. */
 function listenTo({ changes }: TwoHandles["one"]): readonly unknown[] {
   const heard: unknown[] = [];
   changes.subscribe("t", (data) => void heard.push(data));

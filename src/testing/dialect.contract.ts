@@ -14,19 +14,19 @@ export interface SampleCall {
   readonly arguments: string;
 }
 
-/** How the provider would have sent calls, which only the test of a dialect can know. */
+/** Samples of the provider's calls, which only the test of a dialect knows. */
 export interface DialectSamples {
-  /** An answer with these calls, as the provider sends it. */
+  /** An answer with these calls, in the provider's format. */
   answer(calls: readonly SampleCall[]): unknown;
-  /** The same as the provider streams it. Needed if the dialect reads streams. */
+  /** The same as a stream. Required if the dialect reads streams. */
   stream?(calls: readonly SampleCall[]): readonly unknown[];
   /** True if the provider sends arguments as text, which can be malformed. */
   readonly sendsText: boolean;
-  /** False if the provider gives calls no ids. */
+  /** False if the provider's calls have no ids. */
   readonly hasIds?: boolean;
 }
 
-/** What every dialect must do. */
+/** The contract of every dialect. */
 export function dialectContract(make: Make<Dialect>, samples: DialectSamples): readonly ContractCase[] {
   return contract(make, { ...definitionClaims(), ...callClaims(samples), ...resultClaims() });
 }
@@ -226,7 +226,7 @@ const CALLS: readonly SampleCall[] = [
 
 const JUNK: readonly unknown[] = [undefined, null, 5, "text", true, [], [[]], {}, { type: "nonsense" }];
 
-/** A red pixel, and its first bytes as JSON writes them. */
+/** A red pixel, and its first bytes as JSON. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const BYTES = '"0":137,"1":80';
 

@@ -6,17 +6,17 @@ import type { AnsweredCall } from "../transcode/dialect.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 import { resultOf, sampleTools } from "./sample-tools.ts";
 
-/** One turn that the model behind an adapter takes in a case. */
+/** One scripted turn of the model behind an adapter. */
 export interface ModelTurn {
   readonly text?: string;
-  /** Each names its tool by the alias. */
+  /** Each call names its tool by the alias. */
   readonly calls?: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
 }
 
 /** Makes an adapter whose model takes these turns, one for each request. */
 export type MakeLlm = (turns: readonly ModelTurn[]) => ReturnType<Make<Llm>>;
 
-/** What every model must do. */
+/** The contract of every model. */
 export function llmContract(make: MakeLlm): readonly ContractCase[] {
   const tools = sampleTools();
   const asked: AgentMessage = { role: "user", text: "Write to Dana and look up the orders. 🦊" };

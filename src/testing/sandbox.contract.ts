@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SANDBOX_LIMITS, type Sandbox, type SandboxJob, type SandboxOutcome } from "../execute/sandbox.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** What every sandbox must do, whatever it confines. The sandbox under test must be available. */
+/** The contract of every sandbox. The sandbox under test must be available. */
 export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
   const script = (code: string, more: Partial<SandboxJob> = {}): SandboxJob =>
     ({ kind: "javascript", code, limits: SANDBOX_LIMITS, ...more }) as SandboxJob;
@@ -11,7 +11,7 @@ export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
   const withLimits = (limits: Partial<typeof SANDBOX_LIMITS>): Partial<SandboxJob> => ({
     limits: { ...SANDBOX_LIMITS, ...limits },
   });
-  /** Claims about JavaScript hold for nothing in a sandbox that runs commands alone. */
+  /** Claims about JavaScript do not apply to a sandbox that only runs commands. */
   const ofScripts = (check: (sandbox: Sandbox) => Promise<void>) => async (sandbox: Sandbox) => {
     if (sandbox.kinds.includes("javascript")) await check(sandbox);
   };

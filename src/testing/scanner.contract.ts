@@ -14,7 +14,7 @@ const TEXTS: readonly string[] = [
 ];
 const PLACES_AND_NONE: readonly (Place | undefined)[] = [undefined, ...PLACES];
 
-/** What every scanner of texts must do. */
+/** The contract of every text scanner. */
 export function scannerContract(make: Make<TextScanner>): readonly ContractCase[] {
   return contract(make, {
     "finds nothing in an empty text": async (scanner) => {

@@ -8,7 +8,7 @@ import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool, ToolSource } from "../tool/tool.ts";
 
-/** Who looks, and through which toolset. */
+/** The caller and the toolset of a request. */
 interface Asked {
   readonly principal?: Principal;
   readonly toolset?: string;
@@ -23,7 +23,7 @@ interface Listed extends Asked {
   readonly after?: string;
 }
 
-/** The four ways to the tools of an arsenal, each of which can look through a toolset. */
+/** The four ways to access an arsenal's tools, each of which can use a toolset. */
 export interface ScopedTools {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   listTools(options: Listed): Promise<readonly Tool[]>;
@@ -42,17 +42,17 @@ export interface RunnableArsenal extends ScopedTools {
   ): Promise<{ readonly tools: readonly object[] }>;
 }
 
-/** For whom definitions are written, and how. */
+/** The options for writing definitions. */
 interface Written extends Asked {
   readonly strict?: boolean;
 }
 
-/** An arsenal that has the tools of one toolset and no others. Callers are the local operator unless they name a principal. */
+/** An arsenal limited to the tools of one toolset. The caller defaults to the local operator. */
 export interface Runner {
   /** The name of the toolset. */
   readonly toolset: string;
   retrieve(query: Omit<ToolQuery, "toolset">): Promise<RetrievalResult>;
-  /** Finds tools for a request in words, and returns them as the dialect's API takes them. */
+  /** Finds tools for a request, and returns them in the dialect's format. */
   retrieveTools<Name extends DialectName = "openai">(
     query: string,
     options?: Omit<RetrieveToolsOptions<Name>, "toolset">,
@@ -61,8 +61,8 @@ export interface Runner {
   listTools(options?: Omit<Listed, "toolset">): Promise<readonly Tool[]>;
   getTool(name: string, namespace?: string, by?: Omit<Asked, "toolset">): Promise<Tool | undefined>;
   /**
-   * Every tool of the toolset, ordered by id, as the API of a dialect takes them: a built-in one or one that was added to the arsenal. Defaults
-   * to `openai`. `strict` asks for the provider's strict mode, as far as one request holds it.
+   * Every tool of the toolset, ordered by id, in the format of a dialect: a built-in one or one added to the arsenal. Defaults
+   * to `openai`. `strict` uses the provider's strict mode, within the limits of one request.
    */
   definitions<Name extends Exclude<DialectName, "auto"> = "openai">(
     dialect?: Name,
@@ -101,7 +101,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
       return [...exported.tools] as never[];
     },
     execute: scoped.execute,
-    // Every call is copied, even if it is not a plain object: what a batch holds must not carry a toolset of its own.
+    // Every call is copied, even if it is not a plain object: a batch must not carry a toolset of its own.
     executeBatch: async (batch) =>
       arsenal.executeBatch(
         Array.isArray(batch?.calls)
@@ -111,7 +111,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
   };
 }
 
-/** Makes everything that is asked of an arsenal look through one toolset, whatever toolset the caller names. @internal */
+/** Limits an arsenal to one toolset, whatever toolset the caller names. @internal */
 export function scopeTo(arsenal: ScopedTools, toolset: string): ScopedTools {
   return {
     retrieve: async (query) => arsenal.retrieve({ ...query, toolset }),

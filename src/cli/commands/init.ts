@@ -34,9 +34,9 @@ export const command: Command = {
   },
 };
 
-/** What became of one file. */
+/** The outcome for one file. */
 interface Scaffolded {
-  /** From the folder of the configuration. */
+  /** Relative to the folder of the configuration. */
   readonly file: string;
   readonly action: "created" | "kept" | "replaced";
   readonly purpose: string;

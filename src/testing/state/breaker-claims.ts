@@ -3,7 +3,7 @@ import type { Pass } from "../../state/limits.port.ts";
 import { admit, admitted, BREAKER, openBreaker, refused, run } from "./ask-limits.ts";
 import type { Claims } from "./backend.ts";
 
-/** What circuit breakers must do. */
+/** Requirements on circuit breakers. */
 export const breakerClaims: Claims = {
   "opens for everyone after as many failures in a row as its threshold": async ({ one, other }) => {
     assert.deepEqual(await run(one, { breaker: BREAKER }, "failure"), {});
@@ -61,7 +61,7 @@ export const breakerClaims: Claims = {
     await refused(other, { breaker: BREAKER }, "breaker");
     await clock.advance(1);
     const probe = await admitted(other, { breaker: BREAKER });
-    // What the first one reports so late changes nothing any more.
+    // The late report of the first call changes nothing.
     assert.deepEqual(await one.limits.release(lost.pass, "success"), {});
     await refused(one, { breaker: BREAKER }, "breaker");
     assert.deepEqual(await other.limits.release(probe, "success"), { breaker: "closed" });

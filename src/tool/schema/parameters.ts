@@ -3,7 +3,7 @@ import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { ParametersSchema, StandardResult, StandardSchema } from "../infer.ts";
 import { asList, asRecord, isPlainObject, type JsonSchema } from "../json-schema.ts";
 
-/** What a tool needs of a schema: its JSON Schema, and the library's own check if the schema is of a library. */
+/** The JSON Schema of a schema, and the library's own check if it has one. */
 export interface ConvertedParameters {
   readonly parameters: JsonSchema;
   /** Checks arguments with the library that made the schema: applies its defaults, transforms and refinements. */
@@ -33,18 +33,18 @@ export function toParameters(schema: ParametersSchema): ConvertedParameters {
   if (!isPlainObject(parameters)) {
     throw refusal(`is a ${vendor} schema whose JSON Schema is ${showValue(parameters)}`, "Use an object schema.");
   }
-  // A copy, because Zod hangs the schema it came from on its JSON Schema.
+  // A copy, because Zod attaches its own schema to the JSON Schema.
   return { parameters: { ...parameters }, validate };
 }
 
-/** True for a schema of a library that speaks Standard Schema. Some libraries' schemas are functions. */
+/** Returns true for a Standard Schema of a library. Some libraries' schemas are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   const standard = (value as Record<string, unknown>)["~standard"];
   return isPlainObject(standard) && typeof standard["validate"] === "function";
 }
 
-/** True for JSON Schema that a library made and hung its own schema on, out of sight: Zod does so. It is JSON Schema all the same. */
+/** Returns true for JSON Schema with a library's own schema attached as a hidden property, as Zod does. It is still JSON Schema. */
 export function isConvertedSchema(value: object): boolean {
   const isPlain = Object.getPrototypeOf(value) === Object.prototype;
   return isPlain && Object.hasOwn(value, "~standard") && !Object.keys(value).includes("~standard");
@@ -80,7 +80,7 @@ function convert(schema: unknown): Written {
   return Array.isArray(pipe) ? convertPipe(pipe) : convertSchema(schema);
 }
 
-/** Steps after a transformation are about its outcome, not about what the model sends. */
+/** Steps after a transformation apply to its output, not to the model's input. */
 function convertPipe(pipe: readonly unknown[]): Written {
   const [first, ...steps] = pipe.filter(isPlainObject);
   const written = convert(first);
