@@ -15,7 +15,7 @@ export function refused(toolId: string, id: string, record: PinRecord): string {
   return `${what} is not what was accepted: it changed${now} (${fields}). It is not called until an operator accepts it: toolarsenal pins accept ${id}`;
 }
 
-/** Reports how many tools of an ensemble wait to be accepted. */
+/** Reports the number of an ensemble's tools that wait to be accepted. */
 export function unacceptedOf(ensemble: string, count: number): string {
   const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
   return `Of ${ensemble}, ${count} ${count === 1 ? "waits" : "wait"} to be accepted and ${count === 1 ? "is" : "are"} not used. ${fix}`;

@@ -5,9 +5,9 @@ import type { Rule } from "./rules/rule.ts";
 import { createScanner, type ScanReport } from "./scanner.ts";
 
 export interface ScanSettings {
-  /** From which severity on something is refused or taken out. */
+  /** The least severity that is refused or removed. */
   readonly severity: Severity;
-  /** What becomes of text that cannot be scanned. */
+  /** The action on text that cannot be scanned. */
   readonly onFailure: "allow" | "deny";
 }
 
@@ -26,7 +26,7 @@ const NEXT: Readonly<Record<Place, string>> = {
   result: "It did run; its result is withheld. Do not repeat the call to get around this.",
 };
 
-/** Creates a scanner, and what reports on it by events, which never carry the text. It flags from medium on, or from the severity it acts on. */
+/** Creates a scanner, and functions that report on it by events, which never carry the text. It flags from medium on, or from the severity it acts on. */
 export function createReportedScan({ settings, emit, rules, scanners = [] }: ScanParts<ScanSettings>) {
   const { severity: actAt, onFailure } = settings;
   const flagAt = reaches(actAt, "medium") ? "medium" : actAt;
@@ -37,7 +37,7 @@ export function createReportedScan({ settings, emit, rules, scanners = [] }: Sca
       if (flagged && severity !== null)
         emit("scan-flagged", { toolId, where, rules: rulesOf(findings), severity, action });
     },
-    /** Reports that something could not be scanned. Returns why it may not be given on; undefined if it may. */
+    /** Reports a failed scan. Returns why the text is withheld; undefined if it is allowed. */
     failed(toolId: string, where: Place, message: string, quiet = false): string | undefined {
       const action = onFailure === "deny" ? "refused" : "allowed";
       if (!quiet) emit("scan-failed", { toolId, where, message, action });
@@ -50,7 +50,7 @@ export function createReportedScan({ settings, emit, rules, scanners = [] }: Sca
   };
 }
 
-/** The rules that found something, each once. */
+/** The rules of the findings, each once. */
 function rulesOf(findings: ScanReport["findings"]): readonly string[] {
   return [...new Set(findings.map(({ rule }) => rule))];
 }
