@@ -13,10 +13,10 @@ import type { Kept, KeptTool } from "./kept.ts";
 import { type Meta, type Model, type Store, toSql, vectorsAreOff, vectorTable } from "./tables.ts";
 import { toKey } from "./write.ts";
 
-/** Tools that a request can name. */
+/** The most tools that a request can name. */
 const MOST_NAMED = 1_000;
 
-/** What the database knows about a request before it searches. */
+/** The database's facts about a request before the search. */
 interface Facts extends Meta {
   readonly terms: readonly (readonly [term: string, documents: number, others: number])[] | null;
   readonly named: readonly string[] | null;
@@ -24,7 +24,7 @@ interface Facts extends Meta {
   readonly models: readonly (Model & { readonly indexed: boolean | null })[] | null;
 }
 
-/** Gathers the evidence for one request. The database finds, filters and cuts; the words of what it found are judged here. */
+/** Collects the evidence for one request. The database finds, filters and cuts; the words of the candidates are scored here. */
 export async function search(store: Store, kept: Kept, query: EngineQuery): Promise<EngineAnswer> {
   const { texts, vectors = [] } = query;
   if (vectors.length > 0 && !store.vectors) throw vectorsAreOff();
@@ -100,7 +100,7 @@ function namedNamespaces(text: string, { terms, spaces }: Facts): readonly strin
   });
 }
 
-/** How many tools the filters accept. Counting looks at every tool, so the numbers are kept for as long as the tools stay the same. */
+/** The number of tools that the filters accept. Counting reads every tool, so the numbers are cached while the tools stay the same. */
 async function countTools(
   store: Store,
   kept: Kept,
@@ -143,7 +143,7 @@ async function countTools(
   return { accepted, total, embedded };
 }
 
-/** Reads the tools found, those that are not kept from before, and the cosines of all of them. */
+/** Reads the tools found that are not cached, and the cosines of all of them. */
 async function readFound(
   store: Store,
   kept: Kept,
@@ -176,7 +176,7 @@ async function readFound(
   });
 }
 
-/** For each vector: how the namespaces of the tools found fit. */
+/** For each vector: the fit of the found tools' namespaces. */
 async function readFits(
   store: Store,
   slots: Slots,
@@ -208,7 +208,7 @@ async function readFits(
   });
 }
 
-/** Reads in how many tools the terms of those found stand, which comparing them needs. */
+/** Reads the document counts of the found tools' terms, which comparing them needs. */
 async function readDocuments(
   { postgres, table }: Store,
   { documents }: Kept,

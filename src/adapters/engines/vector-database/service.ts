@@ -12,7 +12,7 @@ import type { Answer, Send, VectorDriver, VectorStoreSettings } from "./driver.t
 const MAX_RETRIES = 4;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** A server that asks for a longer pause is not waited for. */
+/** A longer pause that a server requests is not waited for. */
 const LONGEST_ASKED_MS = 30_000;
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -54,7 +54,7 @@ export function createService(
         },
         ...(sent === undefined ? {} : { body: sent }),
         trusted: true,
-        // A key is never sent to a place that the operator did not write.
+        // A key is never sent to an address that the operator did not configure.
         maxRedirects: 0,
         maxBytes: MAX_BYTES,
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
@@ -107,7 +107,7 @@ export function createService(
   };
 }
 
-/** The sentence in the body of an error, where any of the databases puts it. */
+/** The message in an error body, in the format of any of the databases. */
 function sentenceIn(body: unknown): string | undefined {
   type Said = { readonly message?: string };
   const { message, error, status } = (typeof body === "object" && body ? body : {}) as Said & {

@@ -3,7 +3,7 @@ import type { Part, Space, Stored, VectorDatabase, VectorDriver } from "./driver
 
 /** The database for one operation of the engine. */
 export interface Session extends VectorDatabase, Pick<VectorDriver, "filterLimits" | "mostHits"> {
-  /** Where the tools are. */
+  /** The space of the tools. */
   readonly tools: Space;
   readonly signal: AbortSignal | undefined;
 }
@@ -14,7 +14,7 @@ export const MAIN: Condition = { field: "nth", in: ["0"] };
 
 const PAGE = 1_000;
 
-/** Every record that a condition accepts, page by page, in no particular order. */
+/** Every record that a condition accepts, in pages, unordered. */
 export async function* everyRecord(
   session: Session,
   space: Space,
@@ -30,7 +30,7 @@ export async function* everyRecord(
   } while (cursor !== undefined);
 }
 
-/** Runs a request for each chunk of a list, and joins the answers. */
+/** Runs a request for each chunk of a list, and joins the results. */
 export async function inChunks<Item, Result>(
   items: readonly Item[],
   size: number,
