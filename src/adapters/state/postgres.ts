@@ -14,24 +14,24 @@ import { createPostgresLimits } from "./postgres-parts/limits.ts";
 import { createPostgresPresence } from "./postgres-parts/presence.ts";
 
 export interface PostgresStateOptions {
-  /** `postgres://user:password@host:5432/database`, or what looks it up whenever it is needed. */
+  /** `postgres://user:password@host:5432/database`, or a function that returns it whenever it is needed. */
   readonly url: string | (() => Promise<string>);
-  /** The schema the tables are in. It is created. Defaults to `toolarsenal`. */
+  /** The schema of the tables. It is created. Defaults to `toolarsenal`. */
   readonly schema?: string | undefined;
-  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. It is yours to close. */
+  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. The caller closes it. */
   readonly client?: PostgresClient;
   readonly clock?: Clock;
-  /** Time is that of the clock and not the server's. For tests. @internal */
+  /** Uses the clock's time instead of the server's. For tests. @internal */
   readonly ownTime?: boolean;
 }
 
-/** Writes between two looks for what has expired. */
+/** The number of writes between two sweeps for expired entries. */
 const WRITES_A_SWEEP = 256;
 
-/** How long closing may take if the server does not answer, in milliseconds. */
+/** The time limit of closing if the server does not respond, in milliseconds. */
 const CLOSE_MS = 3_000;
 
-/** Keeps state in PostgreSQL, for any number of processes on any machine. It connects on first use, and goes by the server's clock. */
+/** Keeps state in PostgreSQL, for any number of processes on any machine. It connects on first use, and uses the server's clock. */
 export function postgresState(options: PostgresStateOptions): SharedState {
   const { url, schema = SCHEMA, client, clock = systemClock, ownTime = false } = options;
   const postgres = openPostgres({ url, client, what: "The state", field: "state.url" });
@@ -46,7 +46,7 @@ export function postgresState(options: PostgresStateOptions): SharedState {
     const late = new Promise<void>((resolve) => void setTimeout(resolve, CLOSE_MS).unref());
     const givenBack = Promise.allSettled([limits.close(), leases.close()]).then(() => presence.close());
     await Promise.race([givenBack.catch(() => {}), late]);
-    // Ends at once, except for connections that are being made.
+    // Ends at once, except for connections being opened.
     await Promise.race([postgres.close(), late]);
   }
 
@@ -145,7 +145,7 @@ export function create({ url = "", schema }: Settings, { clock, secrets }: Surro
   return postgresState({ url: () => filledUrl(url, secrets, use), schema, clock });
 }
 
-/** Connects as the arsenal will, and writes. */
+/** Connects like the arsenal, and writes. */
 export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
   const state = create(settings, surroundings);
   try {

@@ -14,14 +14,14 @@ import { neededSetting } from "../needed-setting.ts";
 import type { Surroundings } from "../surroundings.ts";
 
 export interface SqliteStateOptions {
-  /** Its folder is created. Only this user can read the file. */
+  /** The file's folder is created. Only this user can read the file. */
   readonly file: string;
   readonly clock?: Clock;
-  /** Called when the file turns out damaged, deleted or replaced, with the error that the current operation rejects with. */
+  /** Called when the file is damaged, deleted or replaced, with the error of the current operation. */
   readonly onLost?: (error: ArsenalError) => void;
 }
 
-/** Writes between two looks for what has expired. */
+/** The number of writes between two sweeps for expired entries. */
 const WRITES_A_SWEEP = 256;
 
 const LIVE = "(expires_at IS NULL OR expires_at > :now)";
@@ -33,7 +33,7 @@ interface Row {
   readonly version: number;
 }
 
-/** Keeps state in one SQLite file, for any number of processes on this machine. If the file is lost, a new one begins that remembers the loss. */
+/** Keeps state in one SQLite file, for any number of processes on this machine. If the file is lost, a new one is created that records the loss. */
 export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteStateOptions): SharedState {
   const file = createStateFile(path, { clock, onLost });
   const poller = createPoller(file, clock);
@@ -138,7 +138,7 @@ export function create(
   return sqliteState({ file, clock, onLost: ({ message }) => emit("state-lost", { message }) });
 }
 
-/** Opens the file as the arsenal will. */
+/** Opens the file like the arsenal. */
 export async function check(
   settings: setting.Filled<typeof config>,
   surroundings: Pick<Surroundings, "clock" | "emit">,

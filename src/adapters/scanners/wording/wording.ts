@@ -7,7 +7,7 @@ import { topWindow } from "./score.ts";
 
 const RULE: ScannerRule = { id: "wording.suspicious", message: "Suspicious wording.", severity: "low" };
 
-/** Longer texts are read in parts of so many characters, so that memory does not grow with the text. */
+/** Longer texts are read in parts of this many characters, so that memory does not grow with the text. */
 const PART = 16_384;
 const OVERLAP = 512;
 
@@ -32,7 +32,7 @@ export function wordingScanner(): TextScanner {
   };
 }
 
-/** The threshold is higher for results, which are more varied. Text from anywhere gets the higher one. */
+/** The threshold is higher for results, which are more varied, and for text of unknown origin. */
 function thresholdFor(place: Place | undefined, { thresholds }: WordingModel): number {
   return place === "definition" ? thresholds.definition : Math.max(thresholds.definition, thresholds.result);
 }

@@ -61,7 +61,7 @@ export function arrayRules(schema: SchemaObject, holds: Holds): readonly Rule[] 
   }
 }
 
-/** Makes rules of the keywords about the members of an object. Only own members count. */
+/** Creates rules from the keywords about the members of an object. Only own members count. */
 export function objectRules(schema: SchemaObject, holds: Holds, patterns: Patterns): readonly Rule[] {
   const { required, propertyNames } = schema;
   const properties = isPlainObject(schema["properties"]) ? schema["properties"] : undefined;
@@ -120,7 +120,7 @@ export function objectRules(schema: SchemaObject, holds: Holds, patterns: Patter
   return rules;
 }
 
-/** Each member against every schema that speaks of it: by its name, by a pattern, or as one of the others. */
+/** Checks each member against every schema that applies to it: by its name, by a pattern, or as one of the others. */
 function memberRule(
   schema: SchemaObject,
   properties: SchemaObject | undefined,
@@ -154,7 +154,7 @@ function memberRule(
       for (const { pattern, each } of patterns) {
         if (!matches(pattern, name, run)) continue;
         isKnown = true;
-        // With a pattern that is not checked, the name may be meant or not: it is neither one of the others, nor does the schema apply.
+        // With an unchecked pattern, it is unknown whether the name matches: neither schema applies.
         if (pattern?.note === undefined) check(name, each);
       }
       if (!isKnown && additionalProperties !== undefined) {
@@ -174,7 +174,7 @@ function memberRule(
   };
 }
 
-/** A copy of own data that defaults can be written into. */
+/** Copies own data, so that defaults can be written into it. */
 export function copyValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyValue);
