@@ -1,4 +1,4 @@
-/** What a model reads: eight servers of other people through the gateway, every tool listed against two tools and a search for each step. */
+/** The tokens that a model reads: eight third-party servers through the gateway, every tool listed against two tools and a search for each step. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { ToolArsenal } from "../src/index.ts";
 import { realServers } from "../test/e2e/real-servers.ts";
 
-/** One step of a task: what the model would ask for, and the call that does it. */
+/** One step of a task: the model's request, and the call that serves it. */
 interface Step {
   readonly query: string;
   readonly tool: string;

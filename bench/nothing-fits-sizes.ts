@@ -36,9 +36,9 @@ interface Judged {
   readonly query: string;
   readonly confidence: number;
   readonly refused: boolean;
-  /** Place of the right tool, from 0; -1 if it is not among the first five. */
+  /** The rank of the right tool, from 0; -1 if it is not among the first five. */
   readonly rank: number;
-  /** Whether the right tool is among those returned. */
+  /** Whether the right tool is returned. */
   readonly returned: boolean;
 }
 

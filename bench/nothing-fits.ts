@@ -163,7 +163,7 @@ function auc(high: readonly number[], low: readonly number[]): number {
   );
 }
 
-/** The share that can be served if as many requests could be as could not. */
+/** The share of servable requests if both groups were equally large. */
 function weightOf(group: readonly Judged[], served: number, unserved: number): number {
   const yes = group.filter(({ style }) => style === "possible").length / served;
   const no = group.filter(({ style }) => style !== "possible").length / unserved;

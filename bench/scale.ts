@@ -1,10 +1,10 @@
 /**
- * How each engine grows: `node bench/scale.ts [--sizes 1000,10000,100000,1000000] [--engines memory,sqlite,postgres] [--postgres URL] [--json]`.
+ * The scaling of each engine: `node bench/scale.ts [--sizes 1000,10000,100000,1000000] [--engines memory,sqlite,postgres] [--postgres URL] [--json]`.
  *
  * For each engine and size, one process fills the store and another one opens it and answers requests, so that its memory is that of a replica
  * that serves. Requests go through the whole of `retrieve`, by words and by the static tier's vectors. The ratio compares with the memory engine
- * of the same size in the same run. Without `--postgres` a server is started if this machine has one with pgvector, with its default settings but
- * 1 GB of maintenance_work_mem, which the index of a million vectors is built in. Filling PostgreSQL includes building that index.
+ * of the same size in the same run. Without `--postgres` a server is started if this machine has one with pgvector, with its default settings except
+ * 1 GB of maintenance_work_mem, for building the index of a million vectors. Filling PostgreSQL includes building that index.
  * Progress goes to stderr.
  */
 import { execFile } from "node:child_process";
@@ -22,7 +22,7 @@ import type { ToolArsenalConfig, VectorStoreConfig } from "../src/config/config.
 import { defineTool } from "../src/tool/define-tool.ts";
 import { wireArsenal } from "../src/wire.ts";
 
-/** What a process has to do. */
+/** The task of a process. */
 interface Task {
   readonly step: "fill" | "search";
   readonly size: number;
@@ -138,7 +138,7 @@ async function fill(size: number, config: ToolArsenalConfig): Promise<Partial<Ro
   return { indexMs: performance.now() - started };
 }
 
-/** Resolves once the HNSW index is there, which the engine builds in the background. */
+/** Resolves once the HNSW index exists, which the engine builds in the background. */
 async function indexBuilt({ url = "", schema = "" }: VectorStoreConfig): Promise<void> {
   const postgres = openPostgres({ url, what: "The benchmark", field: "--postgres" });
   const sql = `SELECT 1 AS found FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -165,7 +165,7 @@ async function search(config: ToolArsenalConfig): Promise<Partial<Row>> {
     for (const query of shortRequests(REQUESTS, round * REQUESTS)) took.push(await ask(query));
     rounds.push(took.toSorted((left, right) => left - right));
   }
-  // The best of the rounds: what else the machine does only ever adds time.
+  // The best of the rounds: other load only adds time.
   const best = (share: number): number => Math.min(...rounds.map((took) => took[Math.floor(share * REQUESTS)] ?? 0));
   return { firstMs, residentBytes: process.memoryUsage.rss(), p50Ms: best(0.5), p95Ms: best(0.95) };
 }

@@ -1,5 +1,6 @@
 /**
- * Prints what a scan costs, next to JSON.stringify of the same text, and how well rules and suspicious wording tell attacks from ordinary text in
+ * Prints the cost of a scan, next to JSON.stringify of the same text, and how well rules and suspicious wording distinguish attacks from ordinary
+ * text in
  * your files. `--cases F.jsonl` has lines `{"text", "label": "malicious" | "benign"}`, optionally with `kind` and `split`; `--tools F` has harmless
  * tools, one per line or `{"tools": […]}`.
  */
@@ -21,7 +22,7 @@ const { values } = parseArgs({
 const wording = wordingScanner();
 const rulesOnly = createScanner({ mode: "flag" });
 const scanner = createScanner({ mode: "flag", scanners: [wording] });
-/** What suspicious wording alone flags, hidden characters taken out. */
+/** Returns whether suspicious wording alone flags a text, without hidden characters. */
 const isSuspicious = (text: string, place?: Place): boolean => wording.scan(normaliseText(text).text, place).length > 0;
 
 const SENTENCES = [
@@ -86,14 +87,14 @@ function read(path: string): readonly Record<string, unknown>[] {
     const whole = JSON.parse(text) as { readonly tools?: readonly Record<string, unknown>[] };
     if (Array.isArray(whole.tools)) return whole.tools;
   } catch {
-    // Several documents, a line each.
+    // Several documents, one per line.
   }
   return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
 }
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** How many of the harmful and of the harmless were flagged: by rules, by suspicious wording, by either. */
+/** The numbers of harmful and harmless texts flagged: by rules, by suspicious wording, by either. */
 interface Count {
   harmful: number;
   harmless: number;

@@ -1,7 +1,8 @@
-// Prints one JSON line an example: what the product reads from its ranking, for confidence.py to fit.
-//   node models/confidence-features.ts --shared ../shared --tier lexical|static|tuned [--weights reference|shipped] > FILE.jsonl
-// Catalogs are drawn from servers that are not held out, and ranked by the product's own catalog. An embedder is surer of requests it was trained
-// on than of anybody else's, so requests come from where the weights have seen none: with the reference weights, toucan-paraphrase from the
+// Prints one JSON line per example: the product's features of its ranking, for confidence.py to fit.
+// node models/confidence-features.ts --shared ../shared --tier lexical|static|tuned [--weights reference|shipped] > FILE.jsonl
+// Catalogs are drawn from servers that are not held out, and ranked by the product's own catalog. An embedder is more confident on requests it was
+// trained
+// on, so requests come from data unseen by the weights: with the reference weights, toucan-paraphrase from the
 // 5,500th on; with the shipped weights, only those in models/data that were never trained on.
 import { parseArgs } from "node:util";
 import { join } from "node:path";

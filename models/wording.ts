@@ -1,6 +1,6 @@
 // Trains the scorer of suspicious wording: node models/wording.ts --shared SHARED [--out models/weights]
 // SHARED has attacks/ (written_*.jsonl, atr_mcp_cases.jsonl), corpora/ (toucan-mcp, docker-mcp-registry, mcp-servers) and eval/.
-// Prints what to expect on families and writers that were held out, then writes the weights.
+// Prints estimates for held-out families and writers, then writes the weights.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ report("writer of written_* held out", scoreByWriter(samples, hosts, (set) => se
 report("writer of phrasings held out", scoreByWriter(samples, hosts, (set) => set === "phrasings"));
 
 const model = train(samples.filter(({ sample }) => sample.fold !== undefined), hosts);
-// One scale for all weights; the few beyond it are cut.
+// One scale for all weights; the few beyond it are clipped.
 const magnitudes = model.weights.map(Math.abs).filter((value) => value > 0).toSorted();
 const largest = magnitudes[Math.floor(0.999 * magnitudes.length)] ?? 1;
 const scale = Math.fround(largest / 127);

@@ -7,10 +7,10 @@ export interface Scored {
   readonly score: number;
 }
 
-/** Families with fewer texts say too little. */
+/** Families with fewer texts are not representative. */
 const FEWEST = 15;
 
-/** Scores each sample with a model that has not seen its family. Texts that are never trained on get the first model. */
+/** Scores each sample with a model that has not seen its family. Texts that are never trained on use the first model. */
 export function scoreByFolds(samples: readonly ReadSample[], hosts: ReadonlySet<string>): readonly Scored[] {
   return Array.from({ length: FOLDS }, (_, fold) => {
     const model = train(samples.filter(({ sample }) => sample.fold !== undefined && sample.fold !== fold), hosts);
@@ -30,13 +30,13 @@ export function scoreByWriter(samples: readonly ReadSample[], hosts: ReadonlySet
 
 const familyOf = ({ set, family }: Sample): string => `${set}, ${family}`;
 
-/** The harmless texts of a place by family. Phrasings are left out: they share their words with the attacks on purpose, as no real text does. */
+/** The harmless texts of a place by family. Phrasings are left out: they deliberately share their words with the attacks, as no real text does. */
 function harmlessFamilies(scored: readonly Scored[], place: Sample["place"]): readonly (readonly Scored[])[] {
   const texts = scored.filter(({ sample }) => !sample.malicious && sample.place === place && sample.set !== "phrasings");
   return [...Map.groupBy(texts, ({ sample }) => familyOf(sample)).values()].filter(({ length }) => length >= FEWEST);
 }
 
-/** Returns the least score at which the mean share of false alarms, over families that all count the same, is at most `share`. */
+/** Returns the least score at which the mean share of false alarms, over equally weighted families, is at most `share`. */
 export function thresholdFor(scored: readonly Scored[], place: Sample["place"], share: number): number {
   const families = harmlessFamilies(scored, place);
   const falling = families

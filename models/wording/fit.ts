@@ -70,7 +70,7 @@ function minimise(size: number, evaluate: (at: Float64Array, gradient: Float64Ar
   return at;
 }
 
-/** Fits a logistic regression with L2, its features scaled by naive-Bayes log-ratios. Only buckets seen in training take part. */
+/** Fits a logistic regression with L2, its features scaled by naive-Bayes log-ratios. Only buckets seen in training are used. */
 export function fit(rows: readonly Row[], cost: number): Fitted {
   const places = new Int32Array(BUCKETS).fill(-1);
   const seen: number[] = [];
@@ -101,7 +101,7 @@ export function fit(rows: readonly Row[], cost: number): Fitted {
       Math.log((counts[1][column] as number) / (totals[1] as number)) -
       Math.log((counts[0][column] as number) / (totals[0] as number));
 
-  // The last place is the bias, which is not regularised.
+  // The last entry is the bias, which is not regularised.
   const scaled = new Float64Array(size);
   const solution = minimise(size + 1, (at, gradient) => {
     let loss = 0;

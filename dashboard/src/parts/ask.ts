@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** What the gateway answered: nothing yet, an answer, or why there is none. An old answer stays while a new one is on its way. */
+/** The state of a request to the gateway: pending, a value, or an error. The old value stays while a new one is loading. */
 export interface Asked<Answer> {
   readonly answer?: Answer;
   readonly error?: unknown;
   readonly loading: boolean;
-  /** Asks again. */
+  /** Repeats the request. */
   again(): void;
 }
 
-/** Asks the gateway, and asks again when `inputs` change, cancelling the request before. `delayMs` waits for typing to pause. */
+/** Sends a request to the gateway, and again when `inputs` change, cancelling the previous one. `delayMs` waits for typing to pause. */
 export function useAsk<Answer>(
   ask: (signal: AbortSignal) => Promise<Answer>,
   inputs: readonly unknown[],

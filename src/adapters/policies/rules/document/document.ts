@@ -35,7 +35,7 @@ export interface RuleDocument {
   readonly roles?: OneOrMore<string>;
   /** CEL over `tool`, `args`, `principal` and `now`. */
   readonly when?: string;
-  /** For `deny`: whether the tool is also absent from lists and search. True where `when` does not look at `args` or `now`. */
+  /** For `deny`: whether the tool is also hidden from lists and search. Defaults to true if `when` does not use `args` or `now`. */
   readonly hide?: boolean;
   /** Shown to the caller. */
   readonly reason?: string;
