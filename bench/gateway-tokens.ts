@@ -16,7 +16,7 @@ interface Step {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-interface Found {
+interface SearchAnswer {
   readonly tools: readonly { readonly name: string }[];
 }
 
@@ -127,7 +127,7 @@ async function main(): Promise<void> {
         for (const { query, tool, input } of task) {
           const asked = { name: "find_relevant_tools", arguments: { query } };
           const answer = (await client.callTool(asked)) as Content;
-          const { tools } = JSON.parse(text(answer)) as Found;
+          const { tools } = JSON.parse(text(answer)) as SearchAnswer;
           const name = tools.find((entry) => bare(entry.name).endsWith(bare(tool)))?.name;
           if (name === undefined) missed.push(`"${query}" (${tools.length} shown, ${tool} wanted)`);
           const run = { name: "execute_tool", arguments: { tool_name: name ?? tool, arguments: input } };

@@ -30,7 +30,7 @@ interface Task {
 }
 
 /** One engine at one size. Milliseconds and bytes. */
-interface Row {
+interface EngineFigures {
   readonly engine: string;
   readonly size: number;
   readonly indexMs: number;
@@ -63,7 +63,7 @@ else process.stdout.write(JSON.stringify(await runTask(JSON.parse(given) as Task
 
 async function compareAll(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "scale-"));
-  const rows: Row[] = [];
+  const rows: EngineFigures[] = [];
   const stop: (() => Promise<void>)[] = [];
   try {
     for (const engine of values.engines.split(",")) {
@@ -100,7 +100,7 @@ function storeOf(engine: string, size: number, folder: string, url = ""): Vector
   return { type: "postgres", url, schema: name };
 }
 
-async function measure(engine: string, size: number, vectorStore: VectorStoreConfig): Promise<Row> {
+async function measure(engine: string, size: number, vectorStore: VectorStoreConfig): Promise<EngineFigures> {
   const config: ToolArsenalConfig = {
     telemetry: { enabled: false },
     embedder: { tier: "static", cache: false },
@@ -117,18 +117,18 @@ async function measure(engine: string, size: number, vectorStore: VectorStoreCon
   }
 }
 
-async function inProcess(task: Task): Promise<Partial<Row>> {
+async function inProcess(task: Task): Promise<Partial<EngineFigures>> {
   const args = [fileURLToPath(import.meta.url), JSON.stringify(task)];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 24 });
-  return JSON.parse(stdout) as Partial<Row>;
+  return JSON.parse(stdout) as Partial<EngineFigures>;
 }
 
-async function runTask({ step, size, config }: Task): Promise<Partial<Row>> {
+async function runTask({ step, size, config }: Task): Promise<Partial<EngineFigures>> {
   return step === "fill" ? fill(size, config) : search(config);
 }
 
 /** Puts and embeds the tools page by page, as a registration does. */
-async function fill(size: number, config: ToolArsenalConfig): Promise<Partial<Row>> {
+async function fill(size: number, config: ToolArsenalConfig): Promise<Partial<EngineFigures>> {
   const { catalog, close } = wireArsenal(config, {});
   const started = performance.now();
   for (let from = 0; from < size; from += PAGE)
@@ -147,7 +147,7 @@ async function indexBuilt({ url = "", schema = "" }: VectorStoreConfig): Promise
   await postgres.close();
 }
 
-async function search(config: ToolArsenalConfig): Promise<Partial<Row>> {
+async function search(config: ToolArsenalConfig): Promise<Partial<EngineFigures>> {
   const started = performance.now();
   await using arsenal = new ToolArsenal(config);
   const ask = async (query: string): Promise<number> => {
@@ -170,7 +170,7 @@ async function search(config: ToolArsenalConfig): Promise<Partial<Row>> {
   return { firstMs, residentBytes: process.memoryUsage.rss(), p50Ms: best(0.5), p95Ms: best(0.95) };
 }
 
-function show(rows: readonly Row[]): string {
+function show(rows: readonly EngineFigures[]): string {
   const baseline = new Map(rows.filter(({ engine }) => engine === "memory").map((row) => [row.size, row]));
   const lines = rows.map(({ engine, size, indexMs, firstMs, residentBytes, p50Ms, p95Ms, failure }) => {
     if (failure !== undefined) return [engine, size.toLocaleString("en"), failure];

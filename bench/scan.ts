@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { wordingScanner } from "../src/adapters/scanners/wording/wording.ts";
 import { table } from "../src/cli/terminal/style.ts";
 import { createInspection } from "../src/guard/scan/inspection.ts";
-import type { Place } from "../src/guard/scan/finding.ts";
+import type { TextPlace } from "../src/guard/scan/finding.ts";
 import { normaliseText } from "../src/guard/scan/hidden/normalise-text.ts";
 import { createScanner } from "../src/guard/scan/scanner.ts";
 import { toolTexts } from "../src/guard/scan/texts/tool-texts.ts";
@@ -23,7 +23,7 @@ const wording = wordingScanner();
 const rulesOnly = createScanner({ mode: "flag" });
 const scanner = createScanner({ mode: "flag", scanners: [wording] });
 /** Returns whether suspicious wording alone flags a text, without hidden characters. */
-const isSuspicious = (text: string, place?: Place): boolean => wording.scan(normaliseText(text).text, place).length > 0;
+const isSuspicious = (text: string, place?: TextPlace): boolean => wording.scan(normaliseText(text).text, place).length > 0;
 
 const SENTENCES = [
   ...sampleTools().map(({ description }) => description),
@@ -92,7 +92,7 @@ function read(path: string): readonly Record<string, unknown>[] {
   return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
 }
 
-type Line = Readonly<Record<string, unknown>>;
+type CaseLine = Readonly<Record<string, unknown>>;
 
 /** The numbers of harmful and harmless texts flagged: by rules, by suspicious wording, by either. */
 interface Count {
@@ -114,9 +114,9 @@ function count(name: string, label: "harmful" | "harmless", byRules: boolean, by
 }
 
 /** False for texts that the wording scanner was trained on: those written for this project, which have a split. */
-const isUnseen = ({ split }: Line): boolean => split === undefined;
+const isUnseen = ({ split }: CaseLine): boolean => split === undefined;
 
-function placeOf(kind: unknown): Place | undefined {
+function placeOf(kind: unknown): TextPlace | undefined {
   if (typeof kind !== "string") return undefined;
   return kind === "tool_result" ? "result" : "definition";
 }

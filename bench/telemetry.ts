@@ -4,7 +4,7 @@
  * are processes of their own, so that the CPU time is the arsenal's alone. Every figure is that of the best round: other load
  * only adds to it. One line for each collector, and a last one with the aims met and missed.
  *
- * node --expose-gc bench/telemetry.ts [calls [collectors [gateway|library]]]        10,000 and all by default; names between commas
+ *     node --expose-gc bench/telemetry.ts [calls [collectors [gateway|library]]]        10,000 and all by default; names between commas
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -171,7 +171,7 @@ interface Round {
   readonly p95: number;
 }
 
-interface Compared {
+interface RoundRatios {
   readonly cpuOff: number;
   readonly cpuOn: number;
   /** On against off: calls per second, and per second of CPU time. 1 means no cost. */
@@ -184,7 +184,7 @@ interface Compared {
 }
 
 /** Off and on in turns, so that load on the machine affects both. */
-async function compare(off: Caller, on: Caller, calls: number): Promise<Compared> {
+async function compare(off: Caller, on: Caller, calls: number): Promise<RoundRatios> {
   for (const each of [off, on]) await each.run(WARM_UP);
   globalThis.gc?.();
   const heapBefore = process.memoryUsage().heapUsed;
@@ -223,7 +223,7 @@ async function compare(off: Caller, on: Caller, calls: number): Promise<Compared
 interface Aim {
   readonly what: string;
   readonly kind: "gateway" | "library";
-  readonly isMet: (figures: Compared) => boolean;
+  readonly isMet: (figures: RoundRatios) => boolean;
   /** The collectors that it applies to. Defaults to all. */
   readonly of?: "good";
 }
@@ -240,7 +240,7 @@ const AIMS: readonly Aim[] = [
 ];
 
 /** `met: …; missed: …`, each missed aim with the collectors that it was missed with. */
-function verdict(measured: readonly (Compared & { readonly kind: string; readonly collector: string })[]): string {
+function verdict(measured: readonly (RoundRatios & { readonly kind: string; readonly collector: string })[]): string {
   const judged = AIMS.flatMap(({ what, kind, of, isMet }) => {
     const about = measured.filter((one) => one.kind === kind && (of === undefined || one.collector === of));
     const missed = about.filter((one) => !isMet(one)).map(({ collector }) => collector);
@@ -266,7 +266,7 @@ const line = (cells: readonly string[]): string =>
   cells.map((cell, at) => cell.padEnd(Math.max(7, (COLUMNS[at] ?? "").length) + 2)).join("");
 
 async function main(calls: number, names: readonly string[], kinds?: string): Promise<void> {
-  const measured: (Compared & { readonly kind: string; readonly collector: string })[] = [];
+  const measured: (RoundRatios & { readonly kind: string; readonly collector: string })[] = [];
   const client = child("client");
   console.log(
     "On against off, of the best rounds. calls/s and calls per CPU s: 1 is no cost. P50 and P95: 1 is no delay.",

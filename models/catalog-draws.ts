@@ -13,7 +13,7 @@ import { sameProduct } from "./same-product.ts";
 import { createRandom } from "../src/eval/random.ts";
 
 /** One line of a requests file. */
-export interface Asked {
+export interface RequestLine {
   readonly query: string;
   readonly style: string;
   /** Empty if no tool serves it. */
@@ -31,7 +31,7 @@ export interface Asked {
 export type Kind = "possible" | "absent" | "near" | "removed";
 
 export interface Case {
-  readonly asked: Asked;
+  readonly asked: RequestLine;
   readonly kind: Kind;
 }
 
@@ -84,7 +84,7 @@ export function heldOutServers(shared: string): ReadonlySet<string> {
 /** Every draw of a set, in the order of sizes. Seeded. */
 export function* drawCatalogs(
   tools: ReadonlyMap<string, Tool>,
-  asked: readonly Asked[],
+  asked: readonly RequestLine[],
   { draws, wholes, seed }: DrawOptions,
 ): IterableIterator<Draw> {
   const random = createRandom(seed);
@@ -93,11 +93,11 @@ export function* drawCatalogs(
   const possible = asked.filter(({ relevant }) => relevant.length > 0 && relevant.every((id) => tools.has(id)));
   const impossible = asked.filter(({ relevant }) => relevant.length === 0);
   const nameOf = (id: string): string => tools.get(id)?.name ?? "";
-  const homesOf = ({ relevant, scope = [] }: Asked): readonly string[] => [
+  const homesOf = ({ relevant, scope = [] }: RequestLine): readonly string[] => [
     ...new Set([...relevant.map((id) => home.get(id) ?? ""), ...scope]),
   ];
 
-  function isServed({ relevant, also_ok: alsoOk = [] }: Asked, here: ReadonlySet<string>): boolean {
+  function isServed({ relevant, also_ok: alsoOk = [] }: RequestLine, here: ReadonlySet<string>): boolean {
     const names = new Set(relevant.map(nameOf));
     return [...relevant, ...alsoOk].some((id) => here.has(id)) || [...here].some((id) => names.has(nameOf(id)));
   }
@@ -105,11 +105,11 @@ export function* drawCatalogs(
   function casesOf(drawn: readonly string[], ids: readonly string[], most: Readonly<Record<keyof typeof MOST, number>>): readonly Case[] {
     const here = new Set(ids);
     const there = new Set(drawn);
-    const isNear = ({ scope, near = [] }: Asked): boolean =>
+    const isNear = ({ scope, near = [] }: RequestLine): boolean =>
       scope ? scope.every((name) => there.has(name)) : near.some((id) => here.has(id));
-    const isElsewhere = (one: Asked): boolean =>
+    const isElsewhere = (one: RequestLine): boolean =>
       !isServed(one, here) && !homesOf(one).some((name) => there.has(name)) && sameProduct(homesOf(one), one.query, drawn).length === 0;
-    const isUnmet = (one: Asked): boolean => !one.scope || sameProduct(one.scope, one.query, drawn).length === 0;
+    const isUnmet = (one: RequestLine): boolean => !one.scope || sameProduct(one.scope, one.query, drawn).length === 0;
     const near = impossible.filter((one) => isNear(one) && isUnmet(one));
     const absent = [...possible, ...impossible.filter((one) => !isNear(one) && (one.near ?? []).length === 0)].filter(isElsewhere);
     return [

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { falseAlarms, found, scoreByFolds, scoreByWriter, thresholdFor, type Scored } from "./wording/estimate.ts";
+import { falseAlarms, found, scoreByFolds, scoreByWriter, thresholdFor, type ScoredSample } from "./wording/estimate.ts";
 import { allSamples } from "./wording/samples.ts";
 import { hostTriples, readSample, scoreOf, train } from "./wording/train.ts";
 
@@ -31,7 +31,7 @@ function percent(part: number, of: number): string {
   return `${(100 * rate).toFixed(1)} % (${low.toFixed(1)} to ${high.toFixed(1)})`;
 }
 
-function report(title: string, scored: readonly Scored[]): void {
+function report(title: string, scored: readonly ScoredSample[]): void {
   console.log(`\n${title}`);
   for (const place of ["definition", "result"] as const) {
     const families = falseAlarms(scored, place, share);

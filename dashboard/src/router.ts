@@ -3,16 +3,16 @@ import { signal } from "@preact/signals";
 const BASE = "/ui";
 
 /** The location in the dashboard: the name of a page, the rest of the path, and the query. */
-export interface Place {
+export interface PageLocation {
   readonly page: string;
   readonly rest: readonly string[];
   readonly query: URLSearchParams;
 }
 
 /** The location in the address bar. */
-export const place = signal<Place>(read());
+export const place = signal<PageLocation>(read());
 
-function read(): Place {
+function read(): PageLocation {
   const { pathname, search } = location;
   const [page = "", ...rest] = pathname.slice(BASE.length).split("/").filter(Boolean).map(decoded);
   return { page, rest, query: new URLSearchParams(search) };

@@ -7,7 +7,7 @@ const ISSUED = "toolarsenal.issued";
 const RENEWING = "toolarsenal.renewing";
 
 /** The sign-in data that the gateway wrote into the page. */
-interface Said {
+interface SignInData {
   /** The name of the sign-in page, if there is one. */
   readonly issuer?: string;
   /** Whether an API key can be entered. */
@@ -33,10 +33,10 @@ export const ways: { readonly issuer: string | undefined; readonly keys: boolean
 /** Why signing in at the issuer failed. Empty unless that just happened. */
 export const signInProblem: string = problem;
 
-function read(): Said {
+function read(): SignInData {
   const meta = document.querySelector<HTMLMetaElement>("meta[name=sign-in]");
   meta?.remove();
-  return meta === null ? {} : (JSON.parse(meta.content) as Said);
+  return meta === null ? {} : (JSON.parse(meta.content) as SignInData);
 }
 
 /** The API key or token of the user, which this tab keeps until it is closed. */

@@ -2,7 +2,7 @@ import { featuresOf, SHORTEST, type TextFeatures } from "../../src/adapters/scan
 import { topWindow, windowsOf } from "../../src/adapters/scanners/wording/score.ts";
 import { createRandom } from "../../src/eval/random.ts";
 import { normaliseText } from "../../src/guard/scan/hidden/normalise-text.ts";
-import { fit, type Fitted, type Row } from "./fit.ts";
+import { fit, type Fitted, type TrainingWindow } from "./fit.ts";
 import type { Sample } from "./samples.ts";
 
 /** A sample with the scanner's features. */
@@ -58,7 +58,7 @@ function* wordTriples({ buckets, offsets }: TextFeatures, from: number, to: numb
     yield `${buckets[offsets[token - 2] ?? 0]} ${buckets[offsets[token - 1] ?? 0]} ${buckets[offsets[token] ?? 0]}`;
 }
 
-function rowOf({ sample, features }: ReadSample, from: number, to: number): Row {
+function rowOf({ sample, features }: ReadSample, from: number, to: number): TrainingWindow {
   return {
     buckets: features.buckets.subarray(features.offsets[from], features.offsets[to]),
     norm: 1 / Math.sqrt(Math.max(to - from, SHORTEST)),
@@ -67,11 +67,11 @@ function rowOf({ sample, features }: ReadSample, from: number, to: number): Row 
   };
 }
 
-const allRows = (read: ReadSample): readonly Row[] =>
+const allRows = (read: ReadSample): readonly TrainingWindow[] =>
   [...windowsOf(read.features.offsets.length - 1)].map(({ from, to }) => rowOf(read, from, to));
 
 /** The windows that consist mostly of the attack, and not the text around it. */
-function attackRows(read: ReadSample, hosts: ReadonlySet<string>): readonly Row[] {
+function attackRows(read: ReadSample, hosts: ReadonlySet<string>): readonly TrainingWindow[] {
   return [...windowsOf(read.features.offsets.length - 1)].flatMap(({ from, to }) => {
     const keys = [...wordTriples(read.features, from, to)];
     const known = keys.filter((key) => hosts.has(key)).length;

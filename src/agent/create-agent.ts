@@ -8,7 +8,7 @@ import type { AgentEvent, AgentResult, AgentRun } from "./agent-run.ts";
 import { createEventLog } from "./event-log.ts";
 import type { AgentMessage, Llm } from "./llm.port.ts";
 import type { AgentArsenal } from "./offer-tools.ts";
-import { conversationOf, type LoopSettings, neededApprovals, type Running, runLoop } from "./run-loop.ts";
+import { conversationOf, type LoopSettings, neededApprovals, type ActiveRun, runLoop } from "./run-loop.ts";
 import { type RunState, type SavedRun, toResumed, toSavedRun } from "./saved-run.ts";
 
 /** The settings of an agent. */
@@ -89,7 +89,7 @@ export function createAgent(options: AgentOptions): Agent {
 
   function start(state: RunState, { signal = new AbortController().signal, onEvent }: FollowOptions): AgentRun {
     const log = createEventLog(onEvent);
-    const running: Running = { state: { ...state, status: "running" }, signal, emit: log.emit };
+    const running: ActiveRun = { state: { ...state, status: "running" }, signal, emit: log.emit };
     const settings = { ...own, by: { ...own.by, ...(state.toolset !== undefined && { toolset: state.toolset }) } };
     const result = settle(running, settings).finally(log.end);
     result.catch(() => {}); // callers who only iterate get the error there
@@ -135,7 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
   };
 }
 
-async function settle(running: Running, settings: LoopSettings): Promise<AgentResult> {
+async function settle(running: ActiveRun, settings: LoopSettings): Promise<AgentResult> {
   const { signal, emit } = running;
   const startLength = running.state.messages.length;
   const said = (): string => {

@@ -18,14 +18,14 @@ export type LoopSettings = OfferSettings &
 type Optional = "systemPrompt" | "maxAnswerTokens";
 
 /** A run in progress. `state` is replaced, never mutated, so a copy of it is a snapshot of the run. */
-export interface Running {
+export interface ActiveRun {
   state: RunState;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
 }
 
 /** Works on a run until it ends or pauses. Rejects if the model or the search for tools fails. */
-export async function runLoop(running: Running, settings: LoopSettings): Promise<RunStatus> {
+export async function runLoop(running: ActiveRun, settings: LoopSettings): Promise<RunStatus> {
   const { signal, emit } = running;
   if (running.state.open !== undefined && !(await answerCalls(running, settings))) return stopped(signal);
   for (;;) {
@@ -77,7 +77,7 @@ function budgetUsedUp({ steps, usage }: RunState, budget: LoopSettings): "step-l
 }
 
 function requestOf(
-  { state, signal, emit }: Running,
+  { state, signal, emit }: ActiveRun,
   { systemPrompt, maxAnswerTokens, stream }: LoopSettings,
   { step, tools }: { readonly step: number } & Pick<LlmRequest, "tools">,
 ): LlmRequest {
@@ -108,7 +108,7 @@ function added(a: TokenUsage, b: TokenUsage): TokenUsage {
 }
 
 /** Runs the given calls of the open step, or those of a resumed one that wait for approval, all at once. True if the model can go on. */
-async function answerCalls(running: Running, settings: LoopSettings, fresh?: readonly ReadCall[]): Promise<boolean> {
+async function answerCalls(running: ActiveRun, settings: LoopSettings, fresh?: readonly ReadCall[]): Promise<boolean> {
   const { signal } = running;
   const due = running.state.open?.calls.flatMap(({ read, result }, index) =>
     fresh !== undefined || isPending(result) ? [{ index, read, result }] : [],
@@ -127,7 +127,7 @@ async function answerCalls(running: Running, settings: LoopSettings, fresh?: rea
 }
 
 async function runCall(
-  { state, signal, emit }: Running,
+  { state, signal, emit }: ActiveRun,
   { arsenal, by, clock, maxResultLength }: LoopSettings,
   read: ReadCall,
   confirmationId: string | undefined,
@@ -175,7 +175,7 @@ const NOT_RUN: Readonly<Record<"step-limit" | "token-limit" | "refused", Unrun>>
 };
 
 /** Gives the model the outcomes of the open step, so that it can go on. A call without one gets the error given here. */
-function closeStep(running: Running, { clock }: LoopSettings, missing: Unrun): void {
+function closeStep(running: ActiveRun, { clock }: LoopSettings, missing: Unrun): void {
   const { open: _open, ...closed } = running.state;
   running.state = { ...closed, messages: conversationOf(running.state, clock, missing) };
 }

@@ -1,5 +1,5 @@
 /** A row among the best. */
-export interface Kept {
+export interface ScoredRow {
   readonly score: number;
   /** The caller's number for the row. */
   readonly row: number;
@@ -68,7 +68,7 @@ export function createTopK(limit: number, precedes: (a: number, b: number) => bo
       sink();
     },
     /** Returns the rows kept, best first, and empties the heap. */
-    take(): Kept[] {
+    take(): ScoredRow[] {
       const kept = rows.map((row, index) => ({ row, score: scores[index] ?? 0 }));
       scores.length = 0;
       rows.length = 0;

@@ -12,7 +12,7 @@ import type { ExportedTools } from "../wire-registrations.ts";
 import type { AddOptions, ArsenalClient, RemoteListOptions, RemoteRetrieveToolsOptions } from "./arsenal.ts";
 import { execute, executeBatch, refusePrincipal, thrownIfFailed } from "./calls.ts";
 import { follow } from "./events.ts";
-import { type Asked, type ClientOptions, createHttp } from "./http.ts";
+import { type GatewayRequest, type ClientOptions, createHttp } from "./http.ts";
 import { operations } from "./operate.ts";
 import { toArsenalError } from "./problem.ts";
 
@@ -42,8 +42,8 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
   const http = createHttp(options);
   const closing = new AbortController();
 
-  const get = <Value>(path: string, query: Asked["query"] = {}): Promise<Value> => http.json<Value>({ path, query });
-  const post = <Value>(path: string, body: unknown, asked: Partial<Asked> = {}): Promise<Value> =>
+  const get = <Value>(path: string, query: GatewayRequest["query"] = {}): Promise<Value> => http.json<Value>({ path, query });
+  const post = <Value>(path: string, body: unknown, asked: Partial<GatewayRequest> = {}): Promise<Value> =>
     http.json<Value>({ method: "POST", path, body, ...asked });
   const info = <Key extends "toolCount" | "scoreThreshold">(key: Key): Promise<number> =>
     get<Readonly<Record<Key, number>>>("/info").then((told) => told[key]);

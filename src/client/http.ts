@@ -57,7 +57,7 @@ export interface BodyReader {
 }
 
 /** One request to the gateway. */
-export interface Asked {
+export interface GatewayRequest {
   readonly method?: "GET" | "POST" | "DELETE";
   /** Relative to `/api/v1`. */
   readonly path: string;
@@ -78,14 +78,14 @@ export interface Asked {
 }
 
 /** Reads a response. A stream calls `alive` for each chunk; after a long silence, the connection counts as dead. */
-export type Read<Value> = (response: FetchedResponse, alive: () => void) => Promise<Value>;
+export type ResponseReader<Value> = (response: FetchedResponse, alive: () => void) => Promise<Value>;
 
 /** Sends requests to one gateway, and retries those that are safe to repeat. */
 export interface Http {
   /** The response's JSON; undefined if it has no body. Rejects with the gateway's error. */
-  json<Value>(asked: Asked): Promise<Value>;
+  json<Value>(asked: GatewayRequest): Promise<Value>;
   /** The result of `read`, also for a response that is not ok. If `read` throws anything but an `ArsenalError`, the response counts as lost. */
-  send<Value>(asked: Asked, read: Read<Value>): Promise<Value>;
+  send<Value>(asked: GatewayRequest, read: ResponseReader<Value>): Promise<Value>;
   /** Waits before the next attempt, longer after each failure. Rejects with CANCELLED when the signal fires. */
   pause(failures: number, signal: AbortSignal | undefined): Promise<void>;
   /** From now on every request rejects with CLOSED; requests in progress continue. */
@@ -114,7 +114,7 @@ export function createHttp(options: ClientOptions): Http {
   const base = baseOf(options.url);
   let closed = false;
 
-  async function attempt<Value>(asked: Asked, read: Read<Value>): Promise<Value> {
+  async function attempt<Value>(asked: GatewayRequest, read: ResponseReader<Value>): Promise<Value> {
     const { method = "GET", path, query, body, connects = false } = asked;
     const { timeoutMs = options.timeoutMs ?? (connects ? 70_000 : 30_000) } = asked;
     const given = [options.signal, asked.signal].filter((signal) => signal !== undefined);
@@ -169,7 +169,7 @@ export function createHttp(options: ClientOptions): Http {
     }
   }
 
-  async function send<Value>(asked: Asked, read: Read<Value>): Promise<Value> {
+  async function send<Value>(asked: GatewayRequest, read: ResponseReader<Value>): Promise<Value> {
     const { safe = (asked.method ?? "GET") === "GET", retries = usualRetries } = asked;
     for (let failures = 0; ; failures++) {
       if (closed) throw new ArsenalError("CLOSED", "The client was closed. Create another one with createClient.");
@@ -200,7 +200,7 @@ export function createHttp(options: ClientOptions): Http {
   }
 
   return {
-    async json<Value>(asked: Asked): Promise<Value> {
+    async json<Value>(asked: GatewayRequest): Promise<Value> {
       return send(asked, async (response) => {
         if (!response.ok) throw (await readProblem(response, asked.malformed)).error;
         return (await readJson(response)) as Value;
@@ -245,7 +245,7 @@ async function credentials({ apiKey, token }: ClientOptions): Promise<Record<str
   };
 }
 
-function toSearch(query: Asked["query"] = {}): string {
+function toSearch(query: GatewayRequest["query"] = {}): string {
   const search = new URLSearchParams();
   // A list becomes text with commas.
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));

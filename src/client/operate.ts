@@ -11,7 +11,7 @@ import type {
   TraceHistory,
 } from "../serve/administration.ts";
 import type { LogLine } from "../register/source.port.ts";
-import type { Asked, Http } from "./http.ts";
+import type { GatewayRequest, Http } from "./http.ts";
 
 /** The gateway's version and features, and the caller's identity. */
 export interface GatewayInfo {
@@ -115,7 +115,7 @@ export interface HistoryPage {
 }
 
 export function operations(http: Http): RemoteOperations {
-  const post = <Value>(path: string, body: unknown = {}, asked: Partial<Asked> = {}): Promise<Value> =>
+  const post = <Value>(path: string, body: unknown = {}, asked: Partial<GatewayRequest> = {}): Promise<Value> =>
     http.json<Value>({ method: "POST", path, body, ...asked });
   const ensemble = (name: string, action = ""): string => `/ensembles/${encodeURIComponent(name)}${action}`;
   return {

@@ -95,14 +95,14 @@ async function disconnectAll(ensembles: readonly Ensemble[]): Promise<void> {
 }
 
 /** Creates an ensemble that is not yet connected; undefined if it is not enabled. */
-type Open = () => Promise<Ensemble | undefined>;
+type OpenEnsemble = () => Promise<Ensemble | undefined>;
 
 /** The functions that open the ensembles of an entry. */
 async function toOpeners(
   entry: EnsembleEntry,
   options: PrepareOptions,
   shared: SharedArsenal,
-): Promise<readonly Open[]> {
+): Promise<readonly OpenEnsemble[]> {
   if (typeof entry !== "string" && entry?.enabled === false) return [];
   if (typeof entry === "string" || "file" in entry) {
     const { file, handlers = {} } = typeof entry === "string" ? { file: entry } : entry;

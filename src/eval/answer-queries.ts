@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Message, ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
-import { type Answer, RANKED, type RankedTool } from "./answer.ts";
+import { type AnsweredQuery, RANKED, type RankedTool } from "./answer.ts";
 import { figuresOf } from "./metrics.ts";
 import type { SetQuery } from "./read-set.ts";
 
@@ -24,8 +24,8 @@ export async function answerQueries<Query extends SetQuery>(
   arsenal: Answering,
   queries: readonly Query[],
   { signal, onProgress, now = performance.now.bind(performance) }: Work & { readonly now?: () => number },
-): Promise<{ readonly answers: readonly (Answer & Query)[]; readonly tier: string }> {
-  const answers: (Answer & Query)[] = [];
+): Promise<{ readonly answers: readonly (AnsweredQuery & Query)[]; readonly tier: string }> {
+  const answers: (AnsweredQuery & Query)[] = [];
   let tier = "";
   let turnedAt = now();
   for (const query of queries) {

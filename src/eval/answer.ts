@@ -2,7 +2,7 @@ import type { Figures } from "./metrics.ts";
 import type { SetQuery } from "./read-set.ts";
 
 /** A query and its ranking. */
-export interface Answer extends SetQuery {
+export interface AnsweredQuery extends SetQuery {
   /** Undefined if nothing fits, correctly: such a query has no ranking to measure. */
   readonly figures: Figures | undefined;
   /** Best first, before any refusal, without the tools that count neither for nor against. */
@@ -22,12 +22,12 @@ export interface RankedTool {
 export const RANKED = 50;
 
 /** The rank of a tool, counted from 1; undefined if it is not ranked. */
-export function rankOf(answer: Pick<Answer, "ranking">, id: string): number | undefined {
+export function rankOf(answer: Pick<AnsweredQuery, "ranking">, id: string): number | undefined {
   return firstRank({ ranking: answer.ranking, relevant: [id] });
 }
 
 /** The rank of the first tool that serves the query, counted from 1; undefined if none is ranked. */
-export function firstRank({ ranking, relevant }: Pick<Answer, "ranking" | "relevant">): number | undefined {
+export function firstRank({ ranking, relevant }: Pick<AnsweredQuery, "ranking" | "relevant">): number | undefined {
   const index = ranking.findIndex(({ id }) => relevant.includes(id));
   return index < 0 ? undefined : index + 1;
 }

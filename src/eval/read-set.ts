@@ -48,7 +48,7 @@ export async function readTools(path: string): Promise<readonly SetTool[]> {
 export async function readQueries(path: string, known: ReadonlySet<string>): Promise<readonly SetQuery[]> {
   return readLines(path, (line, refuse) => {
     /** An optional field must still be valid if it is present. */
-    const optional = <Value>(read: (line: Line, field: string) => Value | undefined, field: string, expected: string) =>
+    const optional = <Value>(read: (line: SetLine, field: string) => Value | undefined, field: string, expected: string) =>
       line[field] === undefined || line[field] === null
         ? undefined
         : (read(line, field) ?? refuse(field, line[field], expected));
@@ -66,11 +66,11 @@ export async function readQueries(path: string, known: ReadonlySet<string>): Pro
   });
 }
 
-type Line = Record<string, unknown>;
+type SetLine = Record<string, unknown>;
 
 type Refuse = (field: string, value: unknown, expected: string) => never;
 
-async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) => Row): Promise<readonly Row[]> {
+async function readLines<Row>(path: string, read: (line: SetLine, refuse: Refuse) => Row): Promise<readonly Row[]> {
   const content = await readFile(path, "utf8").catch((cause: unknown) => {
     throw fixable("INPUT_INVALID", `Cannot read ${path}.`, "Check the path.", { field: path, value: path, cause });
   });
@@ -100,12 +100,12 @@ async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) =
 
 const ONE_PER_LINE = "Write one JSON object per line.";
 
-function text(line: Line, field: string): string | undefined {
+function text(line: SetLine, field: string): string | undefined {
   const value = line[field];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function texts(line: Line, field: string): readonly string[] | undefined {
+function texts(line: SetLine, field: string): readonly string[] | undefined {
   const value = line[field];
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? (value as string[]) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts";
+import type { AnsweredQuery } from "./answer.ts";
 import type { SizedQuery } from "./draw-sizes.ts";
 import { type Figures, meanFigures, percentile, round } from "./metrics.ts";
 
@@ -26,10 +26,10 @@ export interface SetReport extends Summary {
 
 type ByStyle = Readonly<Record<string, Summary>>;
 
-export function summarise(answers: readonly Answer[]): Summary {
+export function summarise(answers: readonly AnsweredQuery[]): Summary {
   const possible = answers.filter(({ figures }) => figures !== undefined);
   const impossible = answers.filter(({ figures }) => figures === undefined);
-  const share = (group: readonly Answer[]): number =>
+  const share = (group: readonly AnsweredQuery[]): number =>
     group.length === 0 ? 0 : round(group.filter(({ refused }) => refused).length / group.length);
   const times = answers.map(({ durationMs }) => durationMs);
   return {
@@ -44,8 +44,8 @@ export function summarise(answers: readonly Answer[]): Summary {
 
 /** The figures of a run: of all its answers, by style in the order the styles first appear, and by catalog size. */
 export function reportOn(
-  answers: readonly Answer[],
-  run: { readonly indexMs: number; readonly tier: string; readonly sized: readonly (Answer & SizedQuery)[] },
+  answers: readonly AnsweredQuery[],
+  run: { readonly indexMs: number; readonly tier: string; readonly sized: readonly (AnsweredQuery & SizedQuery)[] },
 ): SetReport {
   const sizes = [...Map.groupBy(run.sized, ({ size }) => size)].map(
     ([size, group]) => [`up_to_${size}`, { ...summarise(group), ...byStyle(group) }] as const,
@@ -59,7 +59,7 @@ export function reportOn(
   };
 }
 
-function byStyle(answers: readonly Answer[]): { readonly by_style?: ByStyle } {
+function byStyle(answers: readonly AnsweredQuery[]): { readonly by_style?: ByStyle } {
   const styled = Map.groupBy(
     answers.filter(({ style }) => style !== undefined),
     ({ style }) => style ?? "",

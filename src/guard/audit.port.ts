@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
-import type { Place } from "./scan/finding.ts";
+import type { TextPlace } from "./scan/finding.ts";
 
 /** A tamper-evident record of actions. Records are only ever appended, each one bound to the one before. */
 export interface AuditLog {
@@ -186,6 +186,6 @@ export interface OperatorActionRecord {
 export interface ScanFailedRecord {
   readonly kind: "scan-failed";
   readonly toolId: string;
-  readonly where: Place;
+  readonly where: TextPlace;
   readonly outcome: "allowed" | "refused";
 }

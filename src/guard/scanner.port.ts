@@ -1,4 +1,4 @@
-import type { Finding, Place, Severity } from "./scan/finding.ts";
+import type { Finding, TextPlace, Severity } from "./scan/finding.ts";
 import type { Span } from "./scan/rules/rule.ts";
 
 /** Finds signs of attack in one text. Synchronous, because every result may pass it, and in time proportional to the text. */
@@ -6,7 +6,7 @@ export interface TextScanner {
   /** Every rule that its findings can name. */
   readonly rules: readonly ScannerRule[];
   /** Returns its findings, at most one per rule, deterministically. `text` has no hidden characters; without a `place`, it may be anything. */
-  scan(text: string, place?: Place): readonly PlacedFinding[];
+  scan(text: string, place?: TextPlace): readonly PlacedFinding[];
 }
 
 /** A rule in reports. */

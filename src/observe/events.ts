@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
-import type { Place, ScanAction, Severity } from "../guard/scan/finding.ts";
+import type { TextPlace, ScanAction, Severity } from "../guard/scan/finding.ts";
 import type { EndedRequest } from "../tool/handler.ts";
 import type { Health, ToolSource } from "../tool/tool.ts";
 
@@ -244,7 +244,7 @@ export interface EventMap {
   /** A scan found something; the text itself is never included. */
   "scan-flagged": {
     readonly toolId: string;
-    readonly where: Place;
+    readonly where: TextPlace;
     readonly rules: readonly string[];
     readonly severity: Severity;
     readonly action: ScanAction;
@@ -252,7 +252,7 @@ export interface EventMap {
   /** Something could not be scanned completely, and was allowed or refused as configured. */
   "scan-failed": {
     readonly toolId: string;
-    readonly where: Place;
+    readonly where: TextPlace;
     readonly message: string;
     readonly action: "allowed" | "refused";
   };

@@ -9,13 +9,13 @@ import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool, ToolSource } from "../tool/tool.ts";
 
 /** The caller and the toolset of a request. */
-interface Asked {
+interface CallerScope {
   readonly principal?: Principal;
   readonly toolset?: string;
 }
 
 /** Which tools are listed. */
-interface Listed extends Asked {
+interface ListRequest extends CallerScope {
   readonly namespace?: string;
   readonly source?: ToolSource;
   readonly filter?: ToolFilter;
@@ -26,8 +26,8 @@ interface Listed extends Asked {
 /** The four ways to access an arsenal's tools, each of which can use a toolset. */
 export interface ScopedTools {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
-  listTools(options: Listed): Promise<readonly Tool[]>;
-  getTool(name: string, namespace: string, by: Asked): Promise<Tool | undefined>;
+  listTools(options: ListRequest): Promise<readonly Tool[]>;
+  getTool(name: string, namespace: string, by: CallerScope): Promise<Tool | undefined>;
   execute(call: ToolCall): Promise<ToolResult>;
 }
 
@@ -38,12 +38,12 @@ export interface RunnableArsenal extends ScopedTools {
   exportTools(
     format: AnyDialect,
     ids: readonly string[],
-    options: Written,
+    options: DefinitionsRequest,
   ): Promise<{ readonly tools: readonly object[] }>;
 }
 
 /** The options for writing definitions. */
-interface Written extends Asked {
+interface DefinitionsRequest extends CallerScope {
   readonly strict?: boolean;
 }
 
@@ -58,17 +58,17 @@ export interface Runner {
     options?: Omit<RetrieveToolsOptions<Name>, "toolset">,
   ): Promise<DialectTools[Name][]>;
   /** Every tool that passes the filters, ordered by id. */
-  listTools(options?: Omit<Listed, "toolset">): Promise<readonly Tool[]>;
-  getTool(name: string, namespace?: string, by?: Omit<Asked, "toolset">): Promise<Tool | undefined>;
+  listTools(options?: Omit<ListRequest, "toolset">): Promise<readonly Tool[]>;
+  getTool(name: string, namespace?: string, by?: Omit<CallerScope, "toolset">): Promise<Tool | undefined>;
   /**
    * Every tool of the toolset, ordered by id, in the format of a dialect: a built-in one or one added to the arsenal. Defaults
    * to `openai`. `strict` uses the provider's strict mode, within the limits of one request.
    */
   definitions<Name extends Exclude<DialectName, "auto"> = "openai">(
     dialect?: Name,
-    options?: Omit<Written, "toolset">,
+    options?: Omit<DefinitionsRequest, "toolset">,
   ): Promise<DialectTools[Name][]>;
-  definitions(dialect: AnyDialect, options?: Omit<Written, "toolset">): Promise<object[]>;
+  definitions(dialect: AnyDialect, options?: Omit<DefinitionsRequest, "toolset">): Promise<object[]>;
   execute(call: Omit<ToolCall, "toolset">): Promise<ToolResult>;
   executeBatch(batch: ScopedBatch): Promise<BatchResult>;
 }
@@ -93,7 +93,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
       (await arsenal.retrieveTools(query, { ...options, toolset } as RetrieveToolsOptions)) as never[],
     listTools: (options = {}) => scoped.listTools(options),
     getTool: (name, namespace = "default", by = {}) => scoped.getTool(name, namespace, by),
-    async definitions(dialect: AnyDialect = "openai", options: Omit<Written, "toolset"> = {}) {
+    async definitions(dialect: AnyDialect = "openai", options: Omit<DefinitionsRequest, "toolset"> = {}) {
       const { principal } = options;
       const tools = await scoped.listTools(principal === undefined ? {} : { principal });
       const ids = tools.map(({ id }) => id);

@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
-import { type Place, rootOf } from "./convert/conversion.ts";
+import { type SchemaPosition, rootOf } from "./convert/conversion.ts";
 import { convertRoot } from "./convert/convert-root.ts";
 import { SCHEMA_FEATURES, type SchemaFeature } from "./features.ts";
 import type { Loss } from "./dialect.port.ts";
@@ -74,7 +74,7 @@ const LIMITS: readonly (readonly [keyof SchemaSize, keyof SchemaTarget, keyword:
 ];
 
 /** Refuses a schema that is larger than the target accepts, with the reason. */
-function checkLimits(schema: JsonSchema, { target, record }: Place): void {
+function checkLimits(schema: JsonSchema, { target, record }: SchemaPosition): void {
   if (LIMITS.every(([, limit]) => target[limit] === undefined)) return;
   const size = measureSchema(schema);
   for (const [counted, limit, keyword, words] of LIMITS) {

@@ -14,10 +14,10 @@ interface Kind {
   readonly example: string;
   readonly pairs: "headers" | "environment";
   readonly writesLog: boolean;
-  add(given: Given, options: AddOptions): Promise<number>;
+  add(given: FormInput, options: AddOptions): Promise<number>;
 }
 
-interface Given {
+interface FormInput {
   readonly name: string;
   readonly target: string;
   readonly pairs: Readonly<Record<string, string>> | undefined;

@@ -117,10 +117,10 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
   return queuedAudit(writer, clock);
 }
 
-type Place = Pick<PostgresAuditOptions, "url" | "schema" | "client">;
+type LogTable = Pick<PostgresAuditOptions, "url" | "schema" | "client">;
 
 /** Reads a log that other processes may be writing. @internal */
-export function postgresAuditTable(place: Place) {
+export function postgresAuditTable(place: LogTable) {
   const opened = open(place);
   const { postgres, table, ready } = opened;
   return {
@@ -136,10 +136,10 @@ export function postgresAuditTable(place: Place) {
   };
 }
 
-type Opened = ReturnType<typeof open>;
+type OpenLogTable = ReturnType<typeof open>;
 
 /** Lines from a sequence number on, in the given order, in pages. */
-async function* linesOf({ postgres, table, ready }: Opened, order: string, from: number): AsyncGenerator<string> {
+async function* linesOf({ postgres, table, ready }: OpenLogTable, order: string, from: number): AsyncGenerator<string> {
   await ready();
   const sql = `SELECT seq, line FROM ${table} WHERE seq ${order} LIMIT ${PAGE}`;
   for (let seq = from; ;) {
@@ -150,11 +150,11 @@ async function* linesOf({ postgres, table, ready }: Opened, order: string, from:
   }
 }
 
-async function* auditLines(opened: Opened): AsyncGenerator<AuditLine> {
+async function* auditLines(opened: OpenLogTable): AsyncGenerator<AuditLine> {
   for await (const line of linesOf(opened, "> $1 ORDER BY seq", 0)) yield { bytes: Buffer.from(line), whole: true };
 }
 
-function open({ url, schema = SCHEMA, client }: Place) {
+function open({ url, schema = SCHEMA, client }: LogTable) {
   const postgres = openPostgres({ url, client, what: "The audit log", field: "audit.url" });
   /** The quoted name of the table. */
   const table = `${quoted(schema)}.audit_record`;
@@ -202,7 +202,7 @@ export async function check(settings: Settings, surroundings: Surroundings): Pro
   }
 }
 
-function placeOf({ url = "", schema }: Settings, { secrets }: Pick<Surroundings, "secrets">): Place {
+function placeOf({ url = "", schema }: Settings, { secrets }: Pick<Surroundings, "secrets">): LogTable {
   const use = { scope: "audit", field: "audit.url" };
   return { url: () => filledUrl(url, secrets, use), ...(schema !== undefined && { schema }) };
 }

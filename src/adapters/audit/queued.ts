@@ -24,7 +24,7 @@ const SMALL_RECORD_BYTES = 1_024;
 /** How long records that no caller waits for may stay in the memory of the operating system, in milliseconds. */
 const LAZY_SYNC_MS = 100;
 
-interface Waiting extends PromiseWithResolvers<void> {
+interface QueuedRecord extends PromiseWithResolvers<void> {
   readonly record: AuditRecord;
   readonly survives: Required<AppendOptions>["survives"];
   readonly bytes: number;
@@ -51,14 +51,14 @@ export interface AuditWriter {
 
 /** An audit log that writes records in order, batching those that arrive together. */
 export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
-  let waiting: Waiting[] = [];
+  let waiting: QueuedRecord[] = [];
   let waitingBytes = 0;
   let draining: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
   let signed = false;
   const syncs = createSyncs(writer, clock);
 
-  function nextBatch(): readonly Waiting[] {
+  function nextBatch(): readonly QueuedRecord[] {
     let bytes = 0;
     let count = 0;
     while (count < Math.min(waiting.length, MAX_BATCH.records) && bytes < MAX_BATCH.bytes)
@@ -91,8 +91,8 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   }
 
   /** Resolves the records of an appended batch, each as soon as it is durable enough. The next batch is written meanwhile. */
-  function settle(batch: readonly Waiting[]): void {
-    const isSafe = ({ survives }: Waiting): boolean => writer.sync === undefined || survives === "crash";
+  function settle(batch: readonly QueuedRecord[]): void {
+    const isSafe = ({ survives }: QueuedRecord): boolean => writer.sync === undefined || survives === "crash";
     for (const each of batch) if (isSafe(each)) each.resolve();
     const unsafe = batch.filter((each) => !isSafe(each));
     if (unsafe.length === 0) return syncs.later();

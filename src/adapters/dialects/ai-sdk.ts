@@ -115,7 +115,7 @@ async function lastOf(result: unknown): Promise<unknown> {
   return last;
 }
 
-type Part = Readonly<Record<string, unknown>>;
+type StreamPart = Readonly<Record<string, unknown>>;
 
 /** `jsonSchema()` wraps a schema. */
 function schemaOf(given: unknown): unknown {
@@ -124,7 +124,7 @@ function schemaOf(given: unknown): unknown {
 }
 
 /** A call that the provider itself runs needs no answer. */
-function isOurs({ providerExecuted }: Part): boolean {
+function isOurs({ providerExecuted }: StreamPart): boolean {
   return providerExecuted !== true;
 }
 

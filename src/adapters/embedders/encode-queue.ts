@@ -19,16 +19,16 @@ interface EncodeQueueParts {
 /** The tokens of a slice: about 25 ms of work. A single longer text is its own slice. */
 const SLICE_TOKENS = 128;
 
-interface Waiting extends EncodeJob {
+interface QueuedJob extends EncodeJob {
   readonly vectors: Float32Array[];
 }
 
 /** Encodes texts in slices: a request that arrives between two of them goes first. */
 export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: EncodeQueueParts) {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, QueuedJob>();
 
-  function next(): Waiting | undefined {
-    let first: Waiting | undefined;
+  function next(): QueuedJob | undefined {
+    let first: QueuedJob | undefined;
     for (const job of waiting.values()) {
       if (job.kind === "query") return job;
       first ??= job;
@@ -36,7 +36,7 @@ export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: Encode
     return first;
   }
 
-  function work(job: Waiting): void {
+  function work(job: QueuedJob): void {
     const slice: Int32Array[] = [];
     let tokens = 0;
     for (let at = job.vectors.length; at < job.texts.length; at++) {

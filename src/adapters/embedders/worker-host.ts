@@ -14,7 +14,7 @@ export type FromWorker =
 
 export type WorkerHost = ReturnType<typeof createWorkerHost>;
 
-interface Waiting {
+interface PendingJob {
   readonly job: EncodeJob;
   readonly background: boolean;
   readonly resolve: (vectors: Float32Array) => void;
@@ -33,7 +33,7 @@ export function closedEmbedder(): ArsenalError {
 
 /** Starts a worker on demand, shares it between all users, and restarts it once if it dies. */
 export function createWorkerHost(start: () => Worker) {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PendingJob>();
   let worker: Worker | undefined;
   let loading: PromiseWithResolvers<void> | undefined;
   let ready = false;

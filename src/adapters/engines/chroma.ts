@@ -4,13 +4,13 @@ import type { Surroundings } from "../surroundings.ts";
 import { type Condition, isList } from "./vector-database/conditions.ts";
 import {
   foreignCollection,
-  type Hit,
+  type VectorHit,
   type NewRecord,
   otherDimension,
-  type Part,
+  type RecordPart,
   type Send,
   type Space,
-  type Stored,
+  type DatabaseRecord,
   toStored,
   type VectorDatabase,
   type VectorStoreSettings,
@@ -97,8 +97,8 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
   }
 
   /** Compares every vector that a condition accepts. */
-  async function compare(space: Space, vector: Float32Array, condition: Condition): Promise<readonly Hit[]> {
-    const hits: Hit[] = [];
+  async function compare(space: Space, vector: Float32Array, condition: Condition): Promise<readonly VectorHit[]> {
+    const hits: VectorHit[] = [];
     for (let offset = 0; ; offset += PAGE) {
       const columns = await get(space, { ...whereOf(condition), limit: PAGE, offset }, included(["vector"]));
       for (const { fields, vector: own } of fromColumns(columns))
@@ -166,7 +166,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
     },
 
     async nearest(space, vectors, { condition, limit }) {
-      const exact = (): Promise<readonly (readonly Hit[])[]> =>
+      const exact = (): Promise<readonly (readonly VectorHit[])[]> =>
         Promise.all(vectors.map((vector) => compare(space, vector, condition)));
       if ("field" in condition && condition.field === "key") return exact();
       const answer = (await ask(space, "query", {
@@ -212,7 +212,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
 }
 
 /** The columns of parts of records. */
-function included(parts: readonly Part[]): readonly string[] {
+function included(parts: readonly RecordPart[]): readonly string[] {
   const columns = { about: [], text: ["documents"], vector: ["embeddings"] };
   return ["metadatas", ...parts.flatMap((part) => columns[part])];
 }
@@ -225,7 +225,7 @@ function toMetadata({ fields, lists, revision, about, words }: NewRecord): Metad
   return metadata;
 }
 
-function fromColumns({ ids, metadatas, documents, embeddings }: Columns): readonly Stored[] {
+function fromColumns({ ids, metadatas, documents, embeddings }: Columns): readonly DatabaseRecord[] {
   return ids.map((id, at) => toStored(id, { ...metadatas?.[at], text: documents?.[at] }, embeddings?.[at]));
 }
 

@@ -27,7 +27,7 @@ export interface Corpus extends FieldLengths {
 }
 
 /** A tool that the filters accept. */
-export interface Found {
+export interface FoundTool {
   readonly tool: Tool;
   /** For each vector of the query: its cosine with the tool; undefined if the tool has no vector of its model. */
   readonly cosines: readonly (number | undefined)[];
@@ -43,19 +43,19 @@ export interface Found {
 }
 
 /** An engine's evidence for a query. */
-export interface Gathered extends Pick<
+export interface Evidence extends Pick<
   EngineAnswer,
   "accepted" | "total" | "embedded" | "named" | "namespaceFit" | "timings"
 > {
   readonly corpus: Corpus;
   /** Each tool once. */
-  readonly found: readonly Found[];
+  readonly found: readonly FoundTool[];
 }
 
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
 /** Builds an engine's answer from a database's evidence: scores the tools by their words exactly like the memory engine, and cuts. */
-export function judge({ texts, limit }: EngineQuery, gathered: Gathered): EngineAnswer {
+export function judge({ texts, limit }: EngineQuery, gathered: Evidence): EngineAnswer {
   const { corpus, found, ...said } = gathered;
   const measures = measureFields(corpus);
   const words: (ToolWords | undefined)[] = found.map(({ words: own }) => own);

@@ -7,12 +7,12 @@ import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { ABSENT, type Condition } from "./vector-database/conditions.ts";
 import {
-  type Answer,
+  type ServiceResponse,
   type NewRecord,
-  type Part,
+  type RecordPart,
   type Send,
   type Space,
-  type Stored,
+  type DatabaseRecord,
   type Terms,
   toSparse,
   toStored,
@@ -86,7 +86,7 @@ function pineconeDatabase(
   }
 
   /** Pinecone confirms a write before it is visible. Waits until it is. */
-  async function untilFresh({ name: namespace }: Space, written: Answer): Promise<void> {
+  async function untilFresh({ name: namespace }: Space, written: ServiceResponse): Promise<void> {
     const lsn = Number(written.headers[WRITTEN] ?? Number.NaN);
     if (Number.isNaN(lsn)) return;
     for (let attempt = 0; attempt < FRESH_ATTEMPTS; attempt++) {
@@ -116,7 +116,7 @@ function pineconeDatabase(
   }
 
   /** Reads the pieces of long texts. */
-  async function whole(space: Space, vectors: readonly Vector[], parts: readonly Part[]): Promise<readonly Stored[]> {
+  async function whole(space: Space, vectors: readonly Vector[], parts: readonly RecordPart[]): Promise<readonly DatabaseRecord[]> {
     const needed = parts.includes("about") || parts.includes("text") ? vectors : [];
     const wanted = needed.flatMap(({ metadata = {} }) => piecesOf(metadata));
     const found = await fetchAll(piecesIn(space), wanted);
@@ -243,7 +243,7 @@ function piecesOf({ version, pieces }: Readonly<Record<string, unknown>>): reado
   return Array.from({ length: Number(pieces ?? 0) }, (_, at) => `${version}#${at}`);
 }
 
-function fromVector(vector: Vector, parts: readonly Part[], pieces: ReadonlyMap<string, string>): Stored {
+function fromVector(vector: Vector, parts: readonly RecordPart[], pieces: ReadonlyMap<string, string>): DatabaseRecord {
   const { id, values, metadata = {} } = vector;
   const joined = piecesOf(metadata).map((each) => pieces.get(each) ?? "");
   const body = typeof metadata["body"] === "string" ? metadata["body"] : joined.join("");

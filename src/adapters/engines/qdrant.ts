@@ -7,10 +7,10 @@ import {
   foreignCollection,
   LISTS,
   otherDimension,
-  type Part,
+  type RecordPart,
   type Send,
   type Space,
-  type Stored,
+  type DatabaseRecord,
   toSparse,
   toStored,
   type VectorDatabase,
@@ -159,14 +159,14 @@ function resultOf<Result>(body: unknown): Result {
   return (body as { readonly result: Result }).result;
 }
 
-function withParts(parts: readonly Part[]): object {
+function withParts(parts: readonly RecordPart[]): object {
   return {
     with_payload: ["revision", ...FIELDS, ...parts.filter((part) => part !== "vector")],
     with_vector: parts.includes("vector"),
   };
 }
 
-function fromPoint({ id, payload = {}, vector }: Point): Stored {
+function fromPoint({ id, payload = {}, vector }: Point): DatabaseRecord {
   return toStored(id, payload, vector);
 }
 

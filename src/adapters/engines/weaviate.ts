@@ -8,10 +8,10 @@ import {
   foreignCollection,
   LISTS,
   otherDimension,
-  type Part,
+  type RecordPart,
   type Send,
   type Space,
-  type Stored,
+  type DatabaseRecord,
   type Terms,
   toStored,
   type VectorDatabase,
@@ -44,7 +44,7 @@ export function weaviateEngine(
   return vectorDatabaseEngine(WEAVIATE, options, surroundings);
 }
 
-interface Row extends Readonly<Record<string, unknown>> {
+interface WeaviateObject extends Readonly<Record<string, unknown>> {
   readonly _additional?: { readonly id?: string; readonly distance?: number; readonly vector?: readonly number[] };
 }
 
@@ -69,8 +69,8 @@ function weaviateDatabase(send: Send): VectorDatabase {
     throw refused(`a query on ${name}: ${message}`);
   }
 
-  async function get(space: Space, given: readonly string[], fields: string): Promise<readonly Row[]> {
-    return (await query<readonly Row[]>(space, "Get", `(${given.join(", ")}) { ${fields} }`)) ?? [];
+  async function get(space: Space, given: readonly string[], fields: string): Promise<readonly WeaviateObject[]> {
+    return (await query<readonly WeaviateObject[]>(space, "Get", `(${given.join(", ")}) { ${fields} }`)) ?? [];
   }
 
   return {
@@ -203,12 +203,12 @@ function toClass(space: Space): object {
   };
 }
 
-function selection(parts: readonly Part[]): string {
+function selection(parts: readonly RecordPart[]): string {
   const additional = parts.includes("vector") ? "_additional { id vector }" : "_additional { id }";
   return ["revision", ...FIELDS, ...parts.filter((part) => part !== "vector"), additional].join(" ");
 }
 
-function fromRow({ _additional: { id = "", vector } = {}, ...properties }: Row): Stored {
+function fromRow({ _additional: { id = "", vector } = {}, ...properties }: WeaviateObject): DatabaseRecord {
   return toStored(id, properties, vector);
 }
 
@@ -221,7 +221,7 @@ function toText(terms: Terms): string {
 }
 
 /** A condition, or records after an id. */
-type Asked = Condition | { readonly uidAbove: string } | { readonly all: readonly Asked[] };
+type WhereCondition = Condition | { readonly uidAbove: string } | { readonly all: readonly WhereCondition[] };
 
 /** One comparison: its field, operator and value. */
 interface Comparison {
@@ -230,7 +230,7 @@ interface Comparison {
   readonly value: string | number | readonly string[];
 }
 
-function toComparison(asked: Exclude<Asked, { readonly all: unknown } | { readonly any: unknown }>): Comparison {
+function toComparison(asked: Exclude<WhereCondition, { readonly all: unknown } | { readonly any: unknown }>): Comparison {
   if ("revisionAbove" in asked) return { path: "revision", operator: "GreaterThan", value: asked.revisionAbove };
   if ("revisionBelow" in asked) return { path: "revision", operator: "LessThan", value: asked.revisionBelow };
   if ("uidAbove" in asked) return { path: "uid", operator: "GreaterThan", value: asked.uidAbove };
@@ -239,7 +239,7 @@ function toComparison(asked: Exclude<Asked, { readonly all: unknown } | { readon
 }
 
 /** A filter in GraphQL. */
-function toWhere(asked: Asked): string {
+function toWhere(asked: WhereCondition): string {
   if ("all" in asked) return `{ operator: And, operands: [${asked.all.map(toWhere).join(", ")}] }`;
   if ("any" in asked) return `{ operator: Or, operands: [${asked.any.map(toWhere).join(", ")}] }`;
   const { path, operator, value } = toComparison(asked);
@@ -252,7 +252,7 @@ function whereOf(condition: Condition): readonly string[] {
 }
 
 /** A filter for the REST API. */
-function toRestWhere(asked: Asked): object {
+function toRestWhere(asked: WhereCondition): object {
   if ("all" in asked) return { operator: "And", operands: asked.all.map(toRestWhere) };
   if ("any" in asked) return { operator: "Or", operands: asked.any.map(toRestWhere) };
   const { path, operator, value } = toComparison(asked);

@@ -44,7 +44,7 @@ export interface LlmApi<Definition extends object = object> {
   readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: StreamingDialect<Definition>;
-  toBody(asked: Asked<Definition>): object;
+  toBody(asked: ModelRequest<Definition>): object;
   /** Reads a whole answer. Undefined if it has another format. `title` is for messages. */
   read(answer: unknown, title: string): ReadAnswer | undefined;
   /** Assembles a streamed answer into the same form as an unstreamed one. */
@@ -52,7 +52,7 @@ export interface LlmApi<Definition extends object = object> {
 }
 
 /** The inputs of a request body. */
-export interface Asked<Definition> {
+export interface ModelRequest<Definition> {
   readonly model: string;
   readonly system: string | undefined;
   readonly turns: readonly SentTurn[];

@@ -20,7 +20,7 @@ export interface SentCall {
 }
 
 /** The calls of a turn in the request, by their ids in the conversation. */
-type Written = ReadonlyMap<string, ReadCall>;
+type RenamedCalls = ReadonlyMap<string, ReadCall>;
 
 /**
  * The turns of a conversation for one provider. Every provider refuses a call without a result and a result without a call, so an
@@ -33,7 +33,7 @@ export function toTurns(messages: readonly AgentMessage[], provider: string, dia
       : [];
   /** Ids in the request: turns of this provider keep theirs. */
   const taken = new Set(messages.flatMap(ownCalls).map(({ id }) => id));
-  let written: Written = new Map();
+  let written: RenamedCalls = new Map();
 
   function toAssistant(message: AssistantMessage, at: number): SentTurn[] {
     const next = messages[at + 1];
@@ -78,7 +78,7 @@ function rename({ id, idMadeUp, call, ...rest }: ReadCall, fresh: string, taken:
   return { ...rest, id: newId, call: { ...call, toolName } };
 }
 
-function toResults({ results, format }: ToolMessage, written: Written): SentTurn[] {
+function toResults({ results, format }: ToolMessage, written: RenamedCalls): SentTurn[] {
   const native: AnsweredCall[] = [];
   const texts: string[] = [];
   for (const { read, result } of results) {

@@ -24,7 +24,7 @@ export interface DatadogSinkOptions {
 }
 
 /** The sink's inputs from the arsenal. Without metrics, only the durations of calls and retrievals are sent. */
-interface Around {
+interface DatadogParts {
   readonly clock?: Clock;
   readonly metrics?: () => Promise<MetricRegistry>;
   /** A sink that gets the same events and sends traces and logs. */
@@ -40,7 +40,7 @@ const MAX_DATAGRAM = 1_432;
  * @example
  * new ToolArsenal({ telemetry: { type: "datadog", datadog: { tags: { env: "prod" } } } });
  */
-export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {}): Sink {
+export function datadogSink(options: DatadogSinkOptions = {}, around: DatadogParts = {}): Sink {
   const { host = "127.0.0.1", port = 8125, tags = {}, intervalMs = 10_000 } = options;
   const { clock = systemClock, metrics, traces } = around;
   const common = Object.entries(tags);

@@ -70,7 +70,7 @@ export function postgresState(options: PostgresStateOptions): SharedState {
   };
 }
 
-interface Row {
+interface DocumentRow {
   readonly key: string;
   readonly value: string;
   readonly version: number;
@@ -95,7 +95,7 @@ function createDocuments(database: StateDatabase): State {
   return {
     async get(key, { signal } = {}) {
       const sql = `SELECT value, version::float8 AS version FROM ${table} WHERE key = $2 AND (expires_at IS NULL OR expires_at > ${now})`;
-      const [row] = await database.ask<Row>(sql, [database.now(), key], { signal });
+      const [row] = await database.ask<DocumentRow>(sql, [database.now(), key], { signal });
       return row && { value: JSON.parse(row.value), version: row.version };
     },
 
@@ -120,13 +120,13 @@ function createDocuments(database: StateDatabase): State {
 
     async list(prefix, { after = "", limit = null, signal } = {}) {
       const sql = `SELECT key, value, version::float8 AS version FROM ${table} WHERE ${begins} AND key > $3 ORDER BY key LIMIT $4`;
-      const rows = await database.ask<Row>(sql, [database.now(), patternOf(prefix), after, limit], { signal });
+      const rows = await database.ask<DocumentRow>(sql, [database.now(), patternOf(prefix), after, limit], { signal });
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
     },
 
     async keys(prefix, { signal } = {}) {
       const sql = `SELECT key FROM ${table} WHERE ${begins}`;
-      const rows = await database.ask<Pick<Row, "key">>(sql, [database.now(), patternOf(prefix)], { signal });
+      const rows = await database.ask<Pick<DocumentRow, "key">>(sql, [database.now(), patternOf(prefix)], { signal });
       return rows.map(({ key }) => key);
     },
   };

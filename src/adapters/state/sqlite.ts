@@ -27,7 +27,7 @@ const WRITES_A_SWEEP = 256;
 const LIVE = "(expires_at IS NULL OR expires_at > :now)";
 const BEGINS = "key >= :prefix AND key < :prefix || char(0x10FFFF)";
 
-interface Row {
+interface DocumentRow {
   readonly key: string;
   readonly value: string;
   readonly version: number;
@@ -71,9 +71,9 @@ export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteS
 function createDocuments(file: StateFile, clock: Clock): State {
   let writes = 0;
 
-  function find(database: Database, key: string): Row | undefined {
+  function find(database: Database, key: string): DocumentRow | undefined {
     const sql = `SELECT key, value, version FROM state WHERE key = :key AND ${LIVE}`;
-    return database.get<Row>(sql, { key, now: clock.now() });
+    return database.get<DocumentRow>(sql, { key, now: clock.now() });
   }
 
   return {
@@ -112,13 +112,13 @@ function createDocuments(file: StateFile, clock: Clock): State {
     async list(prefix, { after = "", limit = -1, signal } = {}) {
       const sql = `SELECT key, value, version FROM state WHERE ${BEGINS} AND key > :after AND ${LIVE} ORDER BY key LIMIT :limit`;
       const values = { prefix, after, limit, now: clock.now() };
-      const rows = file.read((database) => database.all<Row>(sql, values), signal);
+      const rows = file.read((database) => database.all<DocumentRow>(sql, values), signal);
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
     },
 
     async keys(prefix, { signal } = {}) {
       const sql = `SELECT key FROM state WHERE ${BEGINS} AND ${LIVE}`;
-      const rows = file.read((database) => database.all<Row>(sql, { prefix, now: clock.now() }), signal);
+      const rows = file.read((database) => database.all<DocumentRow>(sql, { prefix, now: clock.now() }), signal);
       return rows.map(({ key }) => key);
     },
   };

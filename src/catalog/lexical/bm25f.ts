@@ -1,5 +1,5 @@
 import type { MatchedTerm } from "../catalog-engine.port.ts";
-import { createTopK, type Kept } from "../top-k.ts";
+import { createTopK, type ScoredRow } from "../top-k.ts";
 import { FIELD_WEIGHTS, LEXICAL_FIELDS, SATURATION } from "./lexical-fields.ts";
 import { FIELD_SPAN, type Posting } from "./posting.ts";
 import { tokenize } from "./tokenize.ts";
@@ -144,7 +144,7 @@ export function bestOf(
   ids: readonly (string | undefined)[],
   limit: number,
   accept: (slot: number) => boolean = () => true,
-): readonly Kept[] {
+): readonly ScoredRow[] {
   const best = createTopK(limit, (a, b) => (ids[a] ?? "") < (ids[b] ?? ""));
   for (let index = 0; index < scores.count; index++) {
     const slot = scores.touched[index] ?? 0;

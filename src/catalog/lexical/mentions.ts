@@ -16,7 +16,7 @@ export interface MentionsImage {
   readonly others: Map<string, number>;
 }
 
-type Known = ReturnType<typeof toMentionable> & { readonly namespace: string };
+type MentionedTool = ReturnType<typeof toMentionable> & { readonly namespace: string };
 
 /** A name of one word ("search") is too common to name a tool. */
 const LEAST_NAME_WORDS = 2;
@@ -32,14 +32,14 @@ export type Mentions = ReturnType<typeof createMentions>;
 
 /** Finds the tools and namespaces that a request names outright. */
 export function createMentions() {
-  const known = new Map<string, Known>();
+  const known = new Map<string, MentionedTool>();
   let idsByName: MentionsImage["names"] = new Map();
   let textsOf: (id: string) => MentionTexts | undefined = () => undefined;
   /** By a word of a namespace's name: the namespaces that have it, with the number of their tools. */
   let namespacesByTerm: MentionsImage["namespaces"] = new Map();
   let otherTools: MentionsImage["others"] = new Map();
 
-  function count(tool: Known, by: 1 | -1): void {
+  function count(tool: MentionedTool, by: 1 | -1): void {
     for (const term of tool.otherTerms) bump(otherTools, term, by);
     for (const term of tool.namespaceTerms) {
       let namespaces = namespacesByTerm.get(term);
@@ -60,7 +60,7 @@ export function createMentions() {
     else idsByName.delete(tool.key);
   }
 
-  function restored(id: string): Known | undefined {
+  function restored(id: string): MentionedTool | undefined {
     const found = textsOf(id);
     return found && { namespace: found.namespace, ...toMentionable(found.texts) };
   }

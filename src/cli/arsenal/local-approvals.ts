@@ -7,13 +7,13 @@ import { asChecked, type ResolvedConfig } from "../../config/load/resolve-config
 import type { Terminal } from "../command.ts";
 import { PROGRAM } from "../program.ts";
 
-type Place = Pick<Terminal, "environment" | "folder">;
+type UserContext = Pick<Terminal, "environment" | "folder">;
 
 /**
  * The configuration for the local operator: they may approve their own calls unless callers must authenticate, and `toolarsenal approvals` finds the
  * pending calls.
  */
-export function forOperator(config: ResolvedConfig, place: Place, configFile?: string): ResolvedConfig {
+export function forOperator(config: ResolvedConfig, place: UserContext, configFile?: string): ResolvedConfig {
   const { security } = config;
   const selfApproval = security.selfApproval ?? (isIdentified(config, place) ? "never" : "local");
   const approvals = approvalsOf(config, place, configFile);
@@ -30,7 +30,7 @@ export function forOperator(config: ResolvedConfig, place: Place, configFile?: s
  */
 export function approvalPlaces(
   { state }: ResolvedConfig,
-  { environment }: Place,
+  { environment }: UserContext,
 ): { readonly configured: boolean; readonly files: readonly string[] } | undefined {
   if (staysInMemory(state)) return undefined;
   const configured = stateType(state) !== "memory";
@@ -49,11 +49,11 @@ function staysInMemory(state: ResolvedConfig["state"]): boolean {
   return state.file === IN_MEMORY && stateType(state) === "memory";
 }
 
-function isIdentified({ server: { tokens, auth = {} } }: ResolvedConfig, { environment }: Place): boolean {
+function isIdentified({ server: { tokens, auth = {} } }: ResolvedConfig, { environment }: UserContext): boolean {
   return (environment["TOOLARSENAL_TOKEN"] ?? "") !== "" || Object.keys({ ...tokens, ...auth }).length > 0;
 }
 
-function approvalsOf(config: ResolvedConfig, place: Place, configFile?: string): ResolvedConfig["approvals"] {
+function approvalsOf(config: ResolvedConfig, place: UserContext, configFile?: string): ResolvedConfig["approvals"] {
   if (staysInMemory(config.state)) return undefined;
   const approve = `${PROGRAM} approvals approve`;
   if (stateType(config.state) !== "memory")

@@ -19,9 +19,9 @@ interface Imported {
   skipped(): readonly string[];
 }
 
-type Open = (words: readonly string[], input: Input, terminal: Terminal) => Promise<readonly Imported[]>;
+type OpenSource = (words: readonly string[], input: Input, terminal: Terminal) => Promise<readonly Imported[]>;
 
-const KINDS: Readonly<Record<string, Open>> = {
+const KINDS: Readonly<Record<string, OpenSource>> = {
   openapi: openOpenApi,
   mcp: openMcp,
   scripts: openScripts,

@@ -15,7 +15,7 @@ export const command: Command = {
   async run(input, terminal) {
     const dryRun = input.flags.has("dry-run");
     const config = resolve(terminal.folder, input.config ?? "arsenal.yaml");
-    const files: Scaffolded[] = [];
+    const files: ScaffoldedFile[] = [];
     for (const { path, purpose, text } of scaffold(basename(config))) {
       const file = join(dirname(config), path);
       const existing = await readExisting(file);
@@ -35,7 +35,7 @@ export const command: Command = {
 };
 
 /** The outcome for one file. */
-interface Scaffolded {
+interface ScaffoldedFile {
   /** Relative to the folder of the configuration. */
   readonly file: string;
   readonly action: "created" | "kept" | "replaced";
@@ -44,7 +44,7 @@ interface Scaffolded {
 }
 
 function show(
-  files: readonly Scaffolded[],
+  files: readonly ScaffoldedFile[],
   { dryRun, config }: { readonly dryRun: boolean; readonly config: string | undefined },
   { out, environment }: Terminal,
 ): void {

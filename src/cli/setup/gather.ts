@@ -23,7 +23,7 @@ export interface EnvFile {
 }
 
 /** The servers of all clients, each once. */
-export type Gathered = ReturnType<typeof gather>;
+export type GatheredServers = ReturnType<typeof gather>;
 
 /** Merges the servers of several clients. A server that two clients share appears once; one that differs gets another name. */
 export function gather(

@@ -5,7 +5,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { arsenalText, editedText, ownServers, readExisting as read, writeWithBackup } from "./edit-files.ts";
 import { envFileText, readEnv } from "./env-file.ts";
 import type { FoundClient } from "./find-clients.ts";
-import { type Gathered, PRIVATE_FOLDER } from "./gather.ts";
+import { type GatheredServers, PRIVATE_FOLDER } from "./gather.ts";
 import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
 
 /** One file that setup writes. */
@@ -29,7 +29,7 @@ const PRIVATE = "600";
 /** Plans the files that setup writes: env files first, then arsenal.yaml that names them, then the clients' files. */
 export async function planSetup(parts: {
   readonly clients: readonly FoundClient[];
-  readonly gathered: Gathered;
+  readonly gathered: GatheredServers;
   /** The path of arsenal.yaml. */
   readonly target: string;
   readonly force: boolean;
@@ -77,7 +77,7 @@ export async function planSetup(parts: {
 }
 
 async function planEnvFiles(
-  { envFiles, servers }: Gathered,
+  { envFiles, servers }: GatheredServers,
   folder: string,
   conflicts: string[],
 ): Promise<readonly Step[]> {
@@ -107,7 +107,7 @@ async function planEnvFiles(
   return steps;
 }
 
-async function planArsenal({ servers }: Gathered, file: string, conflicts: string[]): Promise<readonly Step[]> {
+async function planArsenal({ servers }: GatheredServers, file: string, conflicts: string[]): Promise<readonly Step[]> {
   if (Object.keys(servers).length === 0) return [];
   const shown = hiddenSecrets(servers);
   const existing = await read(file);
@@ -169,11 +169,11 @@ async function parseMapping(text: string): Promise<Readonly<Record<string, unkno
   }
 }
 
-function without(servers: Gathered["servers"], isOut: (name: string) => boolean): Gathered["servers"] {
+function without(servers: GatheredServers["servers"], isOut: (name: string) => boolean): GatheredServers["servers"] {
   return Object.fromEntries(Object.entries(servers).filter(([name]) => !isOut(name)));
 }
 
-function hiddenSecrets(servers: Gathered["servers"]): Gathered["servers"] {
+function hiddenSecrets(servers: GatheredServers["servers"]): GatheredServers["servers"] {
   return Object.fromEntries(Object.entries(servers).map(([name, entry]) => [name, withoutSecrets(entry)]));
 }
 

@@ -1,8 +1,8 @@
-import { type Answer, firstRank, RANKED, rankOf } from "../answer.ts";
+import { type AnsweredQuery, firstRank, RANKED, rankOf } from "../answer.ts";
 import { percentile } from "../metrics.ts";
 
 /** Mean recall at 1, 2, … `depth`, over the queries with a relevant tool. */
-export function recallCurve(answers: readonly Answer[], depth: number): readonly number[] {
+export function recallCurve(answers: readonly AnsweredQuery[], depth: number): readonly number[] {
   const possible = answers.filter(({ relevant }) => relevant.length > 0);
   const found = Array.from({ length: depth }, () => 0);
   for (const answer of possible) {
@@ -34,7 +34,7 @@ function histogram(
 }
 
 /** The number of queries by the rank of their first relevant tool. */
-export function rankHistogram(answers: readonly Answer[]): readonly Bar[] {
+export function rankHistogram(answers: readonly AnsweredQuery[]): readonly Bar[] {
   const ranks = answers.filter(({ relevant }) => relevant.length > 0).map((answer) => firstRank(answer) ?? Infinity);
   return histogram(ranks, [1, 2, 3, 4, 5, 10, 20, RANKED, Infinity], (edge, before) => {
     if (edge === Infinity) return "none";

@@ -14,14 +14,14 @@ export interface Markup {
   readonly markup: string;
 }
 
-type Part = Markup | string | number | undefined | readonly Markup[];
+type TemplateValue = Markup | string | number | undefined | readonly Markup[];
 
 /** Markup from a template: a value in `${…}` that is not markup is escaped, and control and hidden characters are removed or named. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+export function html(strings: TemplateStringsArray, ...parts: readonly TemplateValue[]): Markup {
   return { markup: strings.reduce((text, next, index) => text + toMarkup(parts[index - 1]) + next) };
 }
 
-function toMarkup(part: Part): string {
+function toMarkup(part: TemplateValue): string {
   if (part === undefined) return "";
   if (typeof part === "string" || typeof part === "number") return escapeHtml(String(part));
   return "markup" in part ? part.markup : part.map(({ markup }) => markup).join("");

@@ -1,7 +1,7 @@
 import { count } from "../../errors/show-value.ts";
 import { createHash } from "node:crypto";
 import type { RoutingConfig } from "../../config/config.ts";
-import type { Answer } from "../answer.ts";
+import type { AnsweredQuery } from "../answer.ts";
 import type { Comparison } from "../compare.ts";
 import { rankHistogram, recallCurve, timeEdges, timeHistogram } from "./curves.ts";
 import { html, type Markup } from "./escape-html.ts";
@@ -29,7 +29,7 @@ export interface ReportedRun {
   readonly config: string | undefined;
   readonly tier: string;
   readonly routing: RoutingConfig;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly AnsweredQuery[];
 }
 
 const DEPTH = 20;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Answering, toToolQuery, type Work } from "../answer-queries.ts";
-import { type Answer, rankOf } from "../answer.ts";
+import { type AnsweredQuery, rankOf } from "../answer.ts";
 import type { ExplainedTool } from "../../retrieve/result.ts";
 import { type KnownTool, quoted, wordsOf } from "../known-tools.ts";
 import { present } from "../../tool/present.ts";
@@ -16,7 +16,7 @@ export type Miss = ReturnType<typeof toMiss>;
 export const SHOWN = 5;
 
 /** The kind of the miss; undefined if the answer is right. More than five relevant tools may fill as many ranks. */
-export function missKind(answer: Answer): MissKind | undefined {
+export function missKind(answer: AnsweredQuery): MissKind | undefined {
   const { relevant, refused } = answer;
   if (relevant.length === 0) return refused ? undefined : "answered";
   const ranks = relevant.map((id) => rankOf(answer, id) ?? Infinity);
@@ -26,7 +26,7 @@ export function missKind(answer: Answer): MissKind | undefined {
 }
 
 export function toMiss(
-  answer: Answer,
+  answer: AnsweredQuery,
   kind: MissKind,
   reason: string,
   known: ReadonlyMap<string, Pick<KnownTool, "name">> = new Map(),
@@ -55,7 +55,7 @@ export function toMiss(
 }
 
 /** The relevant tool with the worst rank, which is the one to explain. */
-export function worstPlaced(answer: Answer): string | undefined {
+export function worstPlaced(answer: AnsweredQuery): string | undefined {
   return answer.relevant
     .map((id) => ({ id, rank: rankOf(answer, id) ?? Infinity }))
     .toSorted((a, b) => (a.rank === b.rank ? 0 : b.rank - a.rank))[0]?.id;
@@ -64,7 +64,7 @@ export function worstPlaced(answer: Answer): string | undefined {
 /** Every missed query, in order, each with its reason. Queries run once more, so that explaining adds no measured time. */
 export async function explainMisses(
   arsenal: Answering,
-  answers: readonly Answer[],
+  answers: readonly AnsweredQuery[],
   { known, signal, onProgress }: Work & { readonly known: ReadonlyMap<string, KnownTool> },
 ): Promise<readonly Miss[]> {
   const misses: Miss[] = [];
@@ -102,7 +102,7 @@ const MOST_WORDS = 4;
 
 /** Why a query was missed, in one line: the words of the request in each tool, and the signals that made the difference. */
 export function missReason(
-  answer: Pick<Answer, "query" | "ranking">,
+  answer: Pick<AnsweredQuery, "query" | "ranking">,
   kind: MissKind,
   { wanted, best }: { readonly wanted: Contender | undefined; readonly best: Contender | undefined },
 ): string {
@@ -137,7 +137,7 @@ function fit({ explained }: Contender): string {
 }
 
 /** Diversity moves a near-copy down below tools with lower scores. */
-function isHeldBack({ ranking }: Pick<Answer, "ranking">, { known }: Contender): boolean {
+function isHeldBack({ ranking }: Pick<AnsweredQuery, "ranking">, { known }: Contender): boolean {
   const index = ranking.findIndex(({ id }) => id === known.id);
   const score = ranking[index]?.score ?? -Infinity;
   return ranking.slice(0, Math.max(0, index)).some((above) => above.score < score);

@@ -26,7 +26,7 @@ const TOGETHER = 0.6;
 const WORD = /^\p{L}{3,}$/u;
 const NAME = /(?<=[\p{L}\p{N},;:)]\s+)\p{Lu}\p{L}+/gu;
 
-interface Counted {
+interface WordCount {
   readonly terms: readonly string[];
   readonly words: string;
   queries: number;
@@ -42,7 +42,7 @@ export function missingWords(
 ): readonly MissingWords[] {
   const shares = termShares(queries.map(({ query }) => query));
   const tells = (term: string): boolean => shares(term) >= LIFT * elsewhere(term);
-  const counted = new Map<string, Counted>();
+  const counted = new Map<string, WordCount>();
   for (const query of queries) countIn(query, tells, { isSparse: queries.length < ENOUGH_QUERIES, counted });
   const least = queries.length >= ENOUGH_QUERIES ? 2 : 1;
   return withoutRepeats(
@@ -66,7 +66,7 @@ export function termShares(queries: readonly string[]): (term: string) => number
 function countIn(
   { query, isSaid }: OwnQuery,
   tells: (term: string) => boolean,
-  { isSparse, counted }: { readonly isSparse: boolean; readonly counted: Map<string, Counted> },
+  { isSparse, counted }: { readonly isSparse: boolean; readonly counted: Map<string, WordCount> },
 ): void {
   const seen = new Set<string>();
   const count = (terms: readonly string[], words: string): void => {
@@ -92,7 +92,7 @@ function countIn(
 }
 
 /** Replaces words with the phrases they mostly occur in. */
-function withoutRepeats(entries: readonly Counted[], counted: ReadonlyMap<string, Counted>): readonly Counted[] {
+function withoutRepeats(entries: readonly WordCount[], counted: ReadonlyMap<string, WordCount>): readonly WordCount[] {
   const inPhrase = new Set<string>();
   const phrases = entries.filter(({ terms, queries }) => {
     if (terms.length < 2 || queries < 2 || terms.some((term) => inPhrase.has(term))) return false;

@@ -1,7 +1,7 @@
 import { count } from "../../errors/show-value.ts";
 import { originalOf } from "../../tool/normalise/normalise-tool.ts";
 import { splitWords } from "../../tool/split-words.ts";
-import { type Answer, RANKED, rankOf } from "../answer.ts";
+import { type AnsweredQuery, RANKED, rankOf } from "../answer.ts";
 import type { KnownTool } from "../known-tools.ts";
 import { percentile } from "../metrics.ts";
 import { SHOWN } from "./misses.ts";
@@ -17,15 +17,15 @@ const LOW_SHARE = 0.5;
 
 /** Tools that their queries rank low, most lost queries first; then tools without queries whose descriptions are thin. */
 export function suggestDescriptions(
-  answers: readonly Answer[],
+  answers: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,
 ): readonly DescriptionSuggestion[] {
-  const own = new Map<string, Answer[]>();
+  const own = new Map<string, AnsweredQuery[]>();
   for (const answer of answers)
     for (const id of new Set(answer.relevant)) own.set(id, [...(own.get(id) ?? []), answer]);
   const share = termShares(answers.map(({ query }) => query));
   /** The share of the other tools' queries that contain a term. */
-  const elsewhereThan = (asked: readonly Answer[]): ((term: string) => number) => {
+  const elsewhereThan = (asked: readonly AnsweredQuery[]): ((term: string) => number) => {
     const others = answers.length - asked.length;
     const ownShare = termShares(asked.map(({ query }) => query));
     return (term) => (others === 0 ? 0 : (share(term) * answers.length - ownShare(term) * asked.length) / others);
@@ -41,7 +41,7 @@ export function suggestDescriptions(
 /** The suggestion for a tool that its description hides, with the field names of the JSON. */
 function suggestionFor(
   tool: KnownTool,
-  asked: readonly Answer[],
+  asked: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,
   elsewhere: (term: string) => number,
 ) {

@@ -1,5 +1,5 @@
 import { count } from "../../errors/show-value.ts";
-import { type Answer, rankOf } from "../answer.ts";
+import { type AnsweredQuery, rankOf } from "../answer.ts";
 import { type KnownTool, quoted } from "../known-tools.ts";
 import { termShares } from "./missing-words.ts";
 import { type AlikePair, compareText, type Likeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
@@ -21,12 +21,12 @@ const MOST_QUERIES = 10;
 interface Taking {
   readonly taker: string;
   readonly loser: string;
-  readonly queries: Answer[];
+  readonly queries: AnsweredQuery[];
 }
 
 /** Pairs of tools of which one takes the other's queries, most taken first; a tool that takes from many unrelated ones is listed once. */
 export function shadowsByQueries(
-  answers: readonly Answer[],
+  answers: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,
   likeness: Pick<Likeness, "of">,
 ) {
@@ -55,7 +55,7 @@ export function shadowsByQueries(
   return [...magnets, ...shadows].toSorted((a, b) => b.taken - a.taken);
 }
 
-function takingsOf(answers: readonly Answer[]): ReadonlyMap<string, Taking> {
+function takingsOf(answers: readonly AnsweredQuery[]): ReadonlyMap<string, Taking> {
   const takings = new Map<string, Taking>();
   for (const answer of answers) {
     for (const { taker, loser } of takenIn(answer)) {
@@ -98,7 +98,7 @@ export function shadowsByLikeness(pairs: readonly AlikePair[], known: ReadonlyMa
 }
 
 /** The relevant tools that rank too low, each with the first tool above it. Several relevant tools may take as many ranks. */
-function takenIn(answer: Answer): readonly { readonly taker: string; readonly loser: string }[] {
+function takenIn(answer: AnsweredQuery): readonly { readonly taker: string; readonly loser: string }[] {
   const relevant = new Set(answer.relevant);
   const taker = answer.ranking.find(({ id }) => !relevant.has(id))?.id;
   if (taker === undefined) return [];

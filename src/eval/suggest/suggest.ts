@@ -1,5 +1,5 @@
 import type { Work } from "../answer-queries.ts";
-import type { Answer } from "../answer.ts";
+import type { AnsweredQuery } from "../answer.ts";
 import type { KnownTool } from "../known-tools.ts";
 import { compareText, createLikeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
 import { suggestDescriptions } from "./suggest-descriptions.ts";
@@ -9,7 +9,7 @@ import { shadowsByLikeness, shadowsByQueries } from "./suggest-shadows.ts";
 export type Suggestion = Awaited<ReturnType<typeof suggest>>[number];
 
 /** Tools that shadow each other, by lost queries and by similar text, and tools whose descriptions hide them. Without answers, by text alone. */
-export async function suggest(known: ReadonlyMap<string, KnownTool>, answers: readonly Answer[], work: Work) {
+export async function suggest(known: ReadonlyMap<string, KnownTool>, answers: readonly AnsweredQuery[], work: Work) {
   const likeness = createLikeness(known);
   const taking = shadowsByQueries(answers, known, likeness);
   const told = new Set(

@@ -66,7 +66,7 @@ const MAX_ID = 100;
 
 type Resolution = EventMap["confirmation-resolved"];
 
-interface Read {
+interface VersionedApproval {
   readonly approval: OpenApproval;
   readonly version: number;
 }
@@ -99,7 +99,7 @@ export function createApprovals(options: {
     emit("confirmation-resolved", { id, toolId, outcome, ...more });
   }
 
-  async function settle({ approval, version }: Read, outcome: Settled, by?: Principal): Promise<boolean> {
+  async function settle({ approval, version }: VersionedApproval, outcome: Settled, by?: Principal): Promise<boolean> {
     const { tenant, shown } = approval;
     const record: SettledApproval = { open: false, outcome, ...(tenant !== undefined && { tenant }) };
     const settled = await store.write(shown.id, record, version, clock.now());
@@ -114,13 +114,13 @@ export function createApprovals(options: {
   const isDue = ({ shown }: OpenApproval): boolean => shown.expiresAt <= clock.now();
 
   /** The open approval, or its outcome. An overdue one expires now. */
-  async function read(id: string): Promise<Read | SettledApproval | undefined> {
+  async function read(id: string): Promise<VersionedApproval | SettledApproval | undefined> {
     for (;;) {
       const kept = await store.read(id, clock.now());
       if (kept === undefined) return undefined;
       const { record, version } = kept;
       if (!record.open) return record;
-      const found: Read = { approval: record, version };
+      const found: VersionedApproval = { approval: record, version };
       if (!isDue(record)) return found;
       await settle(found, "expired");
     }
@@ -129,8 +129,8 @@ export function createApprovals(options: {
   /** Every open approval, or those of one caller, oldest first, and the settled ones. Overdue ones expire now. */
   async function readAll(
     owner?: Principal,
-  ): Promise<{ readonly open: readonly Read[]; readonly settled: readonly KeptApproval[] }> {
-    const open: Read[] = [];
+  ): Promise<{ readonly open: readonly VersionedApproval[]; readonly settled: readonly KeptApproval[] }> {
+    const open: VersionedApproval[] = [];
     const settled: KeptApproval[] = [];
     for (const kept of await store.list(clock.now(), owner)) {
       const { record: approval, version } = kept;
@@ -164,7 +164,7 @@ export function createApprovals(options: {
   }
 
   /** Drops an open approval to make room for another. */
-  async function drop({ approval, version }: Read): Promise<void> {
+  async function drop({ approval, version }: VersionedApproval): Promise<void> {
     if (!(await store.remove({ id: approval.shown.id, version }))) return;
     announce(approval, "expired", { reason: "It gave way to a newer call." });
     await store.forgetAsked(approval);
@@ -174,7 +174,7 @@ export function createApprovals(options: {
     return refusedAnswer({ id: approval.shown.id, answer: "approve", by, record: approval }) === undefined;
   }
 
-  async function approve({ approval, version }: Read, by: Principal): Promise<boolean> {
+  async function approve({ approval, version }: VersionedApproval, by: Principal): Promise<boolean> {
     // The wait for its use is as long as the wait for the answer.
     const expiresAt = Math.round(clock.now()) + timeoutMs;
     const shown = { ...approval.shown, state: "approved", expiresAt } as const;
@@ -212,7 +212,7 @@ export function createApprovals(options: {
         return refused;
       }
       // All others were refused.
-      const open = found as Read;
+      const open = found as VersionedApproval;
       // Any other answer denies.
       const outcome = given === "approve" ? "approved" : "denied";
       if (await (outcome === "approved" ? approve(open, by) : settle(open, outcome, by))) return { outcome };
@@ -225,7 +225,7 @@ export function createApprovals(options: {
   }
 
   /** Checks whether an approval is valid for a call, and returns it if so. */
-  async function examine(id: string, call: PolicyRequest): Promise<{ answer: ApprovalState; found?: Read }> {
+  async function examine(id: string, call: PolicyRequest): Promise<{ answer: ApprovalState; found?: VersionedApproval }> {
     const found = await read(id);
     if (!isOpen(found)) {
       const reason = `The confirmation ${gone(found?.outcome)}. Make the call without confirmationId to ask again.`;
@@ -343,34 +343,34 @@ export function createApprovals(options: {
   }
 }
 
-function isOpen(found: Read | SettledApproval | undefined): found is Read {
+function isOpen(found: VersionedApproval | SettledApproval | undefined): found is VersionedApproval {
   return found !== undefined && "approval" in found;
 }
 
-function toHolding(read: Read) {
+function toHolding(read: VersionedApproval) {
   const { shown, tenant, bytes } = read.approval;
   return { read, holder: { id: shown.requestedBy, tenant }, bytes, inUse: shown.state === "approved" };
 }
 
-function byAge(one: Read, other: Read): number {
+function byAge(one: VersionedApproval, other: VersionedApproval): number {
   return one.approval.shown.requestedAt - other.approval.shown.requestedAt || one.version - other.version;
 }
 
-interface Place {
+interface PageCursor {
   readonly requestedAt: number;
   readonly version: number;
 }
 
-function isAfter({ approval, version }: Read, place: Place | undefined): boolean {
+function isAfter({ approval, version }: VersionedApproval, place: PageCursor | undefined): boolean {
   if (place === undefined) return true;
   return (approval.shown.requestedAt - place.requestedAt || version - place.version) > 0;
 }
 
-function toPlace({ approval, version }: Read): string {
+function toPlace({ approval, version }: VersionedApproval): string {
   return `${approval.shown.requestedAt}.${version}`;
 }
 
-function placeOf(cursor: string): Place {
+function placeOf(cursor: string): PageCursor {
   const [, requestedAt, version] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
   if (requestedAt !== undefined) return { requestedAt: Number(requestedAt), version: Number(version) };
   const fix = "Pass `next` of the page before, unchanged, or leave it out for the first page.";

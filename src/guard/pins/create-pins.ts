@@ -65,7 +65,7 @@ interface Block {
 }
 
 /** A source's item, compared with the accepted version. */
-interface Compared {
+interface ComparedItem {
   readonly id: string;
   readonly record?: PinRecord | undefined;
   /** Its state; omitted if it could not be compared, and `unread` has the reason. */
@@ -171,7 +171,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   }
 
   /** Compares one item, and blocks it as soon as it is known to be pending, not after the last of several. `block` applies if it cannot be read. */
-  async function compare(block: Block, find: () => Promise<PinRecord | undefined>): Promise<Compared> {
+  async function compare(block: Block, find: () => Promise<PinRecord | undefined>): Promise<ComparedItem> {
     const { id, ensemble } = block;
     const before = blocks.get(id);
     try {
@@ -187,7 +187,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     }
   }
 
-  async function reviewTool(tool: Tool, ensemble: string): Promise<Compared & { readonly tool: Tool | undefined }> {
+  async function reviewTool(tool: Tool, ensemble: string): Promise<ComparedItem & { readonly tool: Tool | undefined }> {
     const content = contentOfTool(tool);
     const { id } = tool;
     const compared = await compare({ ensemble, id, hash: content.hash }, () => see(id, content, ensemble));
@@ -206,7 +206,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
       if (instructions === undefined) return (await read(id))?.record;
       return see(id, contentOfInstructions(instructions), ensemble, tools.length === 0);
     });
-    const all: readonly Compared[] = [...reviewed, said];
+    const all: readonly ComparedItem[] = [...reviewed, said];
     const failure = all.find(({ unread }) => unread !== undefined);
     const unseen = all.filter(({ found }) => found === "new").map((each) => each.id);
     const waits = unseen.length > 0 || all.some(({ found }) => found === "changed");

@@ -30,7 +30,7 @@ export function changedFields(before: Definition, after: Definition): string {
   return [...new Set(fields)].join(", ");
 }
 
-interface Place {
+interface FieldChange {
   readonly path: readonly string[];
   /** Omitted for a new value. */
   readonly before?: unknown;
@@ -38,18 +38,18 @@ interface Place {
 }
 
 /** The common fields come first, so that other changes cannot push them out of sight. */
-function placesOf(before: Definition, after: Definition): readonly Place[] {
-  const places: Place[] = [];
+function placesOf(before: Definition, after: Definition): readonly FieldChange[] {
+  const places: FieldChange[] = [];
   compare([], before, after, places);
   return places.sort((one, other) => rankOf(one) - rankOf(other));
 }
 
-function rankOf({ path: [field = ""] }: Place): number {
+function rankOf({ path: [field = ""] }: FieldChange): number {
   const rank = FIELDS.indexOf(field);
   return rank < 0 ? FIELDS.length : rank;
 }
 
-function compare(path: readonly string[], before: unknown, after: unknown, places: Place[]): void {
+function compare(path: readonly string[], before: unknown, after: unknown, places: FieldChange[]): void {
   if (!isPlainObject(before) || !isPlainObject(after)) {
     if (canonicalJson(before) !== canonicalJson(after)) places.push({ path, before, after });
     return;
@@ -64,7 +64,7 @@ function compare(path: readonly string[], before: unknown, after: unknown, place
 
 const PLAIN_NAME = /^[\p{L}\p{N}_$-]+$/u;
 
-function linesOf(place: Place): readonly string[] {
+function linesOf(place: FieldChange): readonly string[] {
   const [before, after] = excerpts(place);
   return [
     // An ambiguous name is written as JSON.
@@ -75,7 +75,7 @@ function linesOf(place: Place): readonly string[] {
 }
 
 /** Both sides as shown: of long texts the part that differs, and of texts that look the same the code points. */
-function excerpts({ before, after }: Place): readonly [before: string | undefined, after: string | undefined] {
+function excerpts({ before, after }: FieldChange): readonly [before: string | undefined, after: string | undefined] {
   if (before === undefined || after === undefined) return [alone(before), alone(after)];
   const areTexts = typeof before === "string" && typeof after === "string";
   const [one, other] = areTexts ? [before, after] : [canonicalJson(before), canonicalJson(after)];

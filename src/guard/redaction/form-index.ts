@@ -1,6 +1,6 @@
 import { unescapeOnce } from "./unescaped.ts";
 
-export interface Found {
+export interface FormMatches {
   /** Pairs of start and end, in order; overlapping spans are merged. */
   readonly spans: readonly number[];
   /** The start of a form that the end of the text cuts off; the text's length if there is none. */
@@ -41,7 +41,7 @@ export function createFormIndex() {
       return false;
     },
     /** With `unfinished`, an end of the text that may begin one of them counts too, if it has four characters. */
-    find(text: string, unfinished: boolean): Found {
+    find(text: string, unfinished: boolean): FormMatches {
       const spans: number[] = [];
       let last = 0;
       let hash = 0;

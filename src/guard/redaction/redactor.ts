@@ -1,4 +1,4 @@
-import { createFormIndex, formsOf, type Found, MIN_SECRET_LENGTH } from "./form-index.ts";
+import { createFormIndex, formsOf, type FormMatches, MIN_SECRET_LENGTH } from "./form-index.ts";
 import { redactValue } from "./redact-value.ts";
 import { findPatterns, hasHint, REDACTED } from "./secret-patterns.ts";
 import { hasEscapes, unescapeOnce } from "./unescaped.ts";
@@ -40,7 +40,7 @@ export function createRedactor(): Redactor {
     text: string,
     { unfinished = false, patterns = true }: Search,
     layers = text.length > LONG_TEXT ? 1 : MAX_LAYERS,
-  ): Found {
+  ): FormMatches {
     const { spans: told, open } = forms.find(text, unfinished);
     const spans = patterns ? [...told, ...findPatterns(text)] : told;
     const plainer = layers === 0 ? undefined : unescapeOnce(text, unfinished);

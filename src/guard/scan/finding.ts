@@ -2,7 +2,7 @@ import type { Span } from "./rules/rule.ts";
 
 /** The kind of scanned text. Some signs are harmful in one kind and harmless in another. */
 export const PLACES = ["definition", "arguments", "result"] as const;
-export type Place = (typeof PLACES)[number];
+export type TextPlace = (typeof PLACES)[number];
 
 /** The subject of a finding. */
 export type FindingCategory =

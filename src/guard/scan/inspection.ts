@@ -2,7 +2,7 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { atOnce, inTurns, type Steps } from "../../tool/turns/event-loop.ts";
 import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, mapTexts, READ_CHARACTERS } from "./texts/value-texts.ts";
-import type { Place } from "./finding.ts";
+import type { TextPlace } from "./finding.ts";
 import { createReportedScan, type ScanParts, type ScanSettings } from "./reported-scan.ts";
 import type { Scanner, ScanReport } from "./scanner.ts";
 import { wrapUntrusted } from "./wrap-untrusted.ts";
@@ -44,7 +44,7 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
   const { arguments: argumentsMode, results: mode } = parts.settings;
   const { scanner, tell, failed, attackIn } = createReportedScan(parts);
 
-  function* look(id: string, where: Place, value: unknown, quiet = false): Steps<Look> {
+  function* look(id: string, where: TextPlace, value: unknown, quiet = false): Steps<Look> {
     let refused: string | undefined;
     try {
       const texts = gatherTexts(value);

@@ -1,6 +1,6 @@
 import type { Emit } from "../../observe/events.ts";
 import type { TextScanner } from "../scanner.port.ts";
-import { type Place, reaches, type ScanAction, type Severity } from "./finding.ts";
+import { type TextPlace, reaches, type ScanAction, type Severity } from "./finding.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type ScanReport } from "./scanner.ts";
 
@@ -20,7 +20,7 @@ export interface ScanParts<Settings extends ScanSettings> {
   readonly scanners?: readonly TextScanner[];
 }
 
-const NEXT: Readonly<Record<Place, string>> = {
+const NEXT: Readonly<Record<TextPlace, string>> = {
   definition: "It is not registered. Look at it with toolarsenal scan.",
   arguments: "It was not run. Call it with other arguments.",
   result: "It did run; its result is withheld. Do not repeat the call to get around this.",
@@ -30,20 +30,20 @@ const NEXT: Readonly<Record<Place, string>> = {
 export function createReportedScan({ settings, emit, rules, scanners = [] }: ScanParts<ScanSettings>) {
   const { severity: actAt, onFailure } = settings;
   const flagAt = reaches(actAt, "medium") ? "medium" : actAt;
-  const refusal = (id: string, where: Place, why: string): string => `The ${where} of ${id} ${why}. ${NEXT[where]}`;
+  const refusal = (id: string, where: TextPlace, why: string): string => `The ${where} of ${id} ${why}. ${NEXT[where]}`;
   return {
     scanner: createScanner({ mode: "neutralise", flagAt, actAt, scanners, ...(rules && { rules }) }),
-    tell(toolId: string, where: Place, { flagged, severity, findings }: ScanReport, action: ScanAction): void {
+    tell(toolId: string, where: TextPlace, { flagged, severity, findings }: ScanReport, action: ScanAction): void {
       if (flagged && severity !== null)
         emit("scan-flagged", { toolId, where, rules: rulesOf(findings), severity, action });
     },
     /** Reports a failed scan. Returns why the text is withheld; undefined if it is allowed. */
-    failed(toolId: string, where: Place, message: string, quiet = false): string | undefined {
+    failed(toolId: string, where: TextPlace, message: string, quiet = false): string | undefined {
       const action = onFailure === "deny" ? "refused" : "allowed";
       if (!quiet) emit("scan-failed", { toolId, where, message, action });
       return action === "refused" ? refusal(toolId, where, `could not be scanned: ${message}`) : undefined;
     },
-    attackIn(toolId: string, where: Place, { findings }: ScanReport): string {
+    attackIn(toolId: string, where: TextPlace, { findings }: ScanReport): string {
       const look = where === "arguments" ? "look" : "looks";
       return refusal(toolId, where, `${look} like an attack (${rulesOf(findings).join(", ")})`);
     },

@@ -1,6 +1,6 @@
 import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
 import { atOnce, type Steps } from "../../tool/turns/event-loop.ts";
-import { clip, excerpt, type Finding, type Place, reaches, type Severity } from "./finding.ts";
+import { clip, excerpt, type Finding, type TextPlace, reaches, type Severity } from "./finding.ts";
 import { type HiddenText, HIDING, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";
 import { type Rule, toRuleText } from "./rules/rule.ts";
@@ -20,11 +20,11 @@ export const HIDING_RULES: readonly ScannerRule[] = Object.entries(HIDING).map((
 
 /** A scanner that reads a long text in steps of a few milliseconds. */
 interface SteppedScanner extends TextScanner {
-  steps(text: string, place?: Place): Steps<readonly PlacedFinding[]>;
+  steps(text: string, place?: TextPlace): Steps<readonly PlacedFinding[]>;
 }
 
 /** Runs scanners over one text: hidden text is removed first, then scanned too. */
-export function scanText(given: string, scanners: readonly TextScanner[], place: Place | undefined): TextScan {
+export function scanText(given: string, scanners: readonly TextScanner[], place: TextPlace | undefined): TextScan {
   return atOnce(scanInSteps(given, scanners, place));
 }
 
@@ -32,7 +32,7 @@ export function scanText(given: string, scanners: readonly TextScanner[], place:
 export function* scanInSteps(
   given: string,
   scanners: readonly TextScanner[],
-  place: Place | undefined,
+  place: TextPlace | undefined,
 ): Steps<TextScan> {
   const { text, findings: hidden } = normaliseText(given);
   const findings: PlacedFinding[] = hidden.map((found) => ({ finding: toFinding(found, given, place) }));
@@ -60,7 +60,7 @@ export function* scanInSteps(
 function uncovered(
   content: string,
   scanners: readonly TextScanner[],
-  place: Place | undefined,
+  place: TextPlace | undefined,
   position: number,
 ): readonly Finding[] {
   const read = content.replaceAll(/(?<=\w)\+(?=\w)|%20/g, " ").slice(0, WINDOW);
@@ -81,7 +81,7 @@ function withoutNeedlessAdvice(findings: readonly PlacedFinding[]): readonly Pla
 function toFinding(
   { kind, severity, position, count, hidden }: HiddenText,
   given: string,
-  place: Place | undefined,
+  place: TextPlace | undefined,
 ): Finding {
   return {
     rule: `hidden.${kind}`,
@@ -95,7 +95,7 @@ function toFinding(
 }
 
 /** Programs colour their output and draw progress with carriage returns: harmless in a result, but not in a definition. */
-function inPlace(kind: HidingKind, severity: Severity, place: Place | undefined): Severity {
+function inPlace(kind: HidingKind, severity: Severity, place: TextPlace | undefined): Severity {
   return place === "result" && severity === "medium" && (kind === "terminal" || kind === "control") ? "low" : severity;
 }
 
@@ -105,7 +105,7 @@ const OVERLAP = 512;
 
 /** Creates a scanner of rules. Without a place, all of them apply. */
 export function ruleScanner(rules: readonly Rule[]): SteppedScanner {
-  const steps = (text: string, place?: Place): Steps<readonly PlacedFinding[]> =>
+  const steps = (text: string, place?: TextPlace): Steps<readonly PlacedFinding[]> =>
     search(
       text,
       rules.filter(({ places }) => place === undefined || places === undefined || places.includes(place)),

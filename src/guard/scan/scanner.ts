@@ -1,7 +1,7 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { TextScanner } from "../scanner.port.ts";
-import { type Finding, type Place, reaches, SEVERITIES, type Severity, worst } from "./finding.ts";
+import { type Finding, type TextPlace, reaches, SEVERITIES, type Severity, worst } from "./finding.ts";
 import { ruleScanner, scanInSteps, scanText as searchText, type TextScan } from "./scan-text.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
@@ -49,17 +49,17 @@ export interface Scanner {
   /** Scans everything a model would read of a definition: canonical, or in MCP's format. */
   scanTool(tool: object): ScanReport;
   /** Scans one text. Without a place, every rule applies. */
-  scanText(text: string, place?: Place): ScanReport;
+  scanText(text: string, place?: TextPlace): ScanReport;
   /** Scans the texts in plain JSON data: the arguments of a call, the content of a result. */
-  scanValue(value: unknown, place: Place): ScanReport;
+  scanValue(value: unknown, place: TextPlace): ScanReport;
   /** A text without hidden parts, and with a mark in place of every finding that the scanner acts on. Idempotent. */
-  neutraliseText(text: string, place?: Place): Neutralised<string>;
+  neutraliseText(text: string, place?: TextPlace): Neutralised<string>;
   /** The same for every text in plain JSON data, including names of members. */
-  neutraliseValue<Value>(value: Value, place: Place): Neutralised<Value>;
+  neutraliseValue<Value>(value: Value, place: TextPlace): Neutralised<Value>;
   /** The same in small steps, for long texts. */
   readonly steps: {
-    scanText(text: string, place?: Place): Steps<ScanReport>;
-    neutraliseText(text: string, place?: Place): Steps<Neutralised<string>>;
+    scanText(text: string, place?: TextPlace): Steps<ScanReport>;
+    neutraliseText(text: string, place?: TextPlace): Steps<Neutralised<string>>;
   };
 }
 
@@ -103,9 +103,9 @@ export function createScanner(options: ScannerOptions): Scanner {
     }
   }
 
-  const search = (text: string, place?: Place): TextScan => searchText(text, scanners, place);
+  const search = (text: string, place?: TextPlace): TextScan => searchText(text, scanners, place);
 
-  function* clean(text: string, place: Place | undefined): Steps<Cleaned> {
+  function* clean(text: string, place: TextPlace | undefined): Steps<Cleaned> {
     const first = yield* scanInSteps(text, scanners, place);
     let scan = first;
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -116,7 +116,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     return { text: WITHHELD, first };
   }
 
-  function* scanSteps(text: string, place?: Place): Steps<ScanReport> {
+  function* scanSteps(text: string, place?: TextPlace): Steps<ScanReport> {
     try {
       return report((yield* scanInSteps(text, scanners, place)).findings.map(({ finding }) => finding));
     } catch (error) {
@@ -124,7 +124,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     }
   }
 
-  function* neutraliseSteps(text: string, place?: Place): Steps<Neutralised<string>> {
+  function* neutraliseSteps(text: string, place?: TextPlace): Steps<Neutralised<string>> {
     try {
       const { text: value, first } = yield* clean(text, place);
       return { value, report: report(first.findings.map(({ finding }) => finding)) };

@@ -22,7 +22,7 @@ export function judgeFit(
 }
 
 /** A ranking to judge. */
-interface Judged {
+interface JudgedRanking {
   /** Best first, before any threshold; the first 30 tools are read. */
   readonly ranking: readonly RankedTool[];
   /** How many tools were searched. */
@@ -38,7 +38,7 @@ const FAR = 0.05;
  * length, whether the request names its product and, if it says enough, whether any tool of that product performs the action. Only a request
  * that every tool is far from gets less than 0.05: a verb or an object that does not fit is never enough for that.
  */
-export function confidenceOf(request: string, { ranking, tools, tier }: Judged): number {
+export function confidenceOf(request: string, { ranking, tools, tier }: JudgedRanking): number {
   const [top] = ranking;
   if (top === undefined) return 0;
   // A request that equals a tool's name means that tool.

@@ -23,7 +23,7 @@ export interface UsagePriorParts {
 }
 
 /** The principal of a retrieval or call. */
-interface Who {
+interface CallerKeys {
   readonly tenant: string;
   readonly principal: string;
   readonly traceId: string;
@@ -47,7 +47,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
 
   return {
     /** Records the tools returned to a principal, best first, to relate its next calls to them. */
-    noteRetrieval(retrieval: Who & { readonly query: string; readonly toolIds: readonly string[] }): void {
+    noteRetrieval(retrieval: CallerKeys & { readonly query: string; readonly toolIds: readonly string[] }): void {
       const { tenant, principal, traceId, query, toolIds } = retrieval;
       touch(learned, tenant);
       const principals = ensure(retrieved, tenant, maxTenants, () => new Map<string, RecentRetrievals>());
@@ -60,7 +60,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
       });
     },
     /** Learns from a call, if it follows a retrieval of the same principal that returned the tool. `at` is when it was made. */
-    noteCall(call: Who & { readonly toolId: string; readonly succeeded: boolean; readonly at?: number }): void {
+    noteCall(call: CallerKeys & { readonly toolId: string; readonly succeeded: boolean; readonly at?: number }): void {
       const { tenant, principal, traceId, toolId, succeeded, at = clock.now() } = call;
       const principals = touch(retrieved, tenant);
       const recent = principals && touch(principals, principal);

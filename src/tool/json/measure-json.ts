@@ -2,12 +2,12 @@
  * The size of a value as JSON, compared with a limit: `bytes` is omitted if it cannot be written as JSON. `isLarge`: each pass over it takes
  * milliseconds.
  */
-export type Measured =
+export type MeasuredJson =
   | { readonly fits: true; readonly isLarge: boolean }
   | { readonly fits: false; readonly bytes?: number; readonly atLeast?: true };
 
-const FITS: Measured = Object.freeze({ fits: true, isLarge: false });
-const FITS_LARGE: Measured = Object.freeze({ fits: true, isLarge: true });
+const FITS: MeasuredJson = Object.freeze({ fits: true, isLarge: false });
+const FITS_LARGE: MeasuredJson = Object.freeze({ fits: true, isLarge: true });
 
 /** A value with more bytes than this is large. */
 const LARGE = 256 * 1024;
@@ -26,7 +26,7 @@ const MOST_BYTES_OF_A_CHARACTER = 6;
 const MOST_BYTES_OF_A_NUMBER = 24;
 
 /** Measures whether a value, as JSON in UTF-8, fits into `limit` bytes. Bounds from its members decide most cases; only the others are written out. */
-export function measureJson(value: unknown, limit: number): Measured {
+export function measureJson(value: unknown, limit: number): MeasuredJson {
   let least = 0;
   let most = 0;
   let isCertain = true;

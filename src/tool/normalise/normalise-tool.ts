@@ -59,7 +59,7 @@ export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
     return undefined;
   };
   const flag = (field: keyof ToolDraft): boolean => keep(field, given[field] === true);
-  const record = (field: keyof ToolDraft): Given | undefined => {
+  const record = (field: keyof ToolDraft): RawDraft | undefined => {
     const value = given[field];
     return keep(field, isPlainObject(value) ? value : undefined);
   };
@@ -113,7 +113,7 @@ export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
   return finish(fields, given, originals, from);
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type RawDraft = Readonly<Record<string, unknown>>;
 
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
@@ -130,7 +130,7 @@ function isPresent(value: unknown): boolean {
 const DRAFT_LIMITS: DataLimits = { values: 60_000, characters: 2_000_000 };
 
 /** The draft as plain data. A value that is not an object becomes a draft that contains only the value. */
-function readDraft(draft: unknown): Given {
+function readDraft(draft: unknown): RawDraft {
   const plain = toPlainData(withoutHugeParts(draft), undefined, DRAFT_LIMITS);
   return isPlainObject(plain) ? plain : { draft: plain ?? null };
 }
@@ -156,7 +156,7 @@ function withoutHugeParts(draft: unknown): unknown {
 }
 
 function toIdentity(
-  given: Given,
+  given: RawDraft,
   from: DraftOrigin,
   originals: Map<string, unknown>,
 ): Pick<HashedFields, "name" | "namespace" | "version" | "sourceName"> {
@@ -187,7 +187,7 @@ function fitNamespace(namespace: string): string {
 }
 
 /** The draft's name, or the best substitute in the draft. */
-function originalName(given: Given): string {
+function originalName(given: RawDraft): string {
   const { name, sourceName, title } = given;
   for (const candidate of [name, sourceName, title]) {
     if (typeof candidate === "string" && candidate.trim() !== "") return candidate;
@@ -213,7 +213,7 @@ function freeName(name: string, namespace: string, original: string, taken: Draf
 }
 
 function toDescriptions(
-  given: Given,
+  given: RawDraft,
   { sourceName, name }: { readonly sourceName: string; readonly name: string },
   parameters: HashedFields["parameters"],
   originals: Map<string, unknown>,
@@ -250,7 +250,7 @@ const MADE_FIELDS: ReadonlySet<string> = new Set(["id", "contentHash", "ownedByC
 /** Adds the source's other fields, then the id and the hash. */
 function finish(
   fields: Omit<HashedFields, "sourceMeta">,
-  given: Given,
+  given: RawDraft,
   originals: ReadonlyMap<string, unknown>,
   from: DraftOrigin,
 ): Tool {

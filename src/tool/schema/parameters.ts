@@ -66,7 +66,7 @@ function refusal(message: string, fix: string, cause?: unknown): ArsenalError {
 }
 
 type Valibot = Readonly<Record<string, unknown>>;
-type Written = Record<string, unknown>;
+type SchemaDraft = Record<string, unknown>;
 
 /** JSON Schema from a Valibot schema, if it is an object. Parts that JSON Schema cannot express are left open; Valibot still checks them in calls. */
 function fromValibot(schema: unknown): JsonSchema | undefined {
@@ -74,14 +74,14 @@ function fromValibot(schema: unknown): JsonSchema | undefined {
   return converted["type"] === "object" ? converted : undefined;
 }
 
-function convert(schema: unknown): Written {
+function convert(schema: unknown): SchemaDraft {
   if (!isPlainObject(schema)) return {};
   const { pipe } = schema;
   return Array.isArray(pipe) ? convertPipe(pipe) : convertSchema(schema);
 }
 
 /** Steps after a transformation apply to its output, not to the model's input. */
-function convertPipe(pipe: readonly unknown[]): Written {
+function convertPipe(pipe: readonly unknown[]): SchemaDraft {
   const [first, ...steps] = pipe.filter(isPlainObject);
   const written = convert(first);
   let asSent = true;
@@ -92,7 +92,7 @@ function convertPipe(pipe: readonly unknown[]): Written {
   return written;
 }
 
-function convertSchema(schema: Valibot): Written {
+function convertSchema(schema: Valibot): SchemaDraft {
   const { type, wrapped, options } = schema;
   switch (type) {
     case "string":
@@ -138,7 +138,7 @@ function convertSchema(schema: Valibot): Written {
 
 const MAY_BE_MISSING: ReadonlySet<unknown> = new Set(["optional", "exact_optional", "nullish"]);
 
-function convertObject({ type, entries, rest }: Valibot): Written {
+function convertObject({ type, entries, rest }: Valibot): SchemaDraft {
   const fields = Object.entries(asRecord(entries));
   return {
     type: "object",
@@ -149,14 +149,14 @@ function convertObject({ type, entries, rest }: Valibot): Written {
   };
 }
 
-function convertChoice(options: unknown): Written {
+function convertChoice(options: unknown): SchemaDraft {
   const values = asList(options);
   const types = new Set(values.map((value) => typeof value));
   if (!values.every(isJsonValue)) return {};
   return { enum: [...values], type: types.size === 1 ? [...types][0] : [...types].toSorted().toReversed() };
 }
 
-function defaultOf({ default: given }: Valibot): Written {
+function defaultOf({ default: given }: Valibot): SchemaDraft {
   const value: unknown = typeof given === "function" ? (given as () => unknown)() : given;
   return isJsonValue(value) || value === null ? { default: value } : {};
 }
@@ -181,7 +181,7 @@ const NUMBER_LIMITS: Readonly<Record<string, string>> = {
   multiple_of: "multipleOf",
 };
 
-function convertStep(step: Valibot, { type, pattern }: Written): Written {
+function convertStep(step: Valibot, { type, pattern }: SchemaDraft): SchemaDraft {
   const { type: given, requirement } = step;
   const name = String(given);
   const count = type === "array" ? "Items" : "Length";

@@ -74,7 +74,7 @@ function unusedName(wanted: string, used: ReadonlySet<string>): string {
 }
 
 /** A part of a converted schema: its keywords, and the notes that replace dropped ones. */
-export interface Part {
+export interface SchemaPart {
   readonly structure: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
   /** True if this part makes the whole schema reject every value. */
@@ -82,7 +82,7 @@ export interface Part {
 }
 
 /** A position in a schema that is being converted. */
-export interface Place extends ReturnType<typeof startConversion> {
+export interface SchemaPosition extends ReturnType<typeof startConversion> {
   /** JSON Pointer into the original. */
   readonly path: string;
   /** Steps down from the root, over everything. */
@@ -96,7 +96,7 @@ export interface Place extends ReturnType<typeof startConversion> {
 }
 
 /** The root position of a schema's conversion. */
-export function rootOf(schema: unknown, target: SchemaTarget): Place {
+export function rootOf(schema: unknown, target: SchemaTarget): SchemaPosition {
   return {
     ...startConversion(schema, target),
     path: "",
@@ -108,17 +108,17 @@ export function rootOf(schema: unknown, target: SchemaTarget): Place {
 }
 
 /** The position of a child schema. A child copied from elsewhere in the original keeps its path there. */
-export function within(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place {
+export function within(place: SchemaPosition, child: unknown, ...tokens: readonly (string | number)[]): SchemaPosition {
   const path = place.references.pointerOf(child) ?? below(place.path, ...tokens);
   return { ...place, path, depth: place.depth + 1 };
 }
 
 /** The same for a schema inside an object or a list. */
-export function withinContainer(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place {
+export function withinContainer(place: SchemaPosition, child: unknown, ...tokens: readonly (string | number)[]): SchemaPosition {
   return { ...within(place, child, ...tokens), level: place.level + 1, otherTypes: new Set() };
 }
 
 /** Records a change of a keyword of the schema at a place. */
-export function lose(place: Place, keyword: string, action: Loss["action"], message: string): void {
+export function lose(place: SchemaPosition, keyword: string, action: Loss["action"], message: string): void {
   place.record(below(place.path, keyword), keyword, action, message);
 }

@@ -1,12 +1,12 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type SchemaPosition } from "./conversion.ts";
 import { addNotes, showJson } from "./describe-constraint.ts";
-import type { Found } from "../schema/find-reference.ts";
+import type { ReferenceTarget } from "../schema/find-reference.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { typesOf } from "../schema/types-of.ts";
 
 /** A schema that accepts anything, if the target has one; otherwise a refusal or the simple types. */
-export function nothingKnown(node: SchemaNode, place: Place): JsonSchema {
+export function nothingKnown(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { description } = node;
   const told = typeof description === "string" ? { description } : {};
   const { target } = place;
@@ -31,7 +31,7 @@ export function nothingKnown(node: SchemaNode, place: Place): JsonSchema {
 export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
 
 /** Converts a schema that rejects every value. */
-export function nothingFits(place: Place): JsonSchema {
+export function nothingFits(place: SchemaPosition): JsonSchema {
   if (place.target.typed === true) {
     place.record(place.path, "not", "resolved", "no value fits this: left out");
     return NEVER;
@@ -41,13 +41,13 @@ export function nothingFits(place: Place): JsonSchema {
 }
 
 /** Keeps a schema that rejects every value if it cannot be left out. */
-export function keepNever(schema: JsonSchema, place: Place): JsonSchema {
+export function keepNever(schema: JsonSchema, place: SchemaPosition): JsonSchema {
   if (schema === NEVER) place.record(place.path, "not", "widened", "no value fits this, which cannot be said here");
   return schema;
 }
 
 /** Ends a schema that would be copied into itself forever. */
-export function cutRecursion(beside: SchemaNode, found: Found, place: Place): JsonSchema {
+export function cutRecursion(beside: SchemaNode, found: ReferenceTarget, place: SchemaPosition): JsonSchema {
   const types = typesOf(found.node, place.references);
   const node = { ...(isPlainObject(found.node) ? { description: found.node["description"] } : {}), ...beside };
   if (place.target.typed === true) return encodeAsText(node, types, "$ref", place);
@@ -63,7 +63,7 @@ export function cutRecursion(beside: SchemaNode, found: Found, place: Place): Js
 }
 
 /** An object or list as JSON text, if the target cannot describe its contents. `repairArguments` reads it back. */
-export function encodeAsText(node: SchemaNode, types: ReadonlySet<string>, keyword: string, place: Place): JsonSchema {
+export function encodeAsText(node: SchemaNode, types: ReadonlySet<string>, keyword: string, place: SchemaPosition): JsonSchema {
   const { path, otherTypes } = place;
   const kinds = ["object", "array"].filter((type) => types.has(type));
   const isOnlyThese = [...types].every((type) => kinds.includes(type) || type === "null");

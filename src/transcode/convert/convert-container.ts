@@ -1,6 +1,6 @@
 import { isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Part, type Place, within, withinContainer } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition, within, withinContainer } from "./conversion.ts";
 import { keepNever, NEVER } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
 import { describeConstraint, showJson } from "./describe-constraint.ts";
@@ -8,7 +8,7 @@ import type { SchemaNode } from "../schema/keywords.ts";
 import { takesNull, withNull } from "./nullable.ts";
 
 /** Converts `properties`, `required` and `additionalProperties` for the target. */
-export function convertObject(node: SchemaNode, place: Place): Part {
+export function convertObject(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const { target } = place;
   const { properties, notes, isNever } = convertProperties(node, place);
   const names = Object.keys(properties);
@@ -44,7 +44,7 @@ export function namedProperties(node: SchemaNode, isTyped: boolean): readonly (r
   return [...named, ...missing.map((name) => [name, additionalProperties] as const)];
 }
 
-function convertProperties(node: SchemaNode, place: Place) {
+function convertProperties(node: SchemaNode, place: SchemaPosition) {
   const { target } = place;
   const isTyped = target.typed === true;
   const required = new Set(requiredOf(node));
@@ -76,7 +76,7 @@ function convertProperties(node: SchemaNode, place: Place) {
   };
 }
 
-function convertOthers(node: SchemaNode, place: Place): Part {
+function convertOthers(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const { target } = place;
   const { additionalProperties: given, unevaluatedProperties } = node;
   if (target.closedObjects === true) {
@@ -102,7 +102,7 @@ function convertOthers(node: SchemaNode, place: Place): Part {
 }
 
 /** Converts `items` and `prefixItems` for the target. */
-export function convertArray(node: SchemaNode, place: Place): Part {
+export function convertArray(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const { prefixItems, items } = node;
   const inside = (child: unknown, ...tokens: readonly (string | number)[]): unknown => {
     const at = withinContainer(place, child, ...tokens);
@@ -130,8 +130,8 @@ function widenTuple(
   node: SchemaNode,
   prefix: readonly unknown[],
   inside: (child: unknown, ...tokens: readonly (string | number)[]) => unknown,
-  place: Place,
-): Part {
+  place: SchemaPosition,
+): SchemaPart {
   const { items, maxItems } = node;
   const all = typeof items === "object" && items !== null ? [...prefix, items] : prefix;
   const kinds = all.filter((schema, index) => all.findIndex((other) => isSame(other, schema)) === index);

@@ -1,5 +1,5 @@
 import { isOfType } from "../../tool/schema/keywords.ts";
-import { lose, type Part, type Place } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition } from "./conversion.ts";
 import { describeConstraint } from "./describe-constraint.ts";
 import { copyData } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
@@ -8,8 +8,8 @@ import type { SchemaNode } from "../schema/keywords.ts";
 export function convertLiterals(
   node: SchemaNode,
   types: readonly string[],
-  place: Place,
-): Part & { readonly types: readonly string[] } {
+  place: SchemaPosition,
+): SchemaPart & { readonly types: readonly string[] } {
   const hasConst = Object.hasOwn(node, "const");
   const keyword = hasConst ? "const" : "enum";
   const given = hasConst ? [node["const"]] : node["enum"];
@@ -36,8 +36,8 @@ function sayValues(
   values: readonly unknown[],
   types: readonly string[],
   keyword: string,
-  place: Place,
-): Part & { readonly types: readonly string[] } {
+  place: SchemaPosition,
+): SchemaPart & { readonly types: readonly string[] } {
   const numbers = values.filter((value) => value !== null && !isOutside(value, node));
   const isText = place.target.enumValues === "strings" && numbers.every((value) => typeof value === "number");
   if (isText && numbers.length > 0 && !place.otherTypes.has("string")) {

@@ -1,6 +1,6 @@
 import { pointerSteps } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type SchemaPosition } from "./conversion.ts";
 import { convertArray, convertObject } from "./convert-container.ts";
 import { cutRecursion, NEVER, nothingFits, nothingKnown } from "./convert-anything.ts";
 import { convertLiterals } from "./convert-literals.ts";
@@ -11,14 +11,14 @@ import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
 import { mergeAllOf } from "./merge-schemas.ts";
 import { spellModern } from "./spell-modern.ts";
 import { addNotes, describeWhole } from "./describe-constraint.ts";
-import type { Found } from "../schema/find-reference.ts";
+import type { ReferenceTarget } from "../schema/find-reference.ts";
 import { typesOf } from "../schema/types-of.ts";
 
 /** No handwritten schema is deeper; beyond this depth, a schema accepts anything. */
 const MAX_DEPTH = 80;
 
 /** Converts one schema and everything inside it. */
-export function convertNode(raw: unknown, place: Place): JsonSchema {
+export function convertNode(raw: unknown, place: SchemaPosition): JsonSchema {
   // The `JsonSchema` type covers only objects; targets that accept booleans accept them in any position.
   if (typeof raw === "boolean" && place.has("booleanSchemas")) return raw as unknown as JsonSchema;
   if (raw === false) return nothingFits(place);
@@ -30,7 +30,7 @@ export function convertNode(raw: unknown, place: Place): JsonSchema {
 }
 
 /** The same for a schema in modern spelling. */
-export function convertSpelled(node: SchemaNode, place: Place): JsonSchema {
+export function convertSpelled(node: SchemaNode, place: SchemaPosition): JsonSchema {
   if (place.depth > MAX_DEPTH || !place.spend()) {
     place.record(place.path, "depth", "widened", "too deep or too large: cut here");
     return nothingKnown({}, place);
@@ -55,7 +55,7 @@ export function convertSpelled(node: SchemaNode, place: Place): JsonSchema {
   return isTyped ? convertTyped(node, place) : convertLoose(node, place);
 }
 
-function convertMerged(node: SchemaNode, place: Place): JsonSchema {
+function convertMerged(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const [keyword, message] =
     node["allOf"] === undefined ? ["$ref", "merged with the keywords next to it"] : ["allOf", "merged into one schema"];
   lose(place, keyword, "resolved", message);
@@ -65,7 +65,7 @@ function convertMerged(node: SchemaNode, place: Place): JsonSchema {
 }
 
 /** For a target that supports JSON Schema without some keywords: each keyword is converted on its own. */
-function convertLoose(node: SchemaNode, place: Place): JsonSchema {
+function convertLoose(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { type, $ref } = node;
   const types = type === undefined ? [] : ([type].flat() as string[]);
   const literals = convertLiterals(node, types, place);
@@ -87,7 +87,7 @@ export function annotationsOf(node: SchemaNode): SchemaNode {
 const MAX_ALIASES = 50;
 
 /** Converts a `$ref` that only has annotations next to it: kept if the target supports references, otherwise copied. */
-function convertReference(node: SchemaNode, place: Place): JsonSchema {
+function convertReference(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { $ref, ...beside } = node;
   const found = resolveAliases(String($ref), place);
   if (found === undefined) {
@@ -107,7 +107,7 @@ function convertReference(node: SchemaNode, place: Place): JsonSchema {
   return copied === NEVER ? NEVER : annotate(copied, beside, place);
 }
 
-function keepReference(reference: string, beside: SchemaNode, found: Found, place: Place): JsonSchema {
+function keepReference(reference: string, beside: SchemaNode, found: ReferenceTarget, place: SchemaPosition): JsonSchema {
   // A value encoded as text or as a list must not be confused with another branch of the surrounding union, so such uses get their own definitions.
   const other = ["string", "array"].filter((type) => place.otherTypes.has(type));
   const wanted = pointerSteps(found.pointer)?.at(-1) ?? "";
@@ -127,19 +127,19 @@ function keepReference(reference: string, beside: SchemaNode, found: Found, plac
   return described;
 }
 
-function copyOut(found: Found, place: Place): JsonSchema {
+function copyOut(found: ReferenceTarget, place: SchemaPosition): JsonSchema {
   const following = new Set([...place.following, found.pointer]);
   return convertNode(found.node, { ...place, path: found.pointer, depth: place.depth + 1, following });
 }
 
 /** Adds the keywords next to a reference, which describe this use of it and come first. */
-function annotate(schema: JsonSchema, beside: SchemaNode, place: Place): JsonSchema {
+function annotate(schema: JsonSchema, beside: SchemaNode, place: SchemaPosition): JsonSchema {
   const { structure, notes } = keepKeywords(beside, [], place);
   return describeWhole(schema, addNotes(beside["description"], notes), structure, place.target);
 }
 
 /** Follows references to schemas that are only references; undefined if they are dangling or circular. */
-function resolveAliases(reference: string, place: Place): Found | undefined {
+function resolveAliases(reference: string, place: SchemaPosition): ReferenceTarget | undefined {
   const start = place.references.find(reference);
   let end = start;
   let last = start;

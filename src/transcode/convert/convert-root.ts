@@ -1,6 +1,6 @@
 import { HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type SchemaPosition } from "./conversion.ts";
 import { convertSpelled } from "./convert-node.ts";
 import { namedProperties, requiredOf } from "./convert-container.ts";
 import { writeNamed } from "./convert-typed.ts";
@@ -17,7 +17,7 @@ import { spellModern } from "./spell-modern.ts";
 export const WRAPPER = "input";
 
 /** Converts a tool's parameters. The result is always an object. */
-export function convertRoot(schema: unknown, root: Place): JsonSchema {
+export function convertRoot(schema: unknown, root: SchemaPosition): JsonSchema {
   if (!isPlainObject(schema))
     root.record("", "type", "widened", "no schema of an object: taken as one without parameters");
   const given = isPlainObject(schema) ? schema : { type: "object" };
@@ -30,7 +30,7 @@ export function convertRoot(schema: unknown, root: Place): JsonSchema {
   return withDefinitions(given, converted, root);
 }
 
-function merged(node: SchemaNode, root: Place): SchemaNode {
+function merged(node: SchemaNode, root: SchemaPosition): SchemaNode {
   const keyword = ["allOf", "$ref"].find((name) => node[name] !== undefined);
   if (keyword === undefined) return node;
   const message = keyword === "allOf" ? "merged into one schema" : "copied out";
@@ -42,7 +42,7 @@ function merged(node: SchemaNode, root: Place): SchemaNode {
 }
 
 /** Removes literals at the root, which a provider accepts only below it. */
-function withoutLiterals(node: SchemaNode, root: Place): SchemaNode {
+function withoutLiterals(node: SchemaNode, root: SchemaPosition): SchemaNode {
   const { not, enum: values, const: value, ...rest } = node;
   const told = Object.entries({ not, enum: values, const: value }).filter(([keyword]) => Object.hasOwn(node, keyword));
   if (told.length === 0) return node;
@@ -53,18 +53,18 @@ function withoutLiterals(node: SchemaNode, root: Place): SchemaNode {
   return { ...rest, description: addNotes(rest["description"], notes) };
 }
 
-function withObjectType(node: SchemaNode, root: Place): SchemaNode {
+function withObjectType(node: SchemaNode, root: SchemaPosition): SchemaNode {
   return node["type"] === "object" ? node : { ...node, type: toObject(node, root) };
 }
 
-function toObject({ type }: SchemaNode, root: Place): "object" {
+function toObject({ type }: SchemaNode, root: SchemaPosition): "object" {
   const isObject = type === undefined || [type].flat().includes("object");
   if (type !== "object")
     root.record("/type", "type", isObject ? "resolved" : "widened", "parameters are always an object");
   return "object";
 }
 
-function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", original: unknown, root: Place): JsonSchema {
+function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", original: unknown, root: SchemaPosition): JsonSchema {
   const isStrict = root.target.closedObjects === true;
   const branches = node[keyword];
   if (isStrict && Array.isArray(branches) && branches.every(isOnlyAboutNames)) {
@@ -84,7 +84,7 @@ function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", origi
   return writeRoot(single, original, root);
 }
 
-function wrap(node: SchemaNode, keyword: string, root: Place): JsonSchema {
+function wrap(node: SchemaNode, keyword: string, root: SchemaPosition): JsonSchema {
   const inside = convertUnion(node, { ...root, level: 1 });
   const { anyOf } = inside;
   const isTakenOff =
@@ -94,7 +94,7 @@ function wrap(node: SchemaNode, keyword: string, root: Place): JsonSchema {
   return { type: "object", properties: { [WRAPPER]: inside }, required: [WRAPPER], additionalProperties: false };
 }
 
-function writeRoot(given: SchemaNode, original: unknown, root: Place): JsonSchema {
+function writeRoot(given: SchemaNode, original: unknown, root: SchemaPosition): JsonSchema {
   const node = rename(given, original, root);
   if (root.target.typed !== true) return convertSpelled(node, root);
   const { additionalProperties } = node;
@@ -105,7 +105,7 @@ function writeRoot(given: SchemaNode, original: unknown, root: Place): JsonSchem
 }
 
 /** Renames parameters whose names the provider refuses. */
-function rename(node: SchemaNode, original: unknown, root: Place): SchemaNode {
+function rename(node: SchemaNode, original: unknown, root: SchemaPosition): SchemaNode {
   const allowed = root.target.parameterNames;
   if (allowed === undefined) return node;
   const safer = saferNames(parameterNames(original, root.references));
@@ -133,7 +133,7 @@ const PREFIX = "#/$defs/";
 type Definitions = ReadonlyMap<string, JsonSchema>;
 
 /** A converted schema with the definitions that it uses. */
-function withDefinitions(given: SchemaNode, written: JsonSchema, root: Place): JsonSchema {
+function withDefinitions(given: SchemaNode, written: JsonSchema, root: SchemaPosition): JsonSchema {
   const [converted, all] = dropAliases(written, root.definitions);
   const definitions = usedBy(converted, all);
   for (const keyword of ["$defs", "definitions"]) {

@@ -1,7 +1,7 @@
 import { isSame } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Part, type Place, within } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition, within } from "./conversion.ts";
 import { NEVER, nothingFits } from "./convert-anything.ts";
 import { annotationsOf, convertNode, convertSpelled } from "./convert-node.ts";
 import { addNotes, describeWhole, showJson } from "./describe-constraint.ts";
@@ -14,7 +14,7 @@ import { typesOf } from "../schema/types-of.ts";
 import type { References } from "../schema/find-reference.ts";
 
 /** For a target that accepts unions next to other keywords: each branch is converted on its own. */
-export function convertBranches(node: SchemaNode, place: Place): Part {
+export function convertBranches(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const structure: Record<string, unknown> = {};
   const notes: string[] = [];
   for (const keyword of ["allOf", "anyOf", "oneOf"] as const) {
@@ -33,7 +33,7 @@ export function convertBranches(node: SchemaNode, place: Place): Part {
 }
 
 /** Converts a union into one without keywords next to it. */
-export function convertUnion(node: SchemaNode, place: Place, record: "told" | "silent" = "told"): JsonSchema {
+export function convertUnion(node: SchemaNode, place: SchemaPosition, record: "told" | "silent" = "told"): JsonSchema {
   const keyword = node["anyOf"] === undefined ? "oneOf" : "anyOf";
   const { [keyword]: given, ...rest } = node;
   const raw = given as readonly unknown[];
@@ -51,7 +51,7 @@ export function convertUnion(node: SchemaNode, place: Place, record: "told" | "s
 
 interface Branch {
   readonly node: SchemaNode | boolean;
-  readonly place: Place;
+  readonly place: SchemaPosition;
 }
 
 /** The branches that some value fits, each with the keywords next to the union merged into it. */
@@ -59,7 +59,7 @@ function distribute(
   raw: readonly unknown[],
   keyword: string,
   rest: SchemaNode,
-  place: Place,
+  place: SchemaPosition,
 ): readonly Branch[] | undefined {
   const own = Object.fromEntries(
     Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name) && name !== "nullable"),
@@ -83,7 +83,7 @@ function writeUnion(
   about: SchemaNode,
   keyword: string,
   record: "told" | "silent",
-  place: Place,
+  place: SchemaPosition,
 ): JsonSchema {
   const { references, target } = place;
   const types = branches.map(({ node }) => typesOf(node, references));
@@ -197,7 +197,7 @@ export function describeBranches(branches: readonly unknown[]): string {
   return `One of these: ${forms.join("; ")}.`;
 }
 
-function loseExclusion(branches: readonly unknown[], place: Place): void {
+function loseExclusion(branches: readonly unknown[], place: SchemaPosition): void {
   const isExclusive = areExclusive(branches, place.references);
   const message = isExclusive
     ? "as anyOf: its branches exclude each other"

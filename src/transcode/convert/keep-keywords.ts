@@ -1,6 +1,6 @@
 import { HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Part, type Place, within } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition, within } from "./conversion.ts";
 import { convertNode } from "./convert-node.ts";
 import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
 import { ANNOTATIONS, FEATURE_OF, PLACES, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
@@ -14,9 +14,9 @@ const STRUCTURE = words(
 export function keepKeywords(
   node: SchemaNode,
   types: readonly string[],
-  place: Place,
+  place: SchemaPosition,
   only: "all" | "annotations" = "all",
-): Part {
+): SchemaPart {
   const structure: Record<string, unknown> = {};
   const notes: string[] = [];
   const isAllowed = (keyword: string): boolean => only === "all" || ANNOTATIONS.has(keyword);
@@ -45,7 +45,7 @@ export function keepKeywords(
 }
 
 /** Assembles a converted schema from its parts, the type and the description first. */
-export function assemble(node: SchemaNode, structure: object, ...parts: readonly Part[]): JsonSchema {
+export function assemble(node: SchemaNode, structure: object, ...parts: readonly SchemaPart[]): JsonSchema {
   const all: Record<string, unknown> = Object.assign({}, structure, ...parts.map((part) => part.structure));
   const { type, title, ...rest } = all;
   const notes = parts.flatMap((part) => part.notes);
@@ -68,7 +68,7 @@ function isBesideThePoint(keyword: string, types: readonly string[]): boolean {
 /** Formats of numbers; the rest are of text. */
 const NUMBER_FORMAT = /^(u?int\d*|float|double|decimal)$/;
 
-function isTaken(keyword: string, value: unknown, types: readonly string[], { has, target }: Place): boolean {
+function isTaken(keyword: string, value: unknown, types: readonly string[], { has, target }: SchemaPosition): boolean {
   const feature = FEATURE_OF.get(keyword);
   if (target.without?.has(keyword) === true) return false;
   if (keyword === "default" && value === null && target.allRequired === true) return false;
@@ -82,7 +82,7 @@ function isTaken(keyword: string, value: unknown, types: readonly string[], { ha
 }
 
 /** Values are copied, so that a change of the result does not change the original. */
-function copyKeyword(keyword: string, value: unknown, place: Place): unknown {
+function copyKeyword(keyword: string, value: unknown, place: SchemaPosition): unknown {
   const inside = (child: unknown, ...tokens: readonly string[]): unknown =>
     convertNode(child, within(place, child, keyword, ...tokens));
   if (HOLDS_SCHEMA.has(keyword)) return typeof value === "boolean" ? value : inside(value);

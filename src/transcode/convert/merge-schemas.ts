@@ -1,7 +1,7 @@
 import { isOfType, isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
-import { lose, type Place, within } from "./conversion.ts";
+import { lose, type SchemaPosition, within } from "./conversion.ts";
 import { below } from "../schema/find-reference.ts";
 import { isConstraining } from "./keep-keywords.ts";
 import { spellModern } from "./spell-modern.ts";
@@ -144,11 +144,11 @@ const MAX_NESTING = 64;
  */
 export function mergeAllOf(
   node: SchemaNode,
-  place: Place,
+  place: SchemaPosition,
 ): { readonly node: SchemaNode | false; readonly following: ReadonlySet<string> } {
   const following = new Set(place.following);
 
-  function gather(part: SchemaNode, at: Place, nesting: number): readonly (SchemaNode | false)[] {
+  function gather(part: SchemaNode, at: SchemaPosition, nesting: number): readonly (SchemaNode | false)[] {
     const { allOf: branches, $ref: reference, ...own } = part;
     const parts: (SchemaNode | false)[] = [own];
     if (typeof reference === "string") parts.push(...follow(reference, at, nesting));
@@ -168,7 +168,7 @@ export function mergeAllOf(
     return gather(spellModern(branch, at), at, nesting + 1);
   }
 
-  function follow(reference: string, at: Place, nesting: number): readonly (SchemaNode | false)[] {
+  function follow(reference: string, at: SchemaPosition, nesting: number): readonly (SchemaNode | false)[] {
     const found = place.references.find(reference);
     if (found === undefined) {
       lose(at, "$ref", "dropped", "refers to nothing inside this schema");
@@ -210,7 +210,7 @@ function withLiterals(node: SchemaNode): SchemaNode {
 const KEPT: ReadonlySet<string> = new Set(["type", "properties", "required", "additionalProperties", ...ANNOTATIONS]);
 
 /** Merges a tool's alternatives for its parameters into one object with the properties of all; a description states which go together. */
-export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", root: Place): SchemaNode {
+export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", root: SchemaPosition): SchemaNode {
   const { [keyword]: given, ...rest } = node;
   const own = Object.fromEntries(Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name)));
   const forms = (given as readonly unknown[]).flatMap((branch, index): readonly SchemaNode[] => {

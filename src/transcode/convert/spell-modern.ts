@@ -1,6 +1,6 @@
 import { TYPES, WELL_FORMED } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type SchemaPosition } from "./conversion.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
 type Draft = Record<string, unknown>;
@@ -8,7 +8,7 @@ type Draft = Record<string, unknown>;
 const isSchema = (value: unknown): boolean => typeof value === "boolean" || isPlainObject(value);
 
 /** Rewrites one schema, without its children, in the spelling of draft 2020-12, from any draft or OpenAPI version. */
-export function spellModern(raw: SchemaNode, place: Place): SchemaNode {
+export function spellModern(raw: SchemaNode, place: SchemaPosition): SchemaNode {
   const node: Draft = {};
   for (const [keyword, value] of Object.entries(raw)) if (value !== undefined) node[keyword] = value;
   const resolve = (keyword: string, message: string): void => lose(place, keyword, "resolved", message);
@@ -79,7 +79,7 @@ function spellDependencies(node: Draft, resolve: Resolve): void {
   resolve("dependencies", "as dependentRequired and dependentSchemas");
 }
 
-function spellTypes(node: Draft, place: Place): void {
+function spellTypes(node: Draft, place: SchemaPosition): void {
   const given = node["type"];
   if (given === undefined) return;
   const names = (Array.isArray(given) ? given : [given]).map((name) => String(name).toLowerCase());

@@ -124,7 +124,7 @@ function inside(task: RepairTask, token: string | number): RepairTask {
 }
 
 /** A value converted to another type, and the description of the conversion. */
-interface Read {
+interface ConvertedValue {
   readonly value: unknown;
   readonly message: string;
 }
@@ -133,7 +133,7 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const MAX_TEXT = 1_000_000;
 
 /** Converts a value of a type that a schema rejects to the one type that it accepts; undefined if that is ambiguous. */
-function readAs(value: unknown, types: ReadonlySet<string>, parts: readonly SchemaNode[]): Read | undefined {
+function readAs(value: unknown, types: ReadonlySet<string>, parts: readonly SchemaNode[]): ConvertedValue | undefined {
   if (typeof value === "string")
     return readListed(value, parts) ?? (types.has("string") ? undefined : readText(value, types));
   if (Array.isArray(value) && types.has("object") && !types.has("array")) return readPairs(value);
@@ -141,7 +141,7 @@ function readAs(value: unknown, types: ReadonlySet<string>, parts: readonly Sche
 }
 
 /** Matches a text with one of the listed values, ignoring blanks around it and the type. */
-function readListed(text: string, parts: readonly SchemaNode[]): Read | undefined {
+function readListed(text: string, parts: readonly SchemaNode[]): ConvertedValue | undefined {
   const trimmed = text.trim();
   const lists = parts
     .map((part) => (Object.hasOwn(part, "const") ? [part["const"]] : part["enum"]))
@@ -153,9 +153,9 @@ function readListed(text: string, parts: readonly SchemaNode[]): Read | undefine
   return same.length === 1 ? { value: only, message: "as one of the values that are listed" } : undefined;
 }
 
-function readText(text: string, types: ReadonlySet<string>): Read | undefined {
+function readText(text: string, types: ReadonlySet<string>): ConvertedValue | undefined {
   const trimmed = text.trim();
-  const read: Read[] = [];
+  const read: ConvertedValue[] = [];
   if (types.has("number") && NUMBER.test(trimmed) && Number.isFinite(Number(trimmed)))
     read.push({ value: Number(trimmed), message: "text, read as a number" });
   if (types.has("boolean") && /^(true|false)$/i.test(trimmed))
@@ -177,7 +177,7 @@ function parse(text: string): unknown {
 }
 
 /** Converts a list of keys and values to an object. If a key is repeated, the last one wins, as in JSON. */
-function readPairs(items: readonly unknown[]): Read | undefined {
+function readPairs(items: readonly unknown[]): ConvertedValue | undefined {
   const entries: (readonly [string, unknown])[] = [];
   for (const item of items) {
     const isPair = isPlainObject(item) && Object.keys(item).length === 2 && typeof item["key"] === "string";

@@ -3,7 +3,7 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { childrenOf, type SchemaNode } from "./keywords.ts";
 
 /** The target of a reference. */
-export interface Found {
+export interface ReferenceTarget {
   /** JSON Pointer from the root of the schema. */
   readonly pointer: string;
   readonly node: unknown;
@@ -12,7 +12,7 @@ export interface Found {
 /** Looks references up inside one schema. */
 export interface References {
   /** Undefined for references outside the schema and dangling ones. Reads no file and no network. */
-  find(reference: string): Found | undefined;
+  find(reference: string): ReferenceTarget | undefined;
   /** The pointer of a schema in the original; undefined for a schema made during the conversion. */
   pointerOf(node: unknown): string | undefined;
 }
@@ -42,7 +42,7 @@ export function createReferences(root: unknown): References {
 
 function index(root: unknown) {
   const pointers = new Map<object, string>();
-  const names = new Map<string, Found>();
+  const names = new Map<string, ReferenceTarget>();
   const waiting: (readonly [unknown, string, number])[] = [[root, "", 0]];
   for (let at = 0; at < waiting.length && at < MAX_INDEXED; at++) {
     const [node, pointer, depth] = waiting[at] ?? [undefined, "", 0];

@@ -6,7 +6,7 @@ import { fixable } from "../../../errors/arsenal-error.ts";
 import { type ChainWriter, EMPTY_LOG, readLine, rewound } from "../../../guard/audit/chain.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
 
-interface Opened {
+interface OpenSegment {
   readonly handle: FileHandle;
   readonly inode: number;
   size: number;
@@ -19,23 +19,23 @@ export function createSegmentWriter(options: {
   readonly maxFileBytes: number;
 }) {
   const { file, chain, maxFileBytes } = options;
-  let opened: Opened | undefined;
+  let opened: OpenSegment | undefined;
   /** The last end known to this process. */
   let known: AuditHead | undefined;
 
   /** Synchronous: ten times faster than the thread pool, and the lock has just used the same folder. */
-  function isCurrent({ inode, size }: Opened): boolean {
+  function isCurrent({ inode, size }: OpenSegment): boolean {
     const now = statSync(file, { throwIfNoEntry: false });
     return now?.ino === inode && now.size === size;
   }
 
-  async function openFile(at: number): Promise<Opened> {
+  async function openFile(at: number): Promise<OpenSegment> {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
     try {
       const { head = await lastFullHead(), wholeBytes, torn } = await readTail(handle, file);
       if (torn.length > 0) await handle.truncate(wholeBytes);
-      const found: Opened = { handle, inode: (await handle.stat()).ino, size: wholeBytes };
+      const found: OpenSegment = { handle, inode: (await handle.stat()).ino, size: wholeBytes };
       if (wholeBytes === 0) await syncFolder(file);
       chain.moveTo(head);
       const events = [torn.length > 0 ? recovered(torn) : undefined, rewound(head, known)];
@@ -59,7 +59,7 @@ export function createSegmentWriter(options: {
     }
   }
 
-  async function addTo(target: Opened, lines: () => string): Promise<void> {
+  async function addTo(target: OpenSegment, lines: () => string): Promise<void> {
     const before = chain.head;
     try {
       const bytes = Buffer.from(lines());

@@ -25,7 +25,7 @@ const MOST_LOOK = 1_000;
 const MOST_SCANNED = 40_000;
 
 /** One of the query's vectors. */
-export interface Asked {
+export interface QueryVector {
   readonly model: Model;
   readonly indexed: boolean;
   /** The vector as SQL. */
@@ -33,9 +33,9 @@ export interface Asked {
 }
 
 /** The facts that determine the search strategy. */
-export interface Known {
+export interface SearchFacts {
   readonly corpus: Corpus;
-  readonly asked: readonly (Asked | undefined)[];
+  readonly asked: readonly (QueryVector | undefined)[];
   readonly accepted: number;
   readonly embedded: readonly number[];
 }
@@ -50,7 +50,7 @@ export function conditionOf(query: EngineQuery, binder: Binder): string | undefi
 }
 
 /** Finds the candidates of each text and each vector, in one statement. */
-export async function findSlots(store: Store, query: EngineQuery, known: Known): Promise<Slots> {
+export async function findSlots(store: Store, query: EngineQuery, known: SearchFacts): Promise<Slots> {
   const found = new Map<number, { stays: boolean }>();
   if (known.accepted === 0) return found;
   const add = (slot: number, stays: boolean): void => {
@@ -81,7 +81,7 @@ export async function findSlots(store: Store, query: EngineQuery, known: Known):
 const BY_WORDS = -1;
 const ASKED_FOR = -2;
 
-interface Row {
+interface SlotRow {
   readonly nth: number;
   readonly slot: number;
 }
@@ -89,9 +89,9 @@ interface Row {
 async function run(
   store: Store,
   query: EngineQuery,
-  known: Known,
+  known: SearchFacts,
   useIndex: readonly boolean[],
-): Promise<readonly Row[]> {
+): Promise<readonly SlotRow[]> {
   const binder = createBinder();
   const condition = conditionOf(query, binder);
   const parts: string[] = [];
@@ -112,7 +112,7 @@ async function run(
   if (parts.length === 0) return [];
   const sql = parts.map((part) => `(${part})`).join(" UNION ALL ");
   const options = { signal: query.signal };
-  if (!useIndex.includes(true)) return store.postgres.query<Row>(sql, binder.values, options);
+  if (!useIndex.includes(true)) return store.postgres.query<SlotRow>(sql, binder.values, options);
   const look = Math.min(Math.max(2 * query.limit, LEAST_LOOK), MOST_LOOK);
   return store.postgres.transaction(async (on) => {
     await on(
@@ -120,7 +120,7 @@ async function run(
       set_config('hnsw.max_scan_tuples', '${MOST_SCANNED}', true)`,
       [],
     );
-    return on<Row>(sql, binder.values);
+    return on<SlotRow>(sql, binder.values);
   }, options);
 }
 
@@ -133,7 +133,7 @@ interface Shape {
 function byWords(
   { table }: Store,
   text: string,
-  { query, corpus, accepted, binder, condition }: Known & Shape & { readonly query: EngineQuery },
+  { query, corpus, accepted, binder, condition }: SearchFacts & Shape & { readonly query: EngineQuery },
 ): readonly string[] {
   const parts: string[] = [];
   const limit = MORE * query.limit + AT_LEAST_MORE;
@@ -190,7 +190,7 @@ const closeness = (distance: string): string =>
 /** Compares every vector. */
 function nearest(
   store: Store,
-  { model, text }: Asked,
+  { model, text }: QueryVector,
   { limit, binder, condition }: Shape & { readonly limit: number },
 ): string {
   const close = closeness(`v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`);
@@ -210,7 +210,7 @@ function accepting(store: Store, condition: string | undefined): string {
 /** Searches the HNSW index, which continues until the filters have accepted enough. */
 function nearByIndex(
   store: Store,
-  { model, text }: Asked,
+  { model, text }: QueryVector,
   { limit, binder, condition }: Shape & { readonly limit: number },
 ): string {
   const distance = `v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`;
@@ -220,7 +220,7 @@ function nearByIndex(
     GROUP BY slot ORDER BY max(${closeness("distance")}) DESC LIMIT ${limit}`;
 }
 
-function isIndexUseful(store: Store, query: EngineQuery, { indexed }: Asked, { accepted, corpus }: Known): boolean {
+function isIndexUseful(store: Store, query: EngineQuery, { indexed }: QueryVector, { accepted, corpus }: SearchFacts): boolean {
   if (!indexed) return false;
   if (accepted === corpus.size && isEveryTool(query.filter) && isEveryTool(query.visible)) return true;
   return store.vectors?.iterative === true && accepted > Math.min(FEW_VECTORS, store.exactBelow);

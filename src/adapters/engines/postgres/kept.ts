@@ -12,7 +12,7 @@ const KEPT_TOOLS = 1_000;
 const KEPT_TERMS = 100_000;
 const KEPT_COUNTS = 1_000;
 
-export type Kept = ReturnType<typeof createKept>;
+export type SearchCache = ReturnType<typeof createKept>;
 
 /** The bounded cache of a process between searches: a conversation finds the same tools repeatedly. */
 export function createKept() {

@@ -4,12 +4,12 @@ import { LEAST_NAMESPACES, toNamespaceFit } from "../../../catalog/dense/namespa
 import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalog/lexical/mentions.ts";
 import { tokenize } from "../../../catalog/lexical/tokenize.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
-import { type Corpus, type Found, judge } from "../judge.ts";
+import { type Corpus, type FoundTool, judge } from "../judge.ts";
 import { decode, encode, isEveryTool } from "../stored-text.ts";
 import { toWord } from "../tool-words.ts";
 import { createBinder, toCondition } from "./filter-sql.ts";
-import { type Asked, conditionOf, findSlots, type Slots } from "./find-slots.ts";
-import type { Kept, KeptTool } from "./kept.ts";
+import { type QueryVector, conditionOf, findSlots, type Slots } from "./find-slots.ts";
+import type { SearchCache, KeptTool } from "./kept.ts";
 import { type Meta, type Model, type Store, toSql, vectorsAreOff, vectorTable } from "./tables.ts";
 import { toKey } from "./write.ts";
 
@@ -17,7 +17,7 @@ import { toKey } from "./write.ts";
 const MOST_NAMED = 1_000;
 
 /** The database's facts about a request before the search. */
-interface Facts extends Meta {
+interface RequestFacts extends Meta {
   readonly terms: readonly (readonly [term: string, documents: number, others: number])[] | null;
   readonly named: readonly string[] | null;
   readonly spaces: readonly (readonly [term: string, namespaces: readonly string[]])[] | null;
@@ -25,7 +25,7 @@ interface Facts extends Meta {
 }
 
 /** Collects the evidence for one request. The database finds, filters and cuts; the words of the candidates are scored here. */
-export async function search(store: Store, kept: Kept, query: EngineQuery): Promise<EngineAnswer> {
+export async function search(store: Store, kept: SearchCache, query: EngineQuery): Promise<EngineAnswer> {
   const { texts, vectors = [] } = query;
   if (vectors.length > 0 && !store.vectors) throw vectorsAreOff();
   const facts = await readFacts(store, query);
@@ -37,7 +37,7 @@ export async function search(store: Store, kept: Kept, query: EngineQuery): Prom
     documentsWith: facts.documents_with.map(Number),
     documentsOf: (term) => kept.documents.get(toKey(term)) ?? 0,
   };
-  const asked = vectors.map(({ model: name, vector }): Asked | undefined => {
+  const asked = vectors.map(({ model: name, vector }): QueryVector | undefined => {
     const model = facts.models?.find((each) => each.name === encode(name));
     if (model === undefined || model.tools === 0) return undefined;
     checkDimension(vector, model.dimension, "The query's vector");
@@ -62,14 +62,14 @@ export async function search(store: Store, kept: Kept, query: EngineQuery): Prom
   });
 }
 
-async function readFacts({ postgres, schema, table, vectors }: Store, query: EngineQuery): Promise<Facts> {
+async function readFacts({ postgres, schema, table, vectors }: Store, query: EngineQuery): Promise<RequestFacts> {
   const { names, terms: mentioned } = readMentions(query.texts[0] ?? "");
   const terms = new Set(query.texts.flatMap((text) => tokenize(text).map(({ term }) => toKey(toWord(term)))));
   for (const term of mentioned) terms.add(toKey(term));
   const models = `(SELECT json_agg(m) FROM (SELECT id, name, dimension, tools, most,
       (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('${schema}.vectors_' || id || '_hnsw')) AS indexed
       FROM ${table("models")} WHERE name = ANY($4::text[])) AS m)`;
-  const [facts] = await postgres.query<Facts>(
+  const [facts] = await postgres.query<RequestFacts>(
     `SELECT meta.*,
       (SELECT json_agg(json_build_array(term, documents, others)) FROM ${table("terms")} WHERE term = ANY($1::text[])) AS terms,
       (SELECT json_agg(id) FROM (
@@ -87,11 +87,11 @@ async function readFacts({ postgres, schema, table, vectors }: Store, query: Eng
     ],
     { signal: query.signal },
   );
-  return facts as Facts;
+  return facts as RequestFacts;
 }
 
 /** Namespaces that a text names, by the same rules as in memory. */
-function namedNamespaces(text: string, { terms, spaces }: Facts): readonly string[] {
+function namedNamespaces(text: string, { terms, spaces }: RequestFacts): readonly string[] {
   const others = new Map((terms ?? []).map(([key, , tools]) => [key, tools]));
   const having = new Map(spaces ?? []);
   return readMentions(text).terms.flatMap((term) => {
@@ -103,9 +103,9 @@ function namedNamespaces(text: string, { terms, spaces }: Facts): readonly strin
 /** The number of tools that the filters accept. Counting reads every tool, so the numbers are cached while the tools stay the same. */
 async function countTools(
   store: Store,
-  kept: Kept,
+  kept: SearchCache,
   query: EngineQuery,
-  { size, asked }: { readonly size: number; readonly asked: readonly (Asked | undefined)[] },
+  { size, asked }: { readonly size: number; readonly asked: readonly (QueryVector | undefined)[] },
 ) {
   const tools = store.table("tools");
   async function once(key: string, count: () => Promise<number>): Promise<number> {
@@ -146,10 +146,10 @@ async function countTools(
 /** Reads the tools found that are not cached, and the cosines of all of them. */
 async function readFound(
   store: Store,
-  kept: Kept,
+  kept: SearchCache,
   slots: Slots,
-  { asked, query }: { readonly asked: readonly (Asked | undefined)[]; readonly query: EngineQuery },
-): Promise<readonly (Found & KeptTool)[]> {
+  { asked, query }: { readonly asked: readonly (QueryVector | undefined)[]; readonly query: EngineQuery },
+): Promise<readonly (FoundTool & KeptTool)[]> {
   if (slots.size === 0) return [];
   const binder = createBinder();
   const own = new Map([...slots.keys()].map((slot) => [slot, kept.tool(slot)]));
@@ -180,7 +180,7 @@ async function readFound(
 async function readFits(
   store: Store,
   slots: Slots,
-  { asked, query }: { readonly asked: readonly (Asked | undefined)[]; readonly query: EngineQuery },
+  { asked, query }: { readonly asked: readonly (QueryVector | undefined)[]; readonly query: EngineQuery },
 ): Promise<readonly (ReadonlyMap<string, NamespaceFit> | undefined)[]> {
   const binder = createBinder();
   const found = binder.bind([...slots.keys()], "bigint[]");
@@ -211,7 +211,7 @@ async function readFits(
 /** Reads the document counts of the found tools' terms, which comparing them needs. */
 async function readDocuments(
   { postgres, table }: Store,
-  { documents }: Kept,
+  { documents }: SearchCache,
   found: readonly KeptTool[],
   query: EngineQuery,
 ): Promise<void> {

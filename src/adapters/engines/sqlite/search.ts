@@ -12,7 +12,7 @@ import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalo
 import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../../tool/tool-filter.ts";
-import { type Found, judge } from "../judge.ts";
+import { type FoundTool, judge } from "../judge.ts";
 import { decode, isEveryTool, narrowing } from "../stored-text.ts";
 import { toWord } from "../tool-words.ts";
 import type { Database } from "./database.ts";
@@ -79,7 +79,7 @@ export function searchDatabase(
   const cosines = vectors.map(({ vector }, at) => models[at]?.cosines(vector, slots) ?? []);
   const denseAt = now();
   const tools = mirror.toolsAt(slots);
-  const found = slots.flatMap((slot, at): Found[] => {
+  const found = slots.flatMap((slot, at): FoundTool[] => {
     const tool = tools.get(slot);
     if (tool === undefined) return [];
     const judged = { coverage: coverage.map((of) => of[slot] ?? 0), cosines: cosines.map((of) => of[at]) };

@@ -16,17 +16,17 @@ export interface VectorDatabase {
   upsert(space: Space, records: readonly NewRecord[]): Promise<void>;
   delete(space: Space, condition: Condition): Promise<void>;
   /** The existing records with these ids, in any order. */
-  read(space: Space, ids: readonly string[], parts: readonly Part[]): Promise<readonly Stored[]>;
+  read(space: Space, ids: readonly string[], parts: readonly RecordPart[]): Promise<readonly DatabaseRecord[]>;
   /** A page of records, in the database's own order. */
   scroll(
     space: Space,
     condition: Condition,
     /** `cursor` is the `next` of the previous page. */
-    page: { readonly limit: number; readonly parts: readonly Part[]; readonly cursor?: string | undefined },
-  ): Promise<{ readonly records: readonly Stored[]; readonly next?: string }>;
+    page: { readonly limit: number; readonly parts: readonly RecordPart[]; readonly cursor?: string | undefined },
+  ): Promise<{ readonly records: readonly DatabaseRecord[]; readonly next?: string }>;
   count(space: Space, condition: Condition): Promise<number>;
   /** For each vector: the nearest records, best first. */
-  nearest(space: Space, vectors: readonly Float32Array[], query: HitQuery): Promise<readonly (readonly Hit[])[]>;
+  nearest(space: Space, vectors: readonly Float32Array[], query: HitQuery): Promise<readonly (readonly VectorHit[])[]>;
   /** For each list of weighted terms: ids of the records with the heaviest matches, best first as far as the database can rank. */
   words(space: Space, texts: readonly Terms[], query: HitQuery): Promise<readonly (readonly string[])[]>;
 }
@@ -54,9 +54,9 @@ export type Send = (
   path: string,
   body?: object,
   expected?: readonly number[],
-) => Promise<Answer>;
+) => Promise<ServiceResponse>;
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
   /** Undefined if the response has no body. */
   readonly body: unknown;
@@ -80,7 +80,7 @@ export interface Space {
 }
 
 /** A record to write. Every record of a space has the same fields and lists. */
-export interface NewRecord extends Required<Omit<Stored, "vector">> {
+export interface NewRecord extends Required<Omit<DatabaseRecord, "vector">> {
   readonly lists: Readonly<Record<string, readonly string[]>>;
   /** Terms with their weights, for search by words. */
   readonly words: Terms;
@@ -88,7 +88,7 @@ export interface NewRecord extends Required<Omit<Stored, "vector">> {
 }
 
 /** A stored record, with the requested parts. */
-export interface Stored {
+export interface DatabaseRecord {
   /** A UUID. */
   readonly id: string;
   readonly revision: number;
@@ -105,7 +105,7 @@ export function toStored(
   id: string,
   { revision, about, text, ...fields }: Readonly<Record<string, unknown>>,
   vector?: unknown,
-): Stored {
+): DatabaseRecord {
   return {
     id,
     revision: Number(revision ?? 0),
@@ -117,7 +117,7 @@ export function toStored(
 }
 
 /** Parts of a record that are only read on request. */
-export type Part = "about" | "text" | "vector";
+export type RecordPart = "about" | "text" | "vector";
 
 export type Terms = ReadonlyMap<string, number>;
 
@@ -127,7 +127,7 @@ interface HitQuery {
 }
 
 /** A record found by its vector. */
-export interface Hit {
+export interface VectorHit {
   readonly fields: Readonly<Record<string, string>>;
   /** The cosine of two vectors of unit length. */
   readonly score: number;

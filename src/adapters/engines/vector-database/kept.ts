@@ -16,7 +16,7 @@ const KEPT_NAMESPACES = 2_000;
 /** Enough vectors to represent a namespace. */
 const SAMPLED_VECTORS = 256;
 
-export type Kept = ReturnType<typeof createKept>;
+export type DatabaseCache = ReturnType<typeof createKept>;
 
 /** Cached results of the database. Each has a key that changes with its dependencies. */
 export function createKept() {

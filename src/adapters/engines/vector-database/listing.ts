@@ -2,7 +2,7 @@ import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { joined, toCondition } from "./conditions.ts";
 import { readControl } from "./control.ts";
 import type { Space } from "./driver.ts";
-import type { Kept } from "./kept.ts";
+import type { DatabaseCache } from "./kept.ts";
 import { toolRecordId, vectorRecordId } from "./records.ts";
 import { FETCH, fromKey, isNothing, keysOf } from "./search.ts";
 import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
@@ -11,7 +11,7 @@ import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
  * The ids that a filter accepts, in order. Vector databases cannot sort by them, so all are read, and cached while no tool changes, for the following
  * pages.
  */
-export async function acceptedIds(session: Session, kept: Kept, filter: ToolFilter): Promise<readonly string[]> {
+export async function acceptedIds(session: Session, kept: DatabaseCache, filter: ToolFilter): Promise<readonly string[]> {
   const { condition, exact } = toCondition(filter, session.filterLimits);
   if (isNothing(condition)) return [];
   const { toolsKey } = await readControl(session);
@@ -28,7 +28,7 @@ export async function acceptedIds(session: Session, kept: Kept, filter: ToolFilt
 /** Tools after an id that have no vectors of a model. */
 export async function idsWithoutVectors(
   session: Session,
-  kept: Kept,
+  kept: DatabaseCache,
   model: string,
   { after = "", limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<readonly string[]> {

@@ -11,7 +11,7 @@ import { ABSENT, filterFields, filterLists, toValue } from "./conditions.ts";
 import { FIELDS, type NewRecord } from "./driver.ts";
 
 /** The part of a tool that statistics need, as stored. Terms are separated by spaces. */
-export interface About {
+export interface ToolTerms {
   readonly terms: string;
   readonly other: string;
   readonly namespace: string;
@@ -59,7 +59,7 @@ export function toolRecord(tool: Tool, revision: number): NewRecord {
   const { key, otherTerms, namespaceTerms } = toMentionable(texts);
   const [nameKey = "", qualifiedKey = nameKey] = spellings;
   const words = new Map(Array.from(counts.keys(), (term) => [term, impactOf(USUAL, own, term)]));
-  const about: About = {
+  const about: ToolTerms = {
     terms: [...counts.keys()].join(" "),
     other: otherTerms.map(toWord).join(" "),
     namespace: namespaceTerms.map(toWord).join(" "),

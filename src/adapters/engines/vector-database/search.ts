@@ -5,11 +5,11 @@ import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalo
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { type Corpus, type Found, judge, sharesOf } from "../judge.ts";
+import { type Corpus, type FoundTool, judge, sharesOf } from "../judge.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import type { Control, Model } from "./control.ts";
-import type { Hit } from "./driver.ts";
-import type { Kept } from "./kept.ts";
+import type { VectorHit } from "./driver.ts";
+import type { DatabaseCache } from "./kept.ts";
 import { toolRecordId } from "./records.ts";
 import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 import type { Statistics } from "./statistics.ts";
@@ -19,7 +19,7 @@ export interface SearchParts {
   readonly session: Session;
   readonly control: Control;
   readonly statistics: Statistics;
-  readonly kept: Kept;
+  readonly kept: DatabaseCache;
 }
 
 export interface NamespaceSum {
@@ -64,7 +64,7 @@ export async function searchDatabase(parts: SearchParts, query: EngineQuery): Pr
   const corpus: Corpus = { ...lengths, size, documentsOf: (term) => documents.get(term) ?? 0 };
   return judge(query, {
     corpus,
-    found: found.map((tool): Found => ({
+    found: found.map((tool): FoundTool => ({
       tool,
       cosines: cosines.map((of) => of.get(tool.id)),
       stays: keys.has(toValue(tool.id)),
@@ -83,7 +83,7 @@ export async function readTools(session: Session, ids: readonly string[]): Promi
   return records.flatMap(({ fields, text = "" }) => (fields["kind"] === "tool" ? [JSON.parse(text) as Tool] : []));
 }
 
-type Accepted = Awaited<ReturnType<typeof accept>>;
+type AcceptedTools = Awaited<ReturnType<typeof accept>>;
 
 /** The tools that both filters accept. `keys` are their keys, if the database cannot filter exactly. */
 async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilter) {
@@ -111,8 +111,8 @@ export async function keysOf(session: Session, condition: Condition, filter: Too
   return keys;
 }
 
-interface Wanted {
-  readonly accepted: Accepted;
+interface CandidateLimits {
+  readonly accepted: AcceptedTools;
   readonly limit: number;
 }
 
@@ -120,7 +120,7 @@ interface Wanted {
 async function findByWords(
   { session, statistics }: SearchParts,
   texts: readonly string[],
-  { accepted, limit }: Wanted,
+  { accepted, limit }: CandidateLimits,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const condition = joined([TOOLS, accepted.condition], "all");
@@ -173,7 +173,7 @@ async function findNamed({ session, statistics }: SearchParts, text: string): Pr
 }
 
 /** The number of accepted tools with vectors of a model. */
-async function countEmbedded(parts: SearchParts, model: Model | undefined, accepted: Accepted): Promise<number> {
+async function countEmbedded(parts: SearchParts, model: Model | undefined, accepted: AcceptedTools): Promise<number> {
   if (model === undefined) return 0;
   const condition = joined([MAIN, accepted.condition], "all");
   if (accepted.keys === undefined) return parts.kept.count(parts, model.space, condition);
@@ -189,10 +189,10 @@ type Near = Awaited<ReturnType<typeof findNearest>>;
 async function findNearest(
   { session, control }: SearchParts,
   vectors: readonly ModelVector[],
-  { accepted, limit }: Wanted,
+  { accepted, limit }: CandidateLimits,
 ) {
   const stay = new Set<string>();
-  const complete: (readonly Hit[] | undefined)[] = [];
+  const complete: (readonly VectorHit[] | undefined)[] = [];
   const { condition } = accepted;
   const groups = Map.groupBy(vectors.keys(), (at) => vectors[at]?.model ?? "");
   await Promise.all(
@@ -216,8 +216,8 @@ async function findNearest(
 
 /** The tools with the best vectors. Not settled if a further vector could still be among the best. */
 function nearestTools(
-  hits: readonly Hit[],
-  { accepted, limit, isFull }: { readonly accepted: Accepted; readonly limit: number; readonly isFull: boolean },
+  hits: readonly VectorHit[],
+  { accepted, limit, isFull }: { readonly accepted: AcceptedTools; readonly limit: number; readonly isFull: boolean },
 ): { readonly keys: readonly string[]; readonly isSettled: boolean } {
   const best = new Map<string, number>();
   for (const { fields, score } of hits) {
@@ -234,7 +234,7 @@ function nearestTools(
   };
 }
 
-function counted(fields: Hit["fields"], score: number): number {
+function counted(fields: VectorHit["fields"], score: number): number {
   const cosine = Math.min(Math.max(score, -1), 1);
   return fields["nth"] === "0" ? cosine : EXAMPLE_SHARE * cosine;
 }

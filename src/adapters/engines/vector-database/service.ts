@@ -7,7 +7,7 @@ import { systemClock } from "../../../observe/clock.ts";
 import { askedPause } from "../../retry-after.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Surroundings } from "../../surroundings.ts";
-import type { Answer, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
+import type { ServiceResponse, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
 
 const MAX_RETRIES = 4;
 const FIRST_WAIT_MS = 200;
@@ -33,7 +33,7 @@ export function createService(
     path: string,
     body: object | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<Answer & { readonly text: string }> {
+  ): Promise<ServiceResponse & { readonly text: string }> {
     const late = new AbortController();
     const cancelTimeout = clock.after(TIMEOUT_MS, () => late.abort());
     try {
@@ -73,7 +73,7 @@ export function createService(
     }
   }
 
-  function refusal(what: string, { status, body, text }: Answer & { readonly text: string }): ArsenalError {
+  function refusal(what: string, { status, body, text }: ServiceResponse & { readonly text: string }): ArsenalError {
     const said = harmless(sentenceIn(body) ?? text).replaceAll(/\s+/g, " ");
     const reason = said.trim().slice(0, SHOWN_LENGTH) || "no reason given";
     const message = `${title} refused ${what} with status ${status}: ${reason}`;

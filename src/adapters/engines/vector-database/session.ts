@@ -1,5 +1,5 @@
 import type { Condition } from "./conditions.ts";
-import type { Part, Space, Stored, VectorDatabase, VectorDriver } from "./driver.ts";
+import type { RecordPart, Space, DatabaseRecord, VectorDatabase, VectorDriver } from "./driver.ts";
 
 /** The database for one operation of the engine. */
 export interface Session extends VectorDatabase, Pick<VectorDriver, "filterLimits" | "mostHits"> {
@@ -19,8 +19,8 @@ export async function* everyRecord(
   session: Session,
   space: Space,
   condition: Condition,
-  parts: readonly Part[] = [],
-): AsyncGenerator<Stored> {
+  parts: readonly RecordPart[] = [],
+): AsyncGenerator<DatabaseRecord> {
   let cursor: string | undefined;
   do {
     session.signal?.throwIfAborted();

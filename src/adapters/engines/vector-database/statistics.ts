@@ -3,7 +3,7 @@ import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { MOST_NAMESPACES } from "../../../catalog/lexical/mentions.ts";
 import type { Condition } from "./conditions.ts";
 import type { Control } from "./control.ts";
-import type { About } from "./records.ts";
+import type { ToolTerms } from "./records.ts";
 import { everyRecord, type Session, TOOLS } from "./session.ts";
 
 /** Word counts of the catalog's tools, which determine their weights. Grows with the vocabulary, not with the tools. */
@@ -58,7 +58,7 @@ async function readStatistics(session: Session): Promise<Statistics> {
   const documentsWith = LEXICAL_FIELDS.map(() => 0);
   let population = 0;
   for await (const { fields, about = "" } of everyRecord(session, session.tools, TOOLS, ["about"])) {
-    const { terms, other, namespace, lengths } = JSON.parse(about) as About;
+    const { terms, other, namespace, lengths } = JSON.parse(about) as ToolTerms;
     const { namespace: own = "" } = fields;
     population++;
     namespaces.add(own);

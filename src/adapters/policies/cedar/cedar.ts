@@ -35,7 +35,7 @@ const DEFAULT_RULES: readonly PolicyRule[] = [
   { rule: "default-deny", effect: "deny", conditions: ["no policy permits the call"] },
 ];
 
-type Answer =
+type CedarVerdict =
   | { readonly said: "permitted" | "refused"; readonly by: readonly string[] }
   | { readonly said: "failed"; readonly rule: string; readonly problem: string };
 
@@ -53,7 +53,7 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   const entityOf = remember(toolEntity);
   const views = new Map<string, (tool: Tool) => boolean>();
 
-  function ask(action: "see" | "call", tool: Tool, principal: Principal, context: Record<string, CedarValue>): Answer {
+  function ask(action: "see" | "call", tool: Tool, principal: Principal, context: Record<string, CedarValue>): CedarVerdict {
     const [asking, asked] = [principalEntity(principal), entityOf(tool)];
     const answer = library.statefulIsAuthorized({
       principal: asking.uid,

@@ -1,4 +1,4 @@
-import { excerpt, type Place } from "../../../guard/scan/finding.ts";
+import { excerpt, type TextPlace } from "../../../guard/scan/finding.ts";
 import type { Span } from "../../../guard/scan/rules/rule.ts";
 import type { ScannerRule, TextScanner } from "../../../guard/scanner.port.ts";
 import { featuresOf } from "./features.ts";
@@ -33,7 +33,7 @@ export function wordingScanner(): TextScanner {
 }
 
 /** The threshold is higher for results, which are more varied, and for text of unknown origin. */
-function thresholdFor(place: Place | undefined, { thresholds }: WordingModel): number {
+function thresholdFor(place: TextPlace | undefined, { thresholds }: WordingModel): number {
   return place === "definition" ? thresholds.definition : Math.max(thresholds.definition, thresholds.result);
 }
 

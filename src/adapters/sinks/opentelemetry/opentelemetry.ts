@@ -24,7 +24,7 @@ export { config, type OpenTelemetrySinkOptions };
 export { checkCollector as check } from "./check.ts";
 
 /** The dependencies of the sink. A standalone program has no arsenal to take them from. */
-type Around = Partial<Surroundings> & {
+type ExportParts = Partial<Surroundings> & {
   /** In [0, 1). Spreads retries. Defaults to `Math.random`. */
   readonly random?: () => number;
 };
@@ -43,7 +43,7 @@ const MAX_WAITING_TEXT = 4096;
  * @example
  * new ToolArsenal({}, { sinks: [openTelemetrySink({ otlp: { endpoint: "http://localhost:4318" } })] });
  */
-export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around: Around = {}): Sink {
+export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around: ExportParts = {}): Sink {
   const { level = "warn" } = options;
   const { clock = systemClock, secrets = createSecrets(), random = Math.random, emit = () => {} } = around;
   const settings = resolveSettings(options, around.environment ?? process.env);

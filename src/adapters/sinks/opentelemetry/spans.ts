@@ -56,7 +56,7 @@ export function toTraceId(traceId: string): string {
 }
 
 /** The subject of a span. */
-interface About {
+interface SpanSubject {
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes: Attributes;
@@ -64,7 +64,7 @@ interface About {
   readonly error: string | undefined;
 }
 
-function spanOf(data: SpannedEvent["data"], { name, kind, attributes, error }: About, limits: AttributeLimits): Span {
+function spanOf(data: SpannedEvent["data"], { name, kind, attributes, error }: SpanSubject, limits: AttributeLimits): Span {
   const { traceId, spanId, parentSpanId, tracestate: traceState, startedAt, durationMs } = data;
   return {
     traceId,
@@ -141,7 +141,7 @@ function failedRetrieval(data: EventMap["retrieval-failed"], { limits }: SpanSet
   return [spanOf(data, { ...aboutRetrieval(data, { "error.type": code }), error }, limits)];
 }
 
-function aboutRetrieval({ toolset }: { readonly toolset?: string }, attributes: Attributes): About {
+function aboutRetrieval({ toolset }: { readonly toolset?: string }, attributes: Attributes): SpanSubject {
   return {
     name: `retrieval ${toolset ?? "catalog"}`,
     kind: SPAN_KIND.internal,

@@ -26,10 +26,10 @@ const MAX_BATCH = 256;
 const BATCHES_A_SWEEP = 512;
 
 /** The database's answer to a request. */
-type Answer = { readonly admitted: true; readonly probe: boolean; readonly era: number } | Refused;
+type AdmitAnswer = { readonly admitted: true; readonly probe: boolean; readonly era: number } | Refused;
 
 /** One step of a request: see `limit_run`. Omitted to only check for answers to waiting calls. */
-type Step =
+type LimitStep =
   | { readonly admit: string; readonly request: AdmitRequest }
   | { readonly release: Pass; readonly outcome: CallOutcome }
   | { readonly leave: string }
@@ -37,11 +37,11 @@ type Step =
   | { readonly forget: string }
   | Readonly<Record<string, never>>;
 
-interface Answers {
+interface StepAnswers {
   /** One for each step. */
   readonly answers: readonly unknown[];
   /** The answers to waiting calls of this process. */
-  readonly told: readonly { readonly id: string; readonly request: AdmitRequest; readonly answer: Answer }[];
+  readonly told: readonly { readonly id: string; readonly request: AdmitRequest; readonly answer: AdmitAnswer }[];
 }
 
 /** Limits kept by the database: see limit-functions.ts. The process that frees a slot admits the first matching call, in any process. */
@@ -56,7 +56,7 @@ export function createPostgresLimits(
   const handle = presence.id;
   let lastId = 0;
   let batches = 0;
-  const queue: { readonly step: Step; answer(value: unknown): void; reject(error: unknown): void }[] = [];
+  const queue: { readonly step: LimitStep; answer(value: unknown): void; reject(error: unknown): void }[] = [];
   let asking: Promise<void> | undefined;
   const look = (): (() => void) => database.watch(`place ${handle}`, () => ask({}), LOOK_FOR_LOST_MS);
   const calls = createWaitingCalls(clock, look, (id) => void ask({ leave: id }).catch(() => {}));
@@ -75,7 +75,7 @@ export function createPostgresLimits(
   }
 
   /** Sends a step to the database, after all earlier ones and together with all that arrive meanwhile. */
-  function ask<Value>(step: Step): Promise<Value> {
+  function ask<Value>(step: LimitStep): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
     queue.push({ step, answer: resolve as (value: unknown) => void, reject });
     asking ??= Promise.resolve().then(askAll);
@@ -86,7 +86,7 @@ export function createPostgresLimits(
     while (queue.length > 0) {
       const batch = queue.splice(0, MAX_BATCH);
       try {
-        const { answers, told } = await call<Answers>(
+        const { answers, told } = await call<StepAnswers>(
           "run",
           handle,
           toText(batch.map(({ step }) => step)),
@@ -105,7 +105,7 @@ export function createPostgresLimits(
 
   /** Puts a waiting call back into the queue, after other processes removed it. */
   async function askAgain(id: string, request: AdmitRequest): Promise<void> {
-    const answer = await ask<Answer | null>({ admit: id, request });
+    const answer = await ask<AdmitAnswer | null>({ admit: id, request });
     if (answer !== null) settle(id, toAdmission(id, request, answer));
   }
 
@@ -133,7 +133,7 @@ export function createPostgresLimits(
       const id = `${handle}:${++lastId}`;
       const wait = (request.waitMs ?? 0) > 0 ? calls.enqueue(id, request) : undefined;
       try {
-        const answer = await ask<Answer | null>({ admit: id, request });
+        const answer = await ask<AdmitAnswer | null>({ admit: id, request });
         if (answer === null) return wait === undefined ? ABORTED : await wait(signal);
         const admission = toAdmission(id, request, answer);
         if (admission.admitted) held.set(id, admission.pass);
@@ -159,7 +159,7 @@ export function createPostgresLimits(
   };
 }
 
-function toAdmission(id: string, { places = [], breaker }: AdmitRequest, answer: Answer): Admission {
+function toAdmission(id: string, { places = [], breaker }: AdmitRequest, answer: AdmitAnswer): Admission {
   if (!answer.admitted) return answer;
   return { admitted: true, pass: { id, probe: answer.probe, places, breaker, era: answer.era } };
 }

@@ -57,7 +57,7 @@ export interface Database {
   run(sql: string, values?: Values): number;
 }
 
-interface Opened extends Database {
+interface OpenStateFile extends Database {
   readonly connection: DatabaseSync;
   /** The identity of the opened file: another one may have its path later. */
   readonly identity: string | undefined;
@@ -82,7 +82,7 @@ export function createStateFile(
   { clock, onLost }: { readonly clock: Clock; readonly onLost?: ((error: ArsenalError) => void) | undefined },
 ) {
   const file = resolve(path);
-  let opened: Opened | undefined;
+  let opened: OpenStateFile | undefined;
   let openings = 0;
   let closed = false;
   /** Why the earlier file was lost, until the new one records it. */
@@ -92,7 +92,7 @@ export function createStateFile(
   let busySince: number | undefined;
 
   /** Runs a step on the open database. If the file was lost, the next step uses the new one. */
-  function using<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
+  function using<Value>(signal: AbortSignal | undefined, step: (opened: OpenStateFile) => Value): Value {
     signal?.throwIfAborted();
     if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
     try {
@@ -112,11 +112,11 @@ export function createStateFile(
   }
 
   /** Fails if SQLite's side files were deleted or replaced: some processes would not see the writes of this one. */
-  function checkSides({ sides }: Opened): void {
+  function checkSides({ sides }: OpenStateFile): void {
     if (sidesOf(file) !== sides) throw beginAnew(logDisappeared(file));
   }
 
-  function openNow(): Opened {
+  function openNow(): OpenStateFile {
     const parts = open(file, clock, loss);
     loss = undefined;
     openings++;
@@ -237,7 +237,7 @@ function sidesOf(file: string): string {
   return numbers.join(" ");
 }
 
-function open(file: string, clock: Clock, lost?: string): Opened {
+function open(file: string, clock: Clock, lost?: string): OpenStateFile {
   const why = lost ?? (!existsSync(file) && wasMovedAside(file) ? `${file} was damaged and moved aside` : undefined);
   const connection = openSqlite(file, STATE);
   try {

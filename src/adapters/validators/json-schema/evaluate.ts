@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { arrayRules, objectRules } from "./member-rules.ts";
 import type { Pattern, Patterns } from "./patterns.ts";
-import type { Failure, Place } from "./problems.ts";
+import type { Failure, ValuePosition } from "./problems.ts";
 import type { ReadSchema } from "./read-schema.ts";
 import { valueRules } from "./value-rules.ts";
 
@@ -30,7 +30,7 @@ export type Evaluated = Set<string | number>;
 /** Checks one keyword of a schema, and adds the members that the keyword evaluates. */
 export type Rule<Value = unknown> = (
   value: Value,
-  place: Place | undefined,
+  place: ValuePosition | undefined,
   run: Run,
   evaluated: Evaluated | undefined,
 ) => boolean;

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { fail, type Holds, matches, type Rule, type Run, type SchemaObject, spend } from "./evaluate.ts";
 import type { Patterns } from "./patterns.ts";
-import { listed, type Place } from "./problems.ts";
+import { listed, type ValuePosition } from "./problems.ts";
 import { limitRules, sizeOf } from "./value-rules.ts";
 
 type Members = Record<string, unknown>;
@@ -69,7 +69,7 @@ export function objectRules(schema: SchemaObject, holds: Holds, patterns: Patter
   const add = (rule: Rule<Members>): void => {
     rules.push((value, ...rest) => !isPlainObject(value) || rule(value, ...rest));
   };
-  const hasAll = (names: readonly string[], value: Members, place: Place | undefined, run: Run): boolean => {
+  const hasAll = (names: readonly string[], value: Members, place: ValuePosition | undefined, run: Run): boolean => {
     let valid = true;
     spend(run, names.length);
     for (const name of names) {
@@ -139,7 +139,7 @@ function memberRule(
   return (value, place, run, evaluated) => {
     let valid = true;
     const check = (name: string, each: unknown, isOther = false): void => {
-      const at: Place = { around: place, member: name };
+      const at: ValuePosition = { around: place, member: name };
       const fits =
         isOther && each === false
           ? fail(run, { place: at, value: value[name], expected, member: "unknown" })

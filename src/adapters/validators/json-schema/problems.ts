@@ -3,14 +3,14 @@ import { showValue } from "../../../errors/show-value.ts";
 import type { Problem } from "../../../execute/validator.port.ts";
 
 /** The position of a check in a value. Formatted only on a failure. */
-export interface Place {
-  readonly around: Place | undefined;
+export interface ValuePosition {
+  readonly around: ValuePosition | undefined;
   readonly member: string | number;
 }
 
 /** A value that does not satisfy a keyword. */
 export interface Failure {
-  readonly place: Place | undefined;
+  readonly place: ValuePosition | undefined;
   readonly value: unknown;
   /** The schema's requirement, in words. */
   readonly expected: () => string;
@@ -43,7 +43,7 @@ function toProblem({ place, value, expected: wanted, member }: Failure): Problem
   return { field, message, expected, received };
 }
 
-function fieldOf(place: Place | undefined): string {
+function fieldOf(place: ValuePosition | undefined): string {
   const members: (string | number)[] = [];
   for (let at = place; at; at = at.around) members.unshift(at.member);
   return members.join(".");

@@ -27,7 +27,7 @@ interface Resource {
 }
 
 /** A schema that still has to be read, or has unresolved references. */
-interface Waiting<Schema = SchemaObject> {
+interface PendingSchema<Schema = SchemaObject> {
   readonly schema: Schema;
   readonly resource: Resource;
   readonly path: string;
@@ -77,11 +77,11 @@ export function readSchemas(root: SchemaObject) {
   const schemas = new Map<SchemaObject, ReadSchema>();
   const resources = new Map<string, Resource>();
   const notes = new Set<string>();
-  const unresolved: Waiting[] = [];
+  const unresolved: PendingSchema[] = [];
 
   /** Not recursive, because a schema may have any depth. */
   function walk(start: unknown, from: Resource, startPath: string): void {
-    const waiting: Waiting<unknown>[] = [{ schema: start, resource: from, path: startPath }];
+    const waiting: PendingSchema<unknown>[] = [{ schema: start, resource: from, path: startPath }];
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       const { schema, path } = next;
       if (typeof schema === "boolean") continue;

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { wordingScanner } from "../../../adapters/scanners/wording/wording.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import { type Place, PLACES, reaches, SEVERITIES } from "../../../guard/scan/finding.ts";
+import { type TextPlace, PLACES, reaches, SEVERITIES } from "../../../guard/scan/finding.ts";
 import { createScanner, type Scanner, type ScanReport } from "../../../guard/scan/scanner.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Command, Input, Stream, Terminal } from "../../command.ts";
@@ -134,7 +134,7 @@ function scanLine(line: string, scanner: Scanner): { readonly report: ScanReport
   const { text, place } = value;
   if (text !== undefined) {
     if (typeof text !== "string") return { error: `"text" is ${showValue(text)}, not a text.` };
-    return { report: scanner.scanText(text, PLACES.includes(place as Place) ? (place as Place) : undefined) };
+    return { report: scanner.scanText(text, PLACES.includes(place as TextPlace) ? (place as TextPlace) : undefined) };
   }
   if (typeof value["name"] !== "string" && typeof value["description"] !== "string")
     return { error: 'The line has neither "text" nor the "name" or "description" of a tool.' };

@@ -1,4 +1,4 @@
-import type { FindingCategory, Place, Severity } from "../finding.ts";
+import type { FindingCategory, TextPlace, Severity } from "../finding.ts";
 
 /** A pattern to find in a text. */
 export interface Rule {
@@ -7,7 +7,7 @@ export interface Rule {
   readonly category: FindingCategory;
   readonly severity: Severity;
   /** The places where it applies. Defaults to all. */
-  readonly places?: readonly Place[];
+  readonly places?: readonly TextPlace[];
   /** The meaning of a finding, for a person. */
   readonly message: string;
   /** Returns the first match; undefined if there is none. Takes time in proportion to the text. */
