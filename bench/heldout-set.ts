@@ -16,7 +16,8 @@ const tools = lines<{ readonly id: string; readonly namespace: string }>(join(se
   ({ namespace }) => held.has(namespace),
 );
 const known = new Set(tools.map(({ id }) => id));
-const data = (name: string): readonly RequestLine[] => lines<RequestLine>(join(import.meta.dirname, "../models/data", name));
+const data = (name: string): readonly RequestLine[] =>
+  lines<RequestLine>(join(import.meta.dirname, "../models/data", name));
 const queries = [
   ...[...lines<RequestLine>(join(set, "queries.jsonl")), ...data("heldout-styles.jsonl")].filter(
     ({ relevant }) => relevant.length > 0 && relevant.every((id) => known.has(id)),

@@ -59,7 +59,8 @@ if (!existsSync(set)) {
 }
 const held = heldOutServers(options.shared);
 const tools = toolsOf(options.shared, (namespace) => held.has(namespace));
-const data = (name: string): readonly RequestLine[] => lines<RequestLine>(join(import.meta.dirname, "../models/data", name));
+const data = (name: string): readonly RequestLine[] =>
+  lines<RequestLine>(join(import.meta.dirname, "../models/data", name));
 const asked: readonly RequestLine[] = [
   ...lines<RequestLine>(join(set, "queries.jsonl")),
   ...data("heldout-styles.jsonl"),

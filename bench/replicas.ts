@@ -1,7 +1,6 @@
 /**
  * The cost of a call on one, two and three replicas that share a state: calls a second, CPU time per call over all replicas, and latency, as ratios
- * to
- * one replica in the same run. Clients, proxy and the MCP server share one process, whose own CPU time is printed too: on a machine with few
+ * to one replica in the same run. Clients, proxy and the MCP server share one process, whose own CPU time is printed too: on a machine with few
  * cores, that process limits the calls per second, and CPU time per call is the figure to size by. Linux only: it reads /proc.
  */
 import { readFileSync } from "node:fs";

@@ -1,7 +1,4 @@
-/**
- * The cost of REST: searches and calls over the gateway, in the same process without it, and a bare Hono route with the same bytes. See
- * bench/README.md.
- */
+/** The cost of REST: searches and calls over the gateway, in the same process without it, and a bare Hono route with the same bytes. See bench/README.md. */
 import { type ChildProcess, fork } from "node:child_process";
 import { Agent, request } from "node:http";
 import { parseArgs } from "node:util";

@@ -1,8 +1,7 @@
 /**
  * Prints the cost of a scan, next to JSON.stringify of the same text, and how well rules and suspicious wording distinguish attacks from ordinary
- * text in
- * your files. `--cases F.jsonl` has lines `{"text", "label": "malicious" | "benign"}`, optionally with `kind` and `split`; `--tools F` has harmless
- * tools, one per line or `{"tools": […]}`.
+ * text in your files. `--cases F.jsonl` has lines `{"text", "label": "malicious" | "benign"}`, optionally with `kind` and `split`; `--tools F` has
+ * harmless tools, one per line or `{"tools": […]}`.
  */
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -23,7 +22,8 @@ const wording = wordingScanner();
 const rulesOnly = createScanner({ mode: "flag" });
 const scanner = createScanner({ mode: "flag", scanners: [wording] });
 /** Returns whether suspicious wording alone flags a text, without hidden characters. */
-const isSuspicious = (text: string, place?: TextPlace): boolean => wording.scan(normaliseText(text).text, place).length > 0;
+const isSuspicious = (text: string, place?: TextPlace): boolean =>
+  wording.scan(normaliseText(text).text, place).length > 0;
 
 const SENTENCES = [
   ...sampleTools().map(({ description }) => description),

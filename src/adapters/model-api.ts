@@ -285,7 +285,6 @@ function bearer(key: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}` };
 }
 
-/** The diagnosis of a status. */
 function diagnose(status: number, section: string): Diagnosis {
   if (status === 401 || status === 403) {
     const field = `${section}.api_key`;

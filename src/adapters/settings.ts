@@ -95,10 +95,7 @@ export function choice<const Value extends string, const Fallback extends Value 
 /** Returns the settings that a spelling stands for. Gets the section as written, without the spelling and without defaults. */
 export type Spelling = (section: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 
-/**
- * Accepts other spellings of a choice's values. They are resolved when the configuration is checked, so the program reads only the choice's own
- * values.
- */
+/** Accepts other spellings of a choice's values. They are resolved when the configuration is checked, so the program reads only the choice's own values. */
 export function withSpellings<Value extends string, Sure extends boolean, const Other extends string>(
   { enum: values = [], ...rest }: Setting<Value, Value, Sure>,
   spellings: Readonly<Record<Other, Spelling>>,

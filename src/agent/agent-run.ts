@@ -6,10 +6,7 @@ import type { SavedRun } from "./saved-run.ts";
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** How the run ended. Rejects with the model's error if the model failed; `save` and `resume` then go on from there. */
   readonly result: Promise<AgentResult>;
-  /**
-   * The run as it stands now, as plain JSON, at any time. It contains the conversation with arguments and results, and neither keys nor the
-   * caller's identity.
-   */
+  /** The run as it stands now, as plain JSON, at any time. It contains the conversation with arguments and results, and neither keys nor the caller's identity. */
   save(): SavedRun;
 }
 

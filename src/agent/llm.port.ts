@@ -7,9 +7,8 @@ export interface Llm {
   readonly name: string;
   /**
    * Sends the conversation and the tools, in the provider's own format, and resolves with the model's next turn. Retries transient failures until the
-   * first piece of
-   * text was delivered. Rejects with an ArsenalError that contains neither the key nor the request, or with the
-   * reason of the signal. If a streamed answer breaks off, `details.value` of the error is the text that arrived.
+   * first piece of text was delivered. Rejects with an ArsenalError that contains neither the key nor the request, or with the reason of the signal.
+   * If a streamed answer breaks off, `details.value` of the error is the text that arrived.
    *
    * A call without a result is left out of the request, because every provider refuses it.
    */
@@ -35,10 +34,7 @@ export interface LlmRequest {
 /** One turn of a model. */
 export interface LlmTurn {
   readonly message: AssistantMessage;
-  /**
-   * `answer`: the model finished its answer. `calls`: it waits for the results of its calls. `length`: it was cut off. `refused`: the provider
-   * blocked it.
-   */
+  /** `answer`: the model finished its answer. `calls`: it waits for the results of its calls. `length`: it was cut off. `refused`: the provider blocked it. */
   readonly stop: "answer" | "calls" | "length" | "refused";
   readonly usage: TokenUsage;
 }
@@ -63,8 +59,7 @@ export interface AssistantMessage {
   readonly calls: readonly ReadCall[];
   /**
    * The turn as the provider sent it, including fields that only the provider reads, such as signatures and reasoning items. Its own adapter sends it
-   * back unchanged; another
-   * provider's adapter writes `text` and `calls` instead.
+   * back unchanged; another provider's adapter writes `text` and `calls` instead.
    */
   readonly native?: { readonly provider: string; readonly content: unknown };
 }

@@ -15,10 +15,7 @@ export interface OwnDefinitionsParts {
   readonly createEngine: () => Promise<CatalogEngine>;
 }
 
-/**
- * Shows each tool of this process with its own definition, whatever a shared engine holds under its id: the model reads the definition that the guard
- * enforces.
- */
+/** Shows each tool of this process with its own definition, whatever a shared engine holds under its id: the model reads the definition that the guard enforces. */
 export function withOwnDefinitions({ engine, own, conflicts, createEngine }: OwnDefinitionsParts): ShownTools {
   const aside = createAside(createEngine);
   const shown = (tool: Tool): Tool => own(tool.id) ?? tool;

@@ -42,7 +42,8 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
   const http = createHttp(options);
   const closing = new AbortController();
 
-  const get = <Value>(path: string, query: GatewayRequest["query"] = {}): Promise<Value> => http.json<Value>({ path, query });
+  const get = <Value>(path: string, query: GatewayRequest["query"] = {}): Promise<Value> =>
+    http.json<Value>({ path, query });
   const post = <Value>(path: string, body: unknown, asked: Partial<GatewayRequest> = {}): Promise<Value> =>
     http.json<Value>({ method: "POST", path, body, ...asked });
   const info = <Key extends "toolCount" | "scoreThreshold">(key: Key): Promise<number> =>

@@ -24,10 +24,7 @@ export interface GatewayInfo {
   };
 }
 
-/**
- * Operator methods over REST. Each method except `info` needs the role `operator`; changes to state shared by tenants need an operator without a
- * tenant.
- */
+/** Operator methods over REST. Each method except `info` needs the role `operator`; changes to state shared by tenants need an operator without a tenant. */
 export interface RemoteOperations {
   /** Returns the gateway's version and the caller's identity. */
   info(): Promise<GatewayInfo>;

@@ -29,7 +29,6 @@ export type InvokerDefinition<Schema extends ParametersSchema = ParametersSchema
 /** An invoker for an ensemble. */
 export interface CreatedInvoker {
   readonly name: string;
-  /** The tool as the ensemble offers it. */
   readonly offer: (ensemble: Ensemble) => OfferedTool;
 }
 

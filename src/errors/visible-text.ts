@@ -1,7 +1,4 @@
-/**
- * Invisible or misleading characters: controls, line separators, direction changes, tags, private use, characters without width, and the blank
- * pattern.
- */
+/** Invisible or misleading characters: controls, line separators, direction changes, tags, private use, characters without width, and the blank pattern. */
 const HIDDEN = String.raw`[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]`;
 
 /** Legitimate uses of such characters: line breaks and tabs, parts of an emoji, and joiners inside the words of scripts that need them. */
@@ -19,10 +16,7 @@ const IS_HIDDEN = new RegExp(HIDDEN, "u");
 const IS_ODD_BLANK = /[^\P{Zs} ]/u;
 const KEPT_ON_A_PAGE = new RegExp(IN_PLACE, "uy");
 
-/**
- * A text on one line for a person to review: hidden characters and odd blanks are written as JSON escapes (`\u202e`), so JSON on one line stays the
- * same JSON.
- */
+/** A text on one line for a person to review: hidden characters and odd blanks are written as JSON escapes (`\u202e`), so JSON on one line stays the same JSON. */
 export function visibleText(text: string): string {
   // Most JSON is plain, which costs no more than reading it.
   return PLAIN_LINE.test(text) ? text : rewrite(text, { write: escaped, blanks: true });
@@ -33,10 +27,7 @@ export function shownText(text: string): string {
   return PLAIN_TEXT.test(text) ? text : rewrite(text, { write: named, kept: KEPT_ON_A_PAGE });
 }
 
-/**
- * Returns a function that prepares text for a terminal or a pipe: hidden characters become JSON escapes, except matches of `own`, which the program
- * itself writes.
- */
+/** Returns a function that prepares text for a terminal or a pipe: hidden characters become JSON escapes, except matches of `own`, which the program itself writes. */
 export function createEscaper(own: string): (text: string) => string {
   const kept = new RegExp(`${own}|${IN_PLACE}`, "uy");
   return (text) => (PLAIN_TEXT.test(text) ? text : rewrite(text, { write: escaped, kept }));

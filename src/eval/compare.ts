@@ -32,7 +32,11 @@ const RANKING: readonly Measure[] = [
 const REFUSAL: readonly Measure[] = [{ name: "refused", sign: 1, of: ({ refused }) => Number(refused) }];
 
 /** Every figure of two runs side by side, with the interval of its difference. Both have answered the same queries in the same order. */
-export async function compareAnswers(a: readonly AnsweredQuery[], b: readonly AnsweredQuery[], options: BootstrapOptions = {}) {
+export async function compareAnswers(
+  a: readonly AnsweredQuery[],
+  b: readonly AnsweredQuery[],
+  options: BootstrapOptions = {},
+) {
   const pairs = a.flatMap((first, index): readonly Pair[] => {
     const second = b[index];
     return second ? [{ a: first, b: second }] : [];

@@ -48,7 +48,11 @@ export async function readTools(path: string): Promise<readonly SetTool[]> {
 export async function readQueries(path: string, known: ReadonlySet<string>): Promise<readonly SetQuery[]> {
   return readLines(path, (line, refuse) => {
     /** An optional field must still be valid if it is present. */
-    const optional = <Value>(read: (line: SetLine, field: string) => Value | undefined, field: string, expected: string) =>
+    const optional = <Value>(
+      read: (line: SetLine, field: string) => Value | undefined,
+      field: string,
+      expected: string,
+    ) =>
       line[field] === undefined || line[field] === null
         ? undefined
         : (read(line, field) ?? refuse(field, line[field], expected));

@@ -23,8 +23,7 @@ export interface Aegis {
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /**
    * Decides whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval if needed. Consumes no approval. `admit` runs
-   * before
-   * the call waits for a person: if its rate limits have no room, no approval is requested.
+   * before the call waits for a person: if its rate limits have no room, no approval is requested.
    */
   decide(request: AegisRequest, admit?: AdmitWaiting): Promise<AegisDecision>;
   /** The decision on a hypothetical call. Requests no approval and emits no events. */

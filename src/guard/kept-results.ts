@@ -101,7 +101,6 @@ export function createKeptResults(state: State, clock: Clock) {
       : undefined;
   }
 
-  /** Books a key and the bytes of its result. */
   function book(batch: Batch, bytes: number): { readonly key: boolean; readonly result: boolean } {
     const key = batch.keys?.resize((batch.calls.length + 1) * KEY_BYTES) === true;
     const result = batch.results?.resize(batch.resultBytes + bytes) === true;

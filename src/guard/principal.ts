@@ -66,8 +66,7 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
 
 /**
  * Returns whether a principal may see a tool as far as tenants are concerned. A tenant's tool (`metadata.tenant`) is for that tenant's callers, and
- * for operators
- * without a tenant.
+ * for operators without a tenant.
  */
 export function mayKnow(
   { metadata: { tenant } }: Pick<Tool, "metadata">,

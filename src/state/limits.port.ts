@@ -6,8 +6,7 @@
 export interface Limits {
   /**
    * Takes everything the call needs, or nothing. If only a slot is missing, it waits for one until `waitMs` have passed or the signal fires, in the
-   * order
-   * of arrival; everything else refuses at once. An in-memory adapter may return without a promise.
+   * order of arrival; everything else refuses at once. An in-memory adapter may return without a promise.
    */
   admit(request: AdmitRequest, options?: { readonly signal?: AbortSignal | undefined }): Admission | Promise<Admission>;
   /** Releases the slots of a call and reports its outcome to the breaker. Safe to call twice: only the first report counts. */

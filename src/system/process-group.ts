@@ -22,10 +22,7 @@ export function isGroupAlive(leader: number): boolean {
   }
 }
 
-/**
- * A process exists until its parent has collected its status. The parent of orphans never does so in many containers, so on Linux each member's state
- * is read.
- */
+/** A process exists until its parent has collected its status. The parent of orphans never does so in many containers, so on Linux each member's state is read. */
 function hasLivingMember(leader: number): boolean {
   if (isLivingMember(String(leader), leader)) return true;
   try {

@@ -21,17 +21,13 @@ export interface HandlerContext {
   readonly deadline?: number;
   readonly traceId: string;
   readonly spanId: string;
-  /**
-   * The header `traceparent` (W3C Trace Context) for requests of this attempt. Undefined if the call's trace id is not a W3C id, or
-   * the handler runs outside an arsenal.
-   */
+  /** The header `traceparent` (W3C Trace Context) for requests of this attempt. Undefined if the call's trace id is not a W3C id, or the handler runs outside an arsenal. */
   readonly traceparent?: string | undefined;
   /** The header `tracestate` that belongs to `traceparent`. Undefined if the caller sent none. */
   readonly tracestate?: string | undefined;
   /**
    * Records the start of a request to another program, for traces. Send its `traceparent` and `tracestate` along, and call `end` with the outcome.
-   * Omitted if the
-   * handler runs outside an arsenal.
+   * Omitted if the handler runs outside an arsenal.
    */
   beginRequest?(): OutgoingRequest;
   /** 1 for the first attempt. */

@@ -23,10 +23,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const RISK_LEVELS = ["low", "medium", "high", "critical"] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
 
-/**
- * The canonical definition of one callable thing, independent of its source. Immutable plain data; its handler and its
- * health are kept separately.
- */
+/** The canonical definition of one callable thing, independent of its source. Immutable plain data; its handler and its health are kept separately. */
 export interface Tool {
   /** `namespace.name`: unique in a catalog. */
   readonly id: string;

@@ -27,10 +27,7 @@ export interface Toolsets {
   get(name: string, principal: Principal): Toolset;
   /** The toolsets that the caller may use, ordered by name. */
   list(principal: Principal): readonly Toolset[];
-  /**
-   * Returns whether a toolset has a tool, for any caller. False for an unknown toolset, and for requests that are not tools, such as
-   * `files.resources/read`.
-   */
+  /** Returns whether a toolset has a tool, for any caller. False for an unknown toolset, and for requests that are not tools, such as `files.resources/read`. */
   has(name: string, tool: FilteredTool): boolean;
   /** Returns whether calls through a toolset must be recorded in the audit log. */
   mustRecord(name: string): boolean;

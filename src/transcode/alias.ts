@@ -9,10 +9,9 @@ const HASHED = new RegExp(`-0[0-9a-f]{${HASH_DIGITS}}$`);
 const MIN_NAMESPACE = 24;
 
 /**
- * Returns the name a model sees for a tool id. Model APIs accept at most 64 letters, digits, `_` and `-`, beginning with a letter or `_`. A
- * tool of the default namespace has its bare name; in other ids a dot becomes one dash and a dash becomes two, so `billing.refund_user`
- * is `billing-refund_user`. A longer alias is cut and ends in a hash. It still begins with its namespace, so that no server can imitate another
- * server's
+ * Returns the name a model sees for a tool id. Model APIs accept at most 64 letters, digits, `_` and `-`, beginning with a letter or `_`. A tool of
+ * the default namespace has its bare name; in other ids a dot becomes one dash and a dash becomes two, so `billing.refund_user` is
+ * `billing-refund_user`. A longer alias is cut and ends in a hash. It still begins with its namespace, so that no server can imitate another server's
  * tool. Different ids have different aliases.
  */
 export function toAlias(id: string): string {

@@ -13,10 +13,7 @@ export interface ConvertSetOptions {
   readonly nameOf?: (tool: Tool) => string;
 }
 
-/**
- * Writes definitions for one request, in the order of the tools. Strict mode is decided for the whole set, because one request holds a limited amount
- * of it.
- */
+/** Writes definitions for one request, in the order of the tools. Strict mode is decided for the whole set, because one request holds a limited amount of it. */
 export function convertSet<Definition extends object>(
   tools: readonly Tool[],
   dialect: Dialect<Definition>,
@@ -52,10 +49,7 @@ const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = 
   ["characters", "maxCharacters", "characters of names and listed values"],
 ];
 
-/**
- * Returns why each tool is not strict, so that one request stays within its limits. Takes their schemas, best first; undefined for one that cannot be
- * strict.
- */
+/** Returns why each tool is not strict, so that one request stays within its limits. Takes their schemas, best first; undefined for one that cannot be strict. */
 export function whyNotStrict(
   schemas: readonly (JsonSchema | undefined)[],
   limits: SetLimits,

@@ -13,10 +13,7 @@ export interface Repair {
   readonly message: string;
 }
 
-/**
- * Repairs arguments for the converted schema so that they fit the original; never guesses if the schema is ambiguous. Valid arguments are only
- * renamed back.
- */
+/** Repairs arguments for the converted schema so that they fit the original; never guesses if the schema is ambiguous. Valid arguments are only renamed back. */
 export function repairArguments(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,

@@ -2,10 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { may } from "../gateway.ts";
 import { messageOf } from "./failure.tsx";
 
-/**
- * A button for an action at the gateway, with its error next to it. With `confirm`, it asks first, with these two answers. Hidden if
- * the user may not use the `operation`.
- */
+/** A button for an action at the gateway, with its error next to it. With `confirm`, it asks first, with these two answers. Hidden if the user may not use the `operation`. */
 export function Action(props: {
   readonly label: string;
   readonly operation?: string;

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** The state of a request to the gateway: pending, a value, or an error. The old value stays while a new one is loading. */
-export interface Asked<Answer> {
-  readonly answer?: Answer;
+export interface RequestState<Value> {
+  readonly answer?: Value;
   readonly error?: unknown;
   readonly loading: boolean;
   /** Repeats the request. */
@@ -10,12 +10,12 @@ export interface Asked<Answer> {
 }
 
 /** Sends a request to the gateway, and again when `inputs` change, cancelling the previous one. `delayMs` waits for typing to pause. */
-export function useAsk<Answer>(
-  ask: (signal: AbortSignal) => Promise<Answer>,
+export function useAsk<Value>(
+  ask: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],
   { delayMs = 0 } = {},
-): Asked<Answer> {
-  const [state, setState] = useState<Omit<Asked<Answer>, "again">>({ loading: true });
+): RequestState<Value> {
+  const [state, setState] = useState<Omit<RequestState<Value>, "again">>({ loading: true });
   const [round, setRound] = useState(0);
   const latest = useRef(ask);
   latest.current = ask;

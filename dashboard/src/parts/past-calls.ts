@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { HistoryEntry } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
-import { type Asked, useAsk } from "./ask.ts";
+import { type RequestState, useAsk } from "./ask.ts";
 
 /** A call in the history. */
 export type Call = Extract<HistoryEntry, { readonly kind: "call" }>;
@@ -35,7 +35,7 @@ interface Listing {
 const PAGE = 50;
 
 /** Reads past calls page by page. */
-export function usePastCalls(filter: CallFilter): { readonly asked: Asked<PastCalls>; older(): void } {
+export function usePastCalls(filter: CallFilter): { readonly asked: RequestState<PastCalls>; older(): void } {
   const { tool, status, ensemble } = filter;
   const key = JSON.stringify([tool, status, ensemble]);
   const [wanted, setWanted] = useState({ key, pages: 1 });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Asked } from "./ask.ts";
+import type { RequestState } from "./ask.ts";
 import { Failure } from "./failure.tsx";
 
 /** Shows the state of a request to the gateway: its value, a loading text, or the error. */
@@ -7,7 +7,7 @@ export function Shown<Answer>({
   asked: { answer, error, loading },
   children,
 }: {
-  readonly asked: Asked<Answer>;
+  readonly asked: RequestState<Answer>;
   children(answer: Answer): ComponentChildren;
 }) {
   return (

@@ -35,10 +35,7 @@ interface QueuedRecord extends PromiseWithResolvers<void> {
 /** The storage of a log's lines. */
 export interface AuditWriter {
   readonly name: string;
-  /**
-   * Appends lines at the actual end of the log, atomically and exclusively. Returns the new end. From then on the lines survive a
-   * crash of this process.
-   */
+  /** Appends lines at the actual end of the log, atomically and exclusively. Returns the new end. From then on the lines survive a crash of this process. */
   add(lines: (chain: ChainWriter) => string): Promise<AuditHead>;
   /** Makes everything appended survive a power failure. Omitted if `add` does, or this log does not promise it. */
   sync?(): Promise<void>;

@@ -28,10 +28,7 @@ export const DIALECT_NAMES = Object.keys(dialects) as readonly (keyof Manifest)[
 /** Each dialect caches its conversions, so there is one instance of each. */
 const loaded = new Map<string, Promise<Dialect>>();
 
-/**
- * Returns a dialect by its name, or the given one; `further` are those added to an arsenal; `auto` uses the hint. Rejects with QUERY_INVALID for
- * anything else.
- */
+/** Returns a dialect by its name, or the given one; `further` are those added to an arsenal; `auto` uses the hint. Rejects with QUERY_INVALID for anything else. */
 export async function toDialect(
   given: Dialect | DialectName | (string & {}),
   hint?: unknown,

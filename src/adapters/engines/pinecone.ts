@@ -116,7 +116,11 @@ function pineconeDatabase(
   }
 
   /** Reads the pieces of long texts. */
-  async function whole(space: Space, vectors: readonly Vector[], parts: readonly RecordPart[]): Promise<readonly DatabaseRecord[]> {
+  async function whole(
+    space: Space,
+    vectors: readonly Vector[],
+    parts: readonly RecordPart[],
+  ): Promise<readonly DatabaseRecord[]> {
     const needed = parts.includes("about") || parts.includes("text") ? vectors : [];
     const wanted = needed.flatMap(({ metadata = {} }) => piecesOf(metadata));
     const found = await fetchAll(piecesIn(space), wanted);

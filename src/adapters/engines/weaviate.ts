@@ -230,7 +230,9 @@ interface Comparison {
   readonly value: string | number | readonly string[];
 }
 
-function toComparison(asked: Exclude<WhereCondition, { readonly all: unknown } | { readonly any: unknown }>): Comparison {
+function toComparison(
+  asked: Exclude<WhereCondition, { readonly all: unknown } | { readonly any: unknown }>,
+): Comparison {
   if ("revisionAbove" in asked) return { path: "revision", operator: "GreaterThan", value: asked.revisionAbove };
   if ("revisionBelow" in asked) return { path: "revision", operator: "LessThan", value: asked.revisionBelow };
   if ("uidAbove" in asked) return { path: "uid", operator: "GreaterThan", value: asked.uidAbove };

@@ -13,10 +13,7 @@ import {
 
 /** The settings of the cross-encoder. */
 export interface CrossEncoderSettings extends RemoteRerankerSettings {
-  /**
-   * The server's protocol: `tei` for Text Embeddings Inference, `jina` for Jina, vLLM and others. Defaults to `jina` if `apiBase` ends with `/v1`,
-   * else to `tei`.
-   */
+  /** The server's protocol: `tei` for Text Embeddings Inference, `jina` for Jina, vLLM and others. Defaults to `jina` if `apiBase` ends with `/v1`, else to `tei`. */
   readonly format?: "tei" | "jina";
 }
 

@@ -15,7 +15,8 @@ interface ScoringRequest {
 }
 
 type ScoringBody = ReturnType<typeof scoringBody> & { temperature?: number };
-const askedIn = ({ body }: SeenRequest): ScoringRequest => JSON.parse((body as ScoringBody).messages[1]?.content ?? "") as ScoringRequest;
+const askedIn = ({ body }: SeenRequest): ScoringRequest =>
+  JSON.parse((body as ScoringBody).messages[1]?.content ?? "") as ScoringRequest;
 
 /** A model that grades by words, and keeps to the schema. */
 function graded(request: SeenRequest): string {

@@ -18,10 +18,7 @@ export type { RedisClient, RedisEvalOptions } from "./redis-parts/connection.ts"
 export interface RedisStateOptions {
   /** `redis://user:password@host:port/database`, or `rediss://` for TLS. A function is called whenever it connects. */
   readonly url?: string | (() => Promise<string>);
-  /**
-   * Creates a client of the `redis` package, for options that a URL cannot express: a cluster, Sentinel, certificates. Called again whenever the
-   * connection was lost.
-   */
+  /** Creates a client of the `redis` package, for options that a URL cannot express: a cluster, Sentinel, certificates. Called again whenever the connection was lost. */
   readonly client?: () => RedisClient | Promise<RedisClient>;
   /** The prefix of every key, so that several arsenals can share a server. Defaults to `toolarsenal:`. */
   readonly keyPrefix?: string | undefined;

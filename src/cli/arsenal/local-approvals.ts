@@ -9,10 +9,7 @@ import { PROGRAM } from "../program.ts";
 
 type UserContext = Pick<Terminal, "environment" | "folder">;
 
-/**
- * The configuration for the local operator: they may approve their own calls unless callers must authenticate, and `toolarsenal approvals` finds the
- * pending calls.
- */
+/** The configuration for the local operator: they may approve their own calls unless callers must authenticate, and `toolarsenal approvals` finds the pending calls. */
 export function forOperator(config: ResolvedConfig, place: UserContext, configFile?: string): ResolvedConfig {
   const { security } = config;
   const selfApproval = security.selfApproval ?? (isIdentified(config, place) ? "never" : "local");
@@ -24,10 +21,7 @@ export function forOperator(config: ResolvedConfig, place: UserContext, configFi
   });
 }
 
-/**
- * The stores that `approvals` reads: the configured state unless that is memory, and this user's approval files. Undefined if approvals stay in
- * memory.
- */
+/** The stores that `approvals` reads: the configured state unless that is memory, and this user's approval files. Undefined if approvals stay in memory. */
 export function approvalPlaces(
   { state }: ResolvedConfig,
   { environment }: UserContext,

@@ -67,10 +67,7 @@ export const command: Command = {
 /** Up to this many new tools are worth waiting for: about a second. */
 const FEW_TOOLS = 64;
 
-/**
- * Waits for the requested tier; without one, for the best tier only if few tools are new to it. Returns the number of tools that the best tier has
- * not indexed.
- */
+/** Waits for the requested tier; without one, for the best tier only if few tools are new to it. Returns the number of tools that the best tier has not indexed. */
 async function prepare(
   arsenal: ToolArsenal,
   tier: TierName | undefined,

@@ -143,10 +143,7 @@ async function documentProblem(settings: FollowedDocument): Promise<Error | unde
   }
 }
 
-/**
- * Applies the toolsets that differ between two configurations. Each is named `toolset NAME`; replaced ones are in both lists. Throws if one is
- * invalid.
- */
+/** Applies the toolsets that differ between two configurations. Each is named `toolset NAME`; replaced ones are in both lists. Throws if one is invalid. */
 function followToolsets(
   { toolsets }: Pick<ToolArsenal, "toolsets">,
   before: Configured["config"],

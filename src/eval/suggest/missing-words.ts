@@ -32,10 +32,7 @@ interface WordCount {
   queries: number;
 }
 
-/**
- * Words of a tool's own queries that the tool lacks, most frequent first. `elsewhere` is the share of other queries with a term: common words are not
- * informative.
- */
+/** Words of a tool's own queries that the tool lacks, most frequent first. `elsewhere` is the share of other queries with a term: common words are not informative. */
 export function missingWords(
   queries: readonly OwnQuery[],
   elsewhere: (term: string) => number,

@@ -34,8 +34,10 @@ function asked(relevant: string, query: string, ...ranking: readonly string[]): 
   };
 }
 
-const run = (tools: ReadonlyMap<string, KnownTool>, answers: readonly AnsweredQuery[] = []): Promise<readonly Suggestion[]> =>
-  suggest(tools, answers, { signal: new AbortController().signal, onProgress() {} });
+const run = (
+  tools: ReadonlyMap<string, KnownTool>,
+  answers: readonly AnsweredQuery[] = [],
+): Promise<readonly Suggestion[]> => suggest(tools, answers, { signal: new AbortController().signal, onProgress() {} });
 
 const SHOP: readonly Draft[] = [
   ["process_refund", "Refund the payment of an order to the card it was paid with."],

@@ -107,7 +107,12 @@ function answerOf(told: ToldError | undefined): unknown {
 }
 
 /** `measured` is how the result compares with the limit as the tool gave it. */
-function guardNow(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard, measured?: MeasuredJson): Outcome {
+function guardNow(
+  outcome: Outcome,
+  told: ToldError | undefined,
+  guard: OutcomeGuard,
+  measured?: MeasuredJson,
+): Outcome {
   const { answer: _, ...rest } = outcome;
   const { status, result, error } = rest;
   try {
@@ -193,7 +198,11 @@ function limitOf({ obligations, maxResultBytes }: OutcomeGuard): number {
   return Math.min(obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY, maxResultBytes);
 }
 
-function checkSize(value: unknown, guard: OutcomeGuard, measured: MeasuredJson = measureJson(value, limitOf(guard))): void {
+function checkSize(
+  value: unknown,
+  guard: OutcomeGuard,
+  measured: MeasuredJson = measureJson(value, limitOf(guard)),
+): void {
   if (measured.fits) return;
   const { obligations, maxResultBytes } = guard;
   const demanded = obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY;

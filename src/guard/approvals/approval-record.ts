@@ -10,10 +10,7 @@ import type { Principal } from "../principal.ts";
 
 export type Settled = "denied" | "expired" | "used";
 
-/**
- * A listed approval: open, or settled with only the fields that a late caller may see. The arguments are stored separately, so that a list stays
- * small.
- */
+/** A listed approval: open, or settled with only the fields that a late caller may see. The arguments are stored separately, so that a list stays small. */
 export type ApprovalRecord =
   | {
       readonly open: true;

@@ -128,10 +128,7 @@ export function sizeOf(args: PendingApproval["arguments"]): number {
   return Buffer.byteLength(JSON.stringify(args));
 }
 
-/**
- * Creates an id: random digits first, which people compare, then some for the caller. Hexadecimal, because a leading dash would be an option on a
- * command line.
- */
+/** Creates an id: random digits first, which people compare, then some for the caller. Hexadecimal, because a leading dash would be an option on a command line. */
 export function newId(owner: Holder): string {
   return nodeCrypto().randomBytes(11).toString("hex") + ownerDigits(owner);
 }

@@ -22,10 +22,7 @@ import { createApprovalStore, type KeptApproval, newId, sizeOf } from "./approva
 
 /** The guard's view of approvals: it also requests and redeems them. */
 export interface ApprovalBook extends Approvals {
-  /**
-   * The approval of exactly this call: its existing one, or a new one. `admit` runs before the call starts to wait, or continues to; if
-   * it throws, nothing is stored.
-   */
+  /** The approval of exactly this call: its existing one, or a new one. `admit` runs before the call starts to wait, or continues to; if it throws, nothing is stored. */
   request(
     call: PolicyRequest,
     reason: string,
@@ -71,10 +68,7 @@ interface VersionedApproval {
   readonly version: number;
 }
 
-/**
- * Keeps the calls that wait for approval, in a state that processes may share. Every step names the version it is based on, so one of two concurrent
- * steps wins.
- */
+/** Keeps the calls that wait for approval, in a state that processes may share. Every step names the version it is based on, so one of two concurrent steps wins. */
 export function createApprovals(options: {
   readonly state: State;
   readonly clock: Clock;
@@ -225,7 +219,10 @@ export function createApprovals(options: {
   }
 
   /** Checks whether an approval is valid for a call, and returns it if so. */
-  async function examine(id: string, call: PolicyRequest): Promise<{ answer: ApprovalState; found?: VersionedApproval }> {
+  async function examine(
+    id: string,
+    call: PolicyRequest,
+  ): Promise<{ answer: ApprovalState; found?: VersionedApproval }> {
     const found = await read(id);
     if (!isOpen(found)) {
       const reason = `The confirmation ${gone(found?.outcome)}. Make the call without confirmationId to ask again.`;

@@ -52,10 +52,7 @@ export interface EgressResponse {
 export interface Egress {
   /** Rejects with PERMISSION_DENIED before a socket is opened if the address, or an IP address of its name, is forbidden. */
   request(url: string | URL, request?: EgressRequest): Promise<EgressResponse>;
-  /**
-   * Opens a connection to this address for another protocol, such as WebSocket. Throws if `request` would reject before the lookup; later errors are
-   * the socket's.
-   */
+  /** Opens a connection to this address for another protocol, such as WebSocket. Throws if `request` would reject before the lookup; later errors are the socket's. */
   connect(url: string | URL, rules?: ConnectRules): DuplexStream;
   /** The same access with separate connections, so that closing it ends only those. They present the given certificate to servers that request one. */
   fork(certificate?: ClientCertificate): Egress;

@@ -9,8 +9,7 @@ export interface Pins {
   list(): Promise<readonly Pin[]>;
   /**
    * Accepts a tool, or a server's instructions, in its current version. Rejects with INPUT_INVALID if nothing with that id is pending or its hash is
-   * not
-   * `hash`, and with PERMISSION_DENIED if the principal lacks the role `approver`.
+   * not `hash`, and with PERMISSION_DENIED if the principal lacks the role `approver`.
    */
   accept(id: string, by: Principal, options?: AcceptOptions): Promise<void>;
 }
@@ -23,8 +22,7 @@ export interface PinGuard extends Pins {
   refusal(tool: Tool): string | undefined | Promise<string | undefined>;
   /**
    * Why the command of a configured server may not be started; undefined if it may. In the mode `all`, an operator must have accepted exactly this
-   * command.
-   * A changed command is reported in both modes. Never rejects.
+   * command. A changed command is reported in both modes. Never rejects.
    */
   mayStart(ensemble: string, command: Readonly<Record<string, unknown>>): Promise<string | undefined>;
   /** Returns true for a request such as `files.resources/read` to a server without any accepted item: its resources and prompts are hidden. */

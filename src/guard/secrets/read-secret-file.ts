@@ -46,10 +46,7 @@ interface KeychainParts {
 /** The keychain may prompt the user. */
 const TIMEOUT_MS = 60_000;
 
-/**
- * Reads the system's keychain: `security` on macOS, `secret-tool` on Linux. The arguments name the secret and never contain it. Rejects with
- * `Missing`.
- */
+/** Reads the system's keychain: `security` on macOS, `secret-tool` on Linux. The arguments name the secret and never contain it. Rejects with `Missing`. */
 export async function readKeychain(service: string, account: string, parts: KeychainParts): Promise<string> {
   const program = programFor(service, account, parts.platform);
   if (program === undefined)

@@ -1,10 +1,7 @@
 import { NONE } from "./arsenal-metrics.ts";
 import { type MetricFamily, OTHER } from "./registry.ts";
 
-/**
- * Metrics of the process and of servers, which reveal nothing about any tenant's callers. A new metric is hidden from tenants unless it is listed
- * here.
- */
+/** Metrics of the process and of servers, which reveal nothing about any tenant's callers. A new metric is hidden from tenants unless it is listed here. */
 const SHARED = /^(?:process_|nodejs_|toolarsenal_(?:build_info|upstream_up)$)/;
 
 /** The metrics that a tenant may read: its own series and the shared ones. Everything if no tenant is named. */

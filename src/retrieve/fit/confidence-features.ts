@@ -40,10 +40,7 @@ const MOST_TOOLS = 1000;
 /** A shorter request (in content words) says too little for its verb and object to count against a tool. */
 const ENOUGH_WORDS = 5;
 
-/**
- * Extracts the features that separate requests that a tool serves from those that none serves. The ranking is best first, of a catalog of `tools`
- * tools.
- */
+/** Extracts the features that separate requests that a tool serves from those that none serves. The ranking is best first, of a catalog of `tools` tools. */
 export function featuresOf(request: string, ranking: readonly RankedTool[], tools: number): ConfidenceFeatures {
   const asked = profileRequest(request);
   const read = ranking.slice(0, READ);

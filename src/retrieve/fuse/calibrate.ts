@@ -18,10 +18,7 @@ export interface MeasuredModel {
 /** The tuned model: keeps 97 % of the right tools among the first five on each of seven labelled sets; `share` is the flat top of macro NDCG@10. */
 export const TUNED_MODEL: MeasuredModel = { worthShowing: 0.235, share: 0.85 };
 
-/**
- * The static table, measured likewise (96.8 % on the smallest set). Words count more with it: with a lower share, it falls below word search on sets
- * where wording decides.
- */
+/** The static table, measured likewise (96.8 % on the smallest set). Words count more with it: with a lower share, it falls below word search on sets where wording decides. */
 export const STATIC_MODEL: MeasuredModel = { worthShowing: 0.28, share: 0.7 };
 
 /** Maps a model's cosines to [0, 1], with 0.5 at the point worth showing. Unlike a logistic, it keeps rising among good matches. */

@@ -16,10 +16,7 @@ export interface FusionCandidate {
   readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
 }
 
-/**
- * The weights of the namespace and of a name in the request, relative to that of words: enough to separate equals, too little to beat a much better
- * tool.
- */
+/** The weights of the namespace and of a name in the request, relative to that of words: enough to separate equals, too little to beat a much better tool. */
 const NAMESPACE_PART = 2 / 3;
 const NAME_PART = 1 / 3;
 

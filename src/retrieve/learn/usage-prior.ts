@@ -97,10 +97,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
   };
 }
 
-/**
- * The tools just above the called one that were not called. They count as passed over once: a second call after the same retrieval is not a second
- * choice.
- */
+/** The tools just above the called one that were not called. They count as passed over once: a second call after the same retrieval is not a second choice. */
 function passedOver({ toolIds, called }: NotedRetrieval, toolId: string): readonly string[] {
   return called.size > 0 ? [] : toolIds.slice(0, toolIds.indexOf(toolId)).slice(-MOST_PASSED_OVER);
 }

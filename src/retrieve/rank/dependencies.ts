@@ -35,10 +35,7 @@ export interface CompanionOptions {
   readonly accept: (tool: Tool) => boolean;
 }
 
-/**
- * The tools that come with the chosen ones: everything they require, also indirectly, then suggestions while there is room. No conflicts, no
- * duplicates.
- */
+/** The tools that come with the chosen ones: everything they require, also indirectly, then suggestions while there is room. No conflicts, no duplicates. */
 export function findCompanions(chosen: readonly Tool[], options: CompanionOptions): readonly Companion[] {
   const present = createPresent(chosen);
   const companions: Companion[] = [];

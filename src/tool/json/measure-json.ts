@@ -1,7 +1,4 @@
-/**
- * The size of a value as JSON, compared with a limit: `bytes` is omitted if it cannot be written as JSON. `isLarge`: each pass over it takes
- * milliseconds.
- */
+/** The size of a value as JSON, compared with a limit: `bytes` is omitted if it cannot be written as JSON. `isLarge`: each pass over it takes milliseconds. */
 export type MeasuredJson =
   | { readonly fits: true; readonly isLarge: boolean }
   | { readonly fits: false; readonly bytes?: number; readonly atLeast?: true };

@@ -10,9 +10,8 @@ const MAX_DEPTH = 200;
 
 /**
  * Removes references that lead out of a schema, to a file, a web address or another document: a client that resolves one would read a target chosen
- * by the
- * server. Each is replaced by a `$comment`. Returns the same object if there are none. Data inside (`default`, `enum` …) is treated
- * alike, since some clients resolve references anywhere.
+ * by the server. Each is replaced by a `$comment`. Returns the same object if there are none. Data inside (`default`, `enum` …) is treated alike,
+ * since some clients resolve references anywhere.
  */
 export function withoutForeignReferences<Schema>(schema: Schema): Schema {
   const ids = new Set<string>();

@@ -13,10 +13,7 @@ export interface DataLimits {
 
 const DEFAULT_LIMITS: DataLimits = { values: 1_000_000, characters: Infinity };
 
-/**
- * A deeply frozen copy of a value as plain JSON data. Never throws: values that JSON cannot hold, cycles and unreadable properties are left out and
- * reported.
- */
+/** A deeply frozen copy of a value as plain JSON data. Never throws: values that JSON cannot hold, cycles and unreadable properties are left out and reported. */
 export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: DataLimits = DEFAULT_LIMITS): unknown {
   const path: PropertyKey[] = [];
   const ancestors: object[] = [];

@@ -35,10 +35,7 @@ export function createPauses(): () => Promise<void> | undefined {
 
 const waiting: (() => void)[] = [];
 
-/**
- * Resolves in a later turn of the event loop. Only one waiting caller continues in each turn: a hundred large calls at once block other
- * work no longer than one.
- */
+/** Resolves in a later turn of the event loop. Only one waiting caller continues in each turn: a hundred large calls at once block other work no longer than one. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);

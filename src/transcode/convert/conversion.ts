@@ -114,7 +114,11 @@ export function within(place: SchemaPosition, child: unknown, ...tokens: readonl
 }
 
 /** The same for a schema inside an object or a list. */
-export function withinContainer(place: SchemaPosition, child: unknown, ...tokens: readonly (string | number)[]): SchemaPosition {
+export function withinContainer(
+  place: SchemaPosition,
+  child: unknown,
+  ...tokens: readonly (string | number)[]
+): SchemaPosition {
   return { ...within(place, child, ...tokens), level: place.level + 1, otherTypes: new Set() };
 }
 

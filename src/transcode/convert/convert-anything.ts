@@ -63,7 +63,12 @@ export function cutRecursion(beside: SchemaNode, found: ReferenceTarget, place: 
 }
 
 /** An object or list as JSON text, if the target cannot describe its contents. `repairArguments` reads it back. */
-export function encodeAsText(node: SchemaNode, types: ReadonlySet<string>, keyword: string, place: SchemaPosition): JsonSchema {
+export function encodeAsText(
+  node: SchemaNode,
+  types: ReadonlySet<string>,
+  keyword: string,
+  place: SchemaPosition,
+): JsonSchema {
   const { path, otherTypes } = place;
   const kinds = ["object", "array"].filter((type) => types.has(type));
   const isOnlyThese = [...types].every((type) => kinds.includes(type) || type === "null");

@@ -107,7 +107,12 @@ function convertReference(node: SchemaNode, place: SchemaPosition): JsonSchema {
   return copied === NEVER ? NEVER : annotate(copied, beside, place);
 }
 
-function keepReference(reference: string, beside: SchemaNode, found: ReferenceTarget, place: SchemaPosition): JsonSchema {
+function keepReference(
+  reference: string,
+  beside: SchemaNode,
+  found: ReferenceTarget,
+  place: SchemaPosition,
+): JsonSchema {
   // A value encoded as text or as a list must not be confused with another branch of the surrounding union, so such uses get their own definitions.
   const other = ["string", "array"].filter((type) => place.otherTypes.has(type));
   const wanted = pointerSteps(found.pointer)?.at(-1) ?? "";

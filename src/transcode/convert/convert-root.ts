@@ -64,7 +64,12 @@ function toObject({ type }: SchemaNode, root: SchemaPosition): "object" {
   return "object";
 }
 
-function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", original: unknown, root: SchemaPosition): JsonSchema {
+function convertAlternatives(
+  node: SchemaNode,
+  keyword: "anyOf" | "oneOf",
+  original: unknown,
+  root: SchemaPosition,
+): JsonSchema {
   const isStrict = root.target.closedObjects === true;
   const branches = node[keyword];
   if (isStrict && Array.isArray(branches) && branches.every(isOnlyAboutNames)) {

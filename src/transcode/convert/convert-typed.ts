@@ -90,7 +90,12 @@ export function writeNamed(node: SchemaNode, said: readonly string[], place: Sch
   return assemble(node, { type: "object" }, kept, { structure: {}, notes: said }, object);
 }
 
-function convertSimple(node: SchemaNode, types: readonly string[], literals: SchemaPart, place: SchemaPosition): JsonSchema {
+function convertSimple(
+  node: SchemaNode,
+  types: readonly string[],
+  literals: SchemaPart,
+  place: SchemaPosition,
+): JsonSchema {
   const isListed = Object.keys(literals.structure).length > 0;
   const isUntyped = isListed && place.target.untypedLiterals === true;
   const kept = keepKeywords(node, types, place, isUntyped ? "annotations" : "all");

@@ -138,10 +138,7 @@ function product(first: readonly unknown[], second: readonly unknown[]): readonl
 
 const MAX_NESTING = 64;
 
-/**
- * Merges `allOf`, and references next to other keywords, into one schema; false if no value fits. Keywords that cannot be merged are left out and
- * recorded.
- */
+/** Merges `allOf`, and references next to other keywords, into one schema; false if no value fits. Keywords that cannot be merged are left out and recorded. */
 export function mergeAllOf(
   node: SchemaNode,
   place: SchemaPosition,

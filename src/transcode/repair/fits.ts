@@ -16,10 +16,7 @@ export function startEffort(): Effort {
   return { steps: 20_000 };
 }
 
-/**
- * Returns whether a value may fit a schema: false only if it certainly does not. Patterns, formats, conditions and long checks are left to the
- * validator.
- */
+/** Returns whether a value may fit a schema: false only if it certainly does not. Patterns, formats, conditions and long checks are left to the validator. */
 export function fits(value: unknown, schema: unknown, references: References, effort: Effort = startEffort()): boolean {
   function visit(given: unknown, node: unknown, depth: number): boolean {
     effort.steps -= 1;

@@ -27,8 +27,7 @@ export interface FileAuditOptions {
   readonly checkpointEvery?: number;
   /**
    * `batch`: a stored record survives a power failure; one that only has to survive a crash of the process reaches the disk within about 100 ms.
-   * `close`:
-   * a stored record survives a crash of the process. Defaults to `batch`.
+   * `close`: a stored record survives a crash of the process. Defaults to `batch`.
    */
   readonly fsync?: "batch" | "close";
   /** At this size, in bytes, the file is renamed and a new one started. Defaults to 64 MiB. */

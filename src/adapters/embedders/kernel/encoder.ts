@@ -173,10 +173,7 @@ function unfit(problem: string, fix: string, value: number): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field: "tokenIds", value });
 }
 
-/**
- * Copies the weights into the kernel's memory, with matrices in the order that `multiply` reads them. Returns their offsets; memory from `end` on is
- * free.
- */
+/** Copies the weights into the kernel's memory, with matrices in the order that `multiply` reads them. Returns their offsets; memory from `end` on is free. */
 function placeWeights(kernel: KernelFunctions, architecture: Architecture, tensors: ReadonlyMap<string, Tensor>) {
   const total = [...tensors.values()].reduce((sum, tensor) => sum + aligned(tensor.bytes.length), 0);
   const largest = Math.max(3 * architecture.hidden, architecture.intermediate) * architecture.hidden;

@@ -27,10 +27,7 @@ export const embeddingBody = (model: string, input: string[], dimensions: number
   ...(dimensions && { dimensions }),
 });
 
-/**
- * The common settings of OpenAI, Azure and compatible servers: the API accepts 2,048 texts and 300,000 tokens, and a token is at least a byte.
- * @internal
- */
+/** The common settings of OpenAI, Azure and compatible servers: the API accepts 2,048 texts and 300,000 tokens, and a token is at least a byte. @internal */
 export function openAiProvider(
   model: string,
 ): Pick<RemoteProvider, "model" | "maxTexts" | "maxBytes" | "toBody" | "toVectors"> {

@@ -13,10 +13,7 @@ export const PAIRS: readonly (readonly [request: string, tool: string])[] = [
   ["resize the picture to 800 pixels", "images resize image: Changes the size of an image."],
 ];
 
-/**
- * A match is worth showing from this fraction of the distance between foreign and matching pairs. On labelled sets, the shipped models have 0.34 and
- * 0.39.
- */
+/** A match is worth showing from this fraction of the distance between foreign and matching pairs. On labelled sets, the shipped models have 0.34 and 0.39. */
 const WORTH_SHOWING = 1 / 3;
 const onScale = calibrateCosine(WORTH_SHOWING);
 /** The scale before the measurement. */

@@ -220,7 +220,12 @@ function nearByIndex(
     GROUP BY slot ORDER BY max(${closeness("distance")}) DESC LIMIT ${limit}`;
 }
 
-function isIndexUseful(store: Store, query: EngineQuery, { indexed }: QueryVector, { accepted, corpus }: SearchFacts): boolean {
+function isIndexUseful(
+  store: Store,
+  query: EngineQuery,
+  { indexed }: QueryVector,
+  { accepted, corpus }: SearchFacts,
+): boolean {
   if (!indexed) return false;
   if (accepted === corpus.size && isEveryTool(query.filter) && isEveryTool(query.visible)) return true;
   return store.vectors?.iterative === true && accepted > Math.min(FEW_VECTORS, store.exactBelow);

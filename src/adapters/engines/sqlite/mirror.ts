@@ -32,10 +32,7 @@ function nothing() {
 
 export type Mirror = ReturnType<typeof createMirror>;
 
-/**
- * The data of every tool for a search: ids, namespaces, field lengths and the vectors of the models in use. Read once, then
- * updated. Caches only the few tools found last.
- */
+/** The data of every tool for a search: ids, namespaces, field lengths and the vectors of the models in use. Read once, then updated. Caches only the few tools found last. */
 export function createMirror(database: Database) {
   const own = nothing();
   let revision = 0;

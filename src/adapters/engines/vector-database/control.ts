@@ -6,8 +6,7 @@ import { everyRecord, type Session } from "./session.ts";
 
 /**
  * The state that handles on one database share without transactions. Each handle owns one record, its head, with the last revision it wrote.
- * Revisions
- * are times, so that they grow whichever process writes, with the handle's number in the low bits, so that no two are equal.
+ * Revisions are times, so that they grow whichever process writes, with the handle's number in the low bits, so that no two are equal.
  */
 export interface Control {
   /** The highest revision of any handle. */

@@ -4,8 +4,7 @@ import type { Condition } from "./conditions.ts";
 
 /**
  * The methods of a database that the vector-database engine needs, for one operation: its signal ends every request. Records are in spaces: one for
- * the tools,
- * and one per model for vectors. Writes are visible to every reader once they resolve. Every request is safe to retry.
+ * the tools, and one per model for vectors. Writes are visible to every reader once they resolve. Every request is safe to retry.
  */
 export interface VectorDatabase {
   /** Creates a space, or rejects if it exists with another dimension. */

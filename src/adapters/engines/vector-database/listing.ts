@@ -7,11 +7,12 @@ import { toolRecordId, vectorRecordId } from "./records.ts";
 import { FETCH, fromKey, isNothing, keysOf } from "./search.ts";
 import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 
-/**
- * The ids that a filter accepts, in order. Vector databases cannot sort by them, so all are read, and cached while no tool changes, for the following
- * pages.
- */
-export async function acceptedIds(session: Session, kept: DatabaseCache, filter: ToolFilter): Promise<readonly string[]> {
+/** The ids that a filter accepts, in order. Vector databases cannot sort by them, so all are read, and cached while no tool changes, for the following pages. */
+export async function acceptedIds(
+  session: Session,
+  kept: DatabaseCache,
+  filter: ToolFilter,
+): Promise<readonly string[]> {
   const { condition, exact } = toCondition(filter, session.filterLimits);
   if (isNothing(condition)) return [];
   const { toolsKey } = await readControl(session);

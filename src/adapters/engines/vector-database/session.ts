@@ -3,7 +3,6 @@ import type { RecordPart, Space, DatabaseRecord, VectorDatabase, VectorDriver } 
 
 /** The database for one operation of the engine. */
 export interface Session extends VectorDatabase, Pick<VectorDriver, "filterLimits" | "mostHits"> {
-  /** The space of the tools. */
   readonly tools: Space;
   readonly signal: AbortSignal | undefined;
 }

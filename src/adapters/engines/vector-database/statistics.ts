@@ -15,7 +15,6 @@ export interface Statistics extends FieldLengths {
   readonly others: ReadonlyMap<string, number>;
   /** By a word of a namespace's name: the namespaces that have it, if there are few. */
   readonly namespacesOf: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The number of namespaces. */
   readonly namespaces: number;
 }
 

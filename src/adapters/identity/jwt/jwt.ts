@@ -214,10 +214,7 @@ export async function check(
 /** Claims that only an ID token has. */
 const ID_TOKEN_CLAIMS = ["nonce", "at_hash", "c_hash", "s_hash"];
 
-/**
- * Why a verified token must not be used as an access token; undefined if it may. An ID token only identifies the user to its client, and must
- * not grant access to tools.
- */
+/** Why a verified token must not be used as an access token; undefined if it may. An ID token only identifies the user to its client, and must not grant access to tools. */
 function whyNotAccessToken({ typ }: Pick<JWTHeaderParameters, "typ">, payload: JWTPayload): string | undefined {
   const kind = (typ ?? "jwt").toLowerCase().replace(/^application\//, "");
   if (kind !== "jwt" && kind !== "at+jwt") return "The token is of another kind than an access token.";

@@ -53,7 +53,12 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   const entityOf = remember(toolEntity);
   const views = new Map<string, (tool: Tool) => boolean>();
 
-  function ask(action: "see" | "call", tool: Tool, principal: Principal, context: Record<string, CedarValue>): CedarVerdict {
+  function ask(
+    action: "see" | "call",
+    tool: Tool,
+    principal: Principal,
+    context: Record<string, CedarValue>,
+  ): CedarVerdict {
     const [asking, asked] = [principalEntity(principal), entityOf(tool)];
     const answer = library.statefulIsAuthorized({
       principal: asking.uid,
@@ -165,10 +170,7 @@ const MAX_DEPTH = 64;
 /** Keys that would make the library treat data as an entity or an extension. */
 const RESERVED: ReadonlySet<string> = new Set(["__entity", "__extn", "__expr"]);
 
-/**
- * Converts JSON to Cedar values: lists become sets, nulls are dropped, fractions of four places become decimals and others texts. Throws an Error for
- * the rest.
- */
+/** Converts JSON to Cedar values: lists become sets, nulls are dropped, fractions of four places become decimals and others texts. Throws an Error for the rest. */
 function toCedarValue(value: unknown, depth = 0): CedarValue | undefined {
   if (depth > MAX_DEPTH) throw new Error(`they are nested deeper than ${MAX_DEPTH} levels`);
   switch (typeof value) {

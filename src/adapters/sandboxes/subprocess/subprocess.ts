@@ -68,10 +68,7 @@ const run = (code, input) =>
   (async () => JSON.stringify({ result: await new AsyncFunction("input", code)(input) }))()
     .catch((error) => JSON.stringify({ error: show(error) }));`;
 
-/**
- * The program that runs the code: reads code and input from stdin, and writes the outcome after a mark at the end of stdout. As text, so that Node
- * reads no file.
- */
+/** The program that runs the code: reads code and input from stdin, and writes the outcome after a mark at the end of stdout. As text, so that Node reads no file. */
 const PROGRAM = `
 ${RUN_CODE}
 const { mark, code, input } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));

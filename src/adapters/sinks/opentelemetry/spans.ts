@@ -55,7 +55,6 @@ export function toTraceId(traceId: string): string {
   return TRACE_ID.test(traceId) ? traceId : sha256(traceId).slice(0, 32);
 }
 
-/** The subject of a span. */
 interface SpanSubject {
   readonly name: string;
   readonly kind: SpanKind;
@@ -64,7 +63,11 @@ interface SpanSubject {
   readonly error: string | undefined;
 }
 
-function spanOf(data: SpannedEvent["data"], { name, kind, attributes, error }: SpanSubject, limits: AttributeLimits): Span {
+function spanOf(
+  data: SpannedEvent["data"],
+  { name, kind, attributes, error }: SpanSubject,
+  limits: AttributeLimits,
+): Span {
   const { traceId, spanId, parentSpanId, tracestate: traceState, startedAt, durationMs } = data;
   return {
     traceId,

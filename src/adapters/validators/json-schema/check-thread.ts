@@ -25,10 +25,7 @@ interface Job extends PromiseWithResolvers<FromThread> {
 
 export type CheckThread = ReturnType<typeof createCheckThread>;
 
-/**
- * Runs checks that would block the event loop, on one thread for all schemas. It starts with the first job, and keeps the process alive only during
- * jobs.
- */
+/** Runs checks that would block the event loop, on one thread for all schemas. It starts with the first job, and keeps the process alive only during jobs. */
 export function createCheckThread(parts: {
   /** Starts a thread, which reports when it is ready. */
   readonly start: () => Worker;

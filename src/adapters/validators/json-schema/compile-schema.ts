@@ -18,10 +18,7 @@ export interface SchemaCheck {
 /** For our own schemas and values. */
 const NO_LIMITS: CheckLimits = { maxSteps: Infinity, mayBacktrack: true };
 
-/**
- * Parses a schema. Throws TOOL_INVALID if it is malformed or too large. Runs no code, fetches nothing and counts every step, so hostile schemas are
- * harmless.
- */
+/** Parses a schema. Throws TOOL_INVALID if it is malformed or too large. Runs no code, fetches nothing and counts every step, so hostile schemas are harmless. */
 export function compileSchema(schema: JsonSchema, { trusted = false }: CompileOptions = {}): SchemaCheck {
   const { tooLarge } = measureSchema(schema);
   if (tooLarge !== undefined) throw unusableSchema(`it ${tooLarge}`);

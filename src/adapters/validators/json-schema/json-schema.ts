@@ -19,10 +19,7 @@ const SMALL = { values: 5_000, characters: 200_000 };
 /** The number of steps before a check moves to the thread: a few milliseconds. */
 const MAX_STEPS_HERE = 20_000;
 
-/**
- * The default validator. Runs small checks synchronously; large schemas, long checks and patterns that RE2 cannot run go to a thread with a time
- * limit.
- */
+/** The default validator. Runs small checks synchronously; large schemas, long checks and patterns that RE2 cannot run go to a thread with a time limit. */
 export function jsonSchemaValidator({
   timeLimitMs = 2_000,
   clock = systemClock,

@@ -43,10 +43,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   Separator: "Z",
 };
 
-/**
- * Parses a pattern. RE2 runs it in linear time; patterns that RE2 cannot express run on JavaScript's engine. An invalid pattern accepts everything
- * and has a note.
- */
+/** Parses a pattern. RE2 runs it in linear time; patterns that RE2 cannot express run on JavaScript's engine. An invalid pattern accepts everything and has a note. */
 export function readPattern(source: string): Pattern {
   const ignored = (why: string): Pattern => {
     const note = `The pattern ${showValue(source)} is not checked: ${why}.`;

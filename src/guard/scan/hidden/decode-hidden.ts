@@ -77,10 +77,7 @@ export function isVariation(base: string, selector: number): boolean {
   );
 }
 
-/**
- * Matches any sequence that begins with ESC or its one-character forms, as the inside of a regular expression. Each part is bounded, so matching is
- * linear.
- */
+/** Matches any sequence that begins with ESC or its one-character forms, as the inside of a regular expression. Each part is bounded, so matching is linear. */
 export const TERMINAL_ESCAPE: string = [
   String.raw`(?:\x1B\[|\x9B)[0-?]{0,64}[ -/]{0,8}[@-~]?`,
   String.raw`(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])[^\x07\x1B\x90\x98\x9B-\x9F]{0,4096}(?:\x07|\x1B\\|\x9C)?`,

@@ -67,10 +67,7 @@ function isBinary(part: Readonly<Record<string, unknown>>, name: string, value: 
   return carries && typeof value === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
-/**
- * The most characters of a value that are read, half at its beginning and half at its end, where models look first and last: about an eighth of a
- * second.
- */
+/** The most characters of a value that are read, half at its beginning and half at its end, where models look first and last: about an eighth of a second. */
 export const READ_CHARACTERS: number = 256 * 1024;
 const HALF = READ_CHARACTERS / 2;
 

@@ -11,10 +11,7 @@ const MAX_LENGTH = 2_000;
 
 const MAX_NESTING = 24;
 
-/**
- * Compiles an expression. Its evaluation cost is bounded by its length and by limits on the arguments it may loop over. `problem` follows "does not
- * compile".
- */
+/** Compiles an expression. Its evaluation cost is bounded by its length and by limits on the arguments it may loop over. `problem` follows "does not compile". */
 export function compileExpression(text: string): { readonly when?: When; readonly problem?: string } {
   if (text.length > MAX_LENGTH)
     return { problem: `: it has ${text.length} characters, and ${MAX_LENGTH} are the most` };
@@ -154,10 +151,7 @@ const VARIABLES: ReadonlySet<string> = new Set(["tool", "args", "principal", "no
 /** Types are values in CEL: `type(args.amount) == double`. */
 const TYPES: ReadonlySet<string> = new Set("int uint double bool string bytes list map null_type type".split(" "));
 
-/**
- * Finds the names that an expression uses. Refuses expressions that would always fail or take long: unknown names and functions, bad or computed
- * patterns, nested loops.
- */
+/** Finds the names that an expression uses. Refuses expressions that would always fail or take long: unknown names and functions, bad or computed patterns, nested loops. */
 function inspectExpression(
   { expr, sourceInfo }: ReturnType<typeof Cel.parse>,
   { environment, pattern }: Pick<ReturnType<typeof load>, "environment" | "pattern">,
