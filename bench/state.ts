@@ -16,7 +16,7 @@ const ROUNDS = 30;
 const CALLS = 640;
 const AT_ONCE = 64;
 
-/** The limits of a typical call: a rate for its tool and its tenant, two slots, a breaker and a retry budget. */
+/** The limits of a typical call: a rate for its tool and its tenant, two places, a breaker and a retry budget. */
 const REQUEST = {
   windows: [
     { key: "tool", calls: 1_000_000, windowMs: 60_000 },

@@ -76,7 +76,7 @@ export function toResumed(saved: unknown, toolset?: string): RunState {
   }
   if (!hasEnded(state)) return toolset === undefined ? state : { ...state, toolset };
   const fix = "Start a new run, with its messages as history.";
-  throw invalid("status", state.status, "says that the run has its answer", fix);
+  throw invalid("status", state.status, "is already answered", fix);
 }
 
 const ENDED: readonly string[] = ["answered", "refused"];

@@ -148,6 +148,6 @@ export interface EngineChanges {
   readonly deleted: readonly string[];
   /** True if the engine no longer has the changes since then: everything must be read again. */
   readonly incomplete?: boolean;
-  /** True if no other process can change these tools, so that nobody has to follow them. */
+  /** True if no other process can change these tools, so that following them is unnecessary. */
   readonly alone?: boolean;
 }

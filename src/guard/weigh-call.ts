@@ -147,7 +147,7 @@ function lacks(tool: Tool, principal: Principal): string | undefined {
   const scopes = missingScopes(tool, principal);
   const parts = [...named("capability", "capabilities", capabilities), ...named("scope", "scopes", scopes)];
   if (parts.length === 0) return undefined;
-  return `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant what is missing, or use another tool.`;
+  return `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant it, or use another tool.`;
 }
 
 function named(one: string, many: string, names: readonly string[]): readonly string[] {
@@ -161,7 +161,7 @@ export function denied(reason: string, rule?: string): Denied {
 /** Refuses a call whose requests a rule cannot restrict. */
 function cannotBound(tool: Tool, rule = "A rule"): string {
   const fix = "Leave the tool out of the rule, or take egress out of its obligations.";
-  return `${rule} bounds where ${tool.id} may reach, and what the tool's source sends cannot be bounded. ${fix}`;
+  return `${rule} restricts the domains that ${tool.id} may reach, and requests of the tool's source cannot be restricted. ${fix}`;
 }
 
 export function withRule({ reason, rule }: { readonly reason: string; readonly rule: string }): string {

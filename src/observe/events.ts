@@ -43,7 +43,7 @@ export interface RetrievalSteps {
 /** The times of a call's steps, in milliseconds since the epoch, with fractions. */
 export interface CallSteps {
   readonly policy?: StepTime;
-  /** Taking rates, slots and the breaker, and waiting in the queue. */
+  /** Taking rates, places and the breaker, and waiting in the queue. */
   readonly queue?: StepTime;
   readonly attempts?: readonly AttemptTime[];
 }

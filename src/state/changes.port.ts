@@ -27,7 +27,7 @@ export interface Lease {
 }
 
 /**
- * Tracks which of the processes that share a state are running. Everything a process holds is bound to it: its slots, waiting calls, probes and
+ * Tracks which of the processes that share a state are running. Everything a process holds is bound to it: its places, waiting calls, probes and
  * leases are freed once it is gone. A starting process frees at once what killed processes on the same machine held.
  */
 export interface Presence {

@@ -16,7 +16,7 @@ export interface LimitTables {
   /** The time of the n-th newest call of a window; undefined if there were fewer, or it has left the window. */
   nthNewest(window: RateWindow, n: number, now: number): number | undefined;
   addCall(window: RateWindow, now: number): void;
-  /** Returns true if the slot is held by as many passes as the limit. A pass holds it until it expires. */
+  /** Returns true if the place is held by as many passes as the limit. A pass holds it until it expires. */
   isFull(key: string, limit: number, now: number): boolean;
   hold(id: string, places: readonly Places[], until: number, now: number): void;
   /** Returns false if the pass is not held, or expired. */

@@ -1,15 +1,15 @@
 /**
- * The limits that every process must agree on: rates, slots for concurrent calls, circuit breakers and retry budgets. A call requests
+ * The limits that every process must agree on: rates, places for concurrent calls, circuit breakers and retry budgets. A call requests
  * everything in one round trip before it runs, and reports once after it. An unavailable store rejects; the caller decides on the fallback. Times
  * are durations, measured by the store's clock, because the clocks of processes differ.
  */
 export interface Limits {
   /**
-   * Takes everything the call needs, or nothing. If only a slot is missing, it waits for one until `waitMs` have passed or the signal fires, in the
+   * Takes everything the call needs, or nothing. If only a place is missing, it waits for one until `waitMs` have passed or the signal fires, in the
    * order of arrival; everything else refuses at once. An in-memory adapter may return without a promise.
    */
   admit(request: AdmitRequest, options?: { readonly signal?: AbortSignal | undefined }): Admission | Promise<Admission>;
-  /** Releases the slots of a call and reports its outcome to the breaker. Safe to call twice: only the first report counts. */
+  /** Releases the places of a call and reports its outcome to the breaker. Safe to call twice: only the first report counts. */
   release(pass: Pass, outcome: CallOutcome): Released | Promise<Released>;
   /** Takes one retry from a retry budget. Returns false if the last minute used its share. */
   retry(budget: RetryBudget): boolean | Promise<boolean>;
@@ -29,9 +29,9 @@ export interface AdmitRequest {
   readonly breaker?: BreakerSettings | undefined;
   /** The budget that this call counts towards. */
   readonly budget?: RetryBudget | undefined;
-  /** Milliseconds that the call may wait for a slot. Defaults to 0. */
+  /** Milliseconds that the call may wait for a place. Defaults to 0. */
   readonly waitMs?: number;
-  /** Milliseconds after admission until its slots and probe are freed, even if its process never reports. */
+  /** Milliseconds after admission until its places and probe are freed, even if its process never reports. */
   readonly holdMs: number;
 }
 
@@ -72,7 +72,7 @@ export interface Refused {
   readonly admitted: false;
   /** The reason. `aborted`: the signal fired, or the state was closed, while the call waited. */
   readonly because: "window" | "places" | "breaker" | "aborted";
-  /** The limit that refused: the window with the longest wait, or the first full slot. */
+  /** The limit that refused: the window with the longest wait, or the first full place. */
   readonly key: string;
   /** The length of the window that refused. */
   readonly windowMs?: number;
@@ -85,7 +85,7 @@ export interface Pass {
   readonly id: string;
   /** True if the call is the one that probes an open breaker. */
   readonly probe: boolean;
-  /** The slots it holds. */
+  /** The places it holds. */
   readonly places: readonly Places[];
   readonly breaker?: BreakerSettings | undefined;
   /** Reports about an earlier era of the breaker are ignored: each opening and closing begins a new one. */

@@ -8,7 +8,7 @@ import { ABORTED, createWaitingCalls } from "./waiting-calls.ts";
 /** A much longer timer would fire at once. */
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** Limits of this process alone. They respond synchronously, except to calls that wait for a slot. */
+/** Limits of this process alone. They respond synchronously, except to calls that wait for a place. */
 export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; readonly ids?: string }): Limits & {
   /** Refuses all waiting calls. */
   close(): void;

@@ -13,7 +13,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
 } {
   // By window; within one in order of last use, so that idle keys come first and are found without a search.
   const windows = new Map<number, Map<string, CallLog>>();
-  /** By slot, the expiry of each pass that holds it. Passes without a slot are under the empty key, so that they cannot be released twice. */
+  /** By place, the expiry of each pass that holds it. Passes without a place are under the empty key, so that they cannot be released twice. */
   const holders = new Map<string, Map<string, number>>();
   const breakers = new Map<string, Breaker>();
   const budgets = new Map<string, Record<"calls" | "retries", ReturnType<typeof createCounter>>>();
@@ -26,7 +26,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     return ids;
   }
 
-  /** Callers have keys of their own, so unused slots are removed. */
+  /** Callers have keys of their own, so unused places are removed. */
   function sweep(now: number): void {
     for (const [key, ids] of holders) {
       dropEnded(ids, now);

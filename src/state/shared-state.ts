@@ -12,6 +12,6 @@ export interface SharedState {
   readonly presence: Presence;
   /** True if the backend can be read and written now. Never rejects. */
   healthCheck(): Promise<boolean>;
-  /** Releases the slots and leases of this process, and all resources. Safe to call twice. */
+  /** Releases the places and leases of this process, and all resources. Safe to call twice. */
   close(): Promise<void>;
 }

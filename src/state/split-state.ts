@@ -1,6 +1,6 @@
 import type { SharedState } from "./shared-state.ts";
 
-/** Keeps documents in one store, and rates, slots, breakers, changes, leases and presence in another. Closing it closes both. */
+/** Keeps documents in one store, and rates, places, breakers, changes, leases and presence in another. Closing it closes both. */
 export function splitState(kept: SharedState, counted: SharedState): SharedState {
   return {
     name: `${kept.name}+${counted.name}`,

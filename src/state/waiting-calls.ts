@@ -1,7 +1,7 @@
 import type { Clock } from "../observe/clock.ts";
 import type { Admission, AdmitRequest, Pass } from "./limits.port.ts";
 
-/** A call that waits for a slot, or may have to. */
+/** A call that waits for a place, or may have to. */
 interface Waiter {
   readonly id: string;
   readonly request: AdmitRequest;

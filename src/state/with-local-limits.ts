@@ -14,7 +14,7 @@ const NO_BREAKER = "is the state back?";
 const LOCAL = "local:";
 
 /**
- * Limits that survive an outage of their store. Meanwhile each process keeps its own rates, slots, breakers and retry budgets, so calls continue
+ * Limits that survive an outage of their store. Meanwhile each process keeps its own rates, places, breakers and retry budgets, so calls continue
  * and no process exceeds a limit alone. The store is retried every second, and pending reports are sent then. Emits
  * `state-unavailable` once, and `state-restored` when it is back.
  */
@@ -25,7 +25,7 @@ export function withLocalLimits(
   const local = createLocalLimits({ clock, ids: LOCAL });
   const openHere = new Set<string>();
   local.watchBreakers(({ key, probeAt }) => void (probeAt === undefined ? openHere.delete(key) : openHere.add(key)));
-  /** Reports that the store has not accepted. Until it does, their slots are taken. */
+  /** Reports that the store has not accepted. Until it does, their places are taken. */
   const owed = new Map<Pass, CallOutcome>();
   let awayUntil: number | undefined;
   let closed = false;

@@ -9,7 +9,7 @@ export function changesContract(make: () => StateBackend | Promise<StateBackend>
 }
 
 const changeClaims: Claims = {
-  "tells every process, the publishing one included, within a second": async ({ clock, one, other }) => {
+  "notifies every process, including the publisher, within a second": async ({ clock, one, other }) => {
     const heard: unknown[] = [];
     one.changes.subscribe("t", (data) => void heard.push(["one", data]));
     other.changes.subscribe("t", (data) => void heard.push(["other", data]));
@@ -21,7 +21,7 @@ const changeClaims: Claims = {
       ["other", { list: [1, null, "ä"] }],
     ]);
   },
-  "tells everyone every message in one order, however many publish": async ({ clock, one, other, slow, until }) => {
+  "delivers every message to everyone in one order, however many publish": async ({ clock, one, other, slow, until }) => {
     const heard = [listenTo(one), listenTo(other)];
     await until(Promise.all(Array.from({ length: 100 }, (_, index) => slow(index).changes.publish("t", index))));
     await clock.advance(1_000);
@@ -51,7 +51,7 @@ const changeClaims: Claims = {
     assert.deepEqual(heard, [[1], [1]]);
     assert.deepEqual(given, [1]);
   },
-  "tells a listener nothing once it has ended": async ({ clock, one, other }) => {
+  "delivers nothing to a listener after it has ended": async ({ clock, one, other }) => {
     const heard: unknown[] = [];
     const listener = (data: unknown): void => void heard.push(data);
     const [end] = [other.changes.subscribe("t", listener), other.changes.subscribe("t", listener)];

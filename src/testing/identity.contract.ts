@@ -35,14 +35,14 @@ export function identityContract(make: Make<Identity>, examples: IdentityExample
       const first = await identity.authenticate(examples.known);
       assert.equal((await identity.authenticate(examples.known))?.id, first?.id);
     },
-    "takes nobody who comes over the network for the person at this machine": async (identity) => {
+    "never treats a remote caller as the local operator": async (identity) => {
       const caller = await identity.authenticate({ ...examples.known, remoteAddress: "203.0.113.7" });
       assert.notEqual(caller?.local, true);
     },
-    "knows nobody without credentials": async (identity) => {
+    "refuses a caller without credentials": async (identity) => {
       assert.equal(await identity.authenticate({ headers: {} }), undefined);
     },
-    "knows nobody by bad credentials": async (identity) => {
+    "refuses bad credentials": async (identity) => {
       assert.equal(await identity.authenticate(examples.unknown), undefined);
     },
     "answers malformed headers instead of rejecting": async (identity) => {

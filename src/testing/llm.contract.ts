@@ -126,7 +126,7 @@ export function llmContract(make: MakeLlm): readonly ContractCase[] {
       const messages = [asked, ...turn("Let me see."), ...turn(""), { role: "user", text: "And?" } as const];
       assert.equal((await llm.next({ messages, tools })).message.text, bye.text);
     }),
-    claim("leaves out calls that nobody answered", [both, bye, bye, bye], async (llm) => {
+    claim("leaves out unanswered calls", [both, bye, bye, bye], async (llm) => {
       const turn = await llm.next({ messages: [asked], tools });
       const { text, calls } = turn.message;
       const [, results] = answered(turn, ["sent"]);
@@ -153,7 +153,7 @@ export function llmContract(make: MakeLlm): readonly ContractCase[] {
       await llm.next(request);
       assert.deepEqual(request, before);
     }),
-    claim("stops when told to, with the reason of the signal", [], async (llm) => {
+    claim("stops when the signal fires, with its reason", [], async (llm) => {
       const reason = new Error("enough");
       const signal = AbortSignal.abort(reason);
       await assert.rejects(llm.next({ messages: [asked], tools, signal }), reason);

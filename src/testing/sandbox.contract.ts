@@ -38,7 +38,7 @@ export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
       assert.equal(stdout, "to stdout\n");
       assert.equal(stderr, "to stderr\n");
     }),
-    "tells what code failed with": ofScripts(async (sandbox) => {
+    "reports the error of the code": ofScripts(async (sandbox) => {
       const thrown = await run(sandbox, 'throw new TypeError("no such thing");');
       assert.equal(thrown.status, "failed");
       assert.equal(thrown.reason, "TypeError: no such thing");
@@ -90,7 +90,7 @@ export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
       const { status, exitCode, stdout } = await sandbox.run(job);
       assert.deepEqual({ status, exitCode, stdout }, { status: "ok", exitCode: 0, stdout: "$HOME; ls\n" });
     },
-    "gives a command its input, and tells how it failed": async (sandbox) => {
+    "gives a command its input, and reports its failure": async (sandbox) => {
       if (!sandbox.kinds.includes("command")) return;
       const command = (argv: readonly [string, ...string[]]): SandboxJob => ({
         kind: "command",

@@ -40,7 +40,7 @@ export function sourceContract(make: Make<Source>): readonly ContractCase[] {
       assert.deepEqual(await namesOf(again), first);
       await again.disconnect();
     },
-    "does not connect once told to stop": async (source) => {
+    "does not connect after it was stopped": async (source) => {
       await assert.rejects(source.connect({ signal: AbortSignal.abort() }));
     },
   });

@@ -129,7 +129,7 @@ function add(total: Record<Measure, number>, more: Readonly<Record<Measure, numb
   total.bytes += sign * more.bytes;
 }
 
-/** The largest share of `count` slots for one remote caller: three quarters, rounded up, and never all of several. */
+/** The largest share of `count` places for one remote caller: three quarters, rounded up, and never all of several. */
 export function largestShare(count: number): number {
   return Math.max(1, Math.min(count - 1, Math.ceil(count * 0.75)));
 }

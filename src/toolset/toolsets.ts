@@ -204,7 +204,7 @@ export function policyProblem(policy: unknown): ToolsetProblem | undefined {
     if (key.startsWith("allowed")) {
       if (Array.isArray(value) && value.length === 0) {
         const fix = "Name those who may use it, or leave it out to admit everyone.";
-        return { field, value, message: "is empty, so nobody could use it", fix };
+        return { field, value, message: "is empty, so no caller could use it", fix };
       }
       const problem = textsProblem(field, value);
       if (problem !== undefined) return problem;

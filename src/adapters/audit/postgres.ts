@@ -212,6 +212,6 @@ async function existingKey(file: string): Promise<AuditKey> {
   const key = await readKeyFile(file);
   if (key?.sign !== undefined) return key;
   const fix = `Make one for all processes: openssl genpkey -algorithm ed25519 -out ${file} && chmod 600 ${file}`;
-  const problem = `There is no private key that signs the audit log at ${file}.`;
+  const problem = `The audit log's private signing key is missing: ${file}.`;
   throw fixable("CONFIG_INVALID", problem, fix, { field: "audit.key_file", value: file });
 }

@@ -127,7 +127,7 @@ function seen(hint: unknown): string {
 
 function unsure(hint: unknown, field: string, what: string): ArsenalError {
   const fix = `Name the ${field}, or give the client, the model's name or one of the provider's answers.`;
-  const problem = `The ${field} cannot be inferred from what was given: ${what}.`;
+  const problem = `The ${field} cannot be inferred from the hint: ${what}.`;
   return fixable("QUERY_INVALID", problem, fix, { field, value: hint });
 }
 

@@ -86,7 +86,7 @@ export function createWorkerHost(start: () => Worker) {
       for (const { job } of waiting.values()) send(again, job);
       return;
     }
-    const problem = `The tuned model's worker died twice: ${messageOf(cause)}. Answers come from the static tier.`;
+    const problem = `The tuned model's worker died twice: ${messageOf(cause)}. Searches fall back to the static tier.`;
     const fix = "Set embedder.tier to static, or report the message with your Node version.";
     failure = fixable("TRANSPORT_FAILED", problem, fix, { field: "embedder", cause });
     end(failure);

@@ -20,11 +20,11 @@ export function bearerToken(options: BearerTokenOptions): Identity {
     const { token, principal } = typeof entry === "object" ? entry : { token: entry, principal: operator(index) };
     const digest = digestOf(usable(token, index));
     if (known.some((other) => other.digest.equals(digest)))
-      throw invalid(index, "was given before, so that it would stand for two callers", "Give each caller its own.");
+      throw invalid(index, "is a duplicate and would identify two callers", "Give each caller its own.");
     known.push({ digest, principal });
   }
   if (known.length === 0)
-    throw fixable("CONFIG_INVALID", "tokens is empty, so nobody could call.", "Give at least one token.", {
+    throw fixable("CONFIG_INVALID", "tokens is empty, so no caller could authenticate.", "Give at least one token.", {
       field: "tokens",
     });
 

@@ -61,7 +61,7 @@ function jina(title: string, model?: string): Format {
 
 export const config = object("A cross-encoder behind a /rerank address.", {
   format: choice(
-    "For cross_encoder: what the server speaks. Defaults to jina if api_base ends with /v1, else to tei.",
+    "For cross_encoder: the server's protocol. Defaults to jina if api_base ends with /v1, else to tei.",
     ["tei", "jina"],
   ),
 });

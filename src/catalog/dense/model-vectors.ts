@@ -230,7 +230,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
 /** Throws unless a vector has the dimension of the others of its model. */
 export function checkDimension(vector: Float32Array, expected: number, what: string): void {
   if (vector.length === expected) return;
-  const fix = "Give each embedder a model name of its own, or start with an empty engine.";
+  const fix = "Give each embedder a unique model name, or start with an empty engine.";
   throw new ArsenalError(
     "STORE_FAILED",
     `${what} has ${vector.length} dimensions, the other vectors of this model have ${expected}. ${fix}`,

@@ -9,7 +9,7 @@ import { styles, table } from "../terminal/style.ts";
 export const command: Command = {
   options: {
     "dry-run": { description: "Show what would be written, and write nothing" },
-    force: { description: "Replace files that are there; a copy of each is kept" },
+    force: { description: "Replace existing files; a copy of each is kept" },
   },
   examples: ["init", "init --dry-run", "init --config deploy/arsenal.yaml"],
   async run(input, terminal) {

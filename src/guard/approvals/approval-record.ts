@@ -67,7 +67,7 @@ export function difference(approval: OpenApproval, { tool, principal }: PolicyRe
     return `The confirmation is for ${toolId}, not for ${tool.id}. Make the call without confirmationId to ask for this tool.`;
   }
   if (approval.contentHash !== tool.contentHash) {
-    return `${tool.id} has changed since the confirmation was asked for. Make the call without confirmationId to ask again.`;
+    return `${tool.id} has changed since the confirmation was requested. Call it without confirmationId to request another.`;
   }
   return "The confirmation was given for other arguments. Call with exactly those, or without confirmationId to ask for these.";
 }
@@ -116,7 +116,7 @@ export function refusedAnswer(given: {
   if (record.shown.state === "approved") return ended("settled", "was already approved");
   if (ownName && answer === "approve" && !(by.local && record.selfApproval === "local")) {
     const fix = "Let another approver answer, or set security.self_approval to local for the gateway and restart it.";
-    return refused("own-call", `"${by.id}" asked for ${record.shown.toolId} and cannot approve its own call.`, fix);
+    return refused("own-call", `"${by.id}" requested ${record.shown.toolId} and cannot approve its own call.`, fix);
   }
   return undefined;
 }

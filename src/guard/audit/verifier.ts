@@ -30,10 +30,10 @@ export function createVerifier(options: VerifyOptions = {}) {
   /** The problem of an intact record at its position. */
   function problemOf(record: KeptRecord): string | undefined {
     if (record.kind === "rewound")
-      return `says that records up to ${String(record["knownSeq"])} were there and had been removed`;
+      return `reports that records up to ${String(record["knownSeq"])} existed and were removed`;
     if (keys.length === 0) return undefined;
     if (record.kind !== "checkpoint") {
-      return record.seq < nextCheckpoint ? undefined : "stands where a signed checkpoint was promised: it was left out";
+      return record.seq < nextCheckpoint ? undefined : "is in place of a promised signed checkpoint, which was removed";
     }
     const problem = checkpointProblem(record, head, keys);
     if (problem !== undefined) return problem;
@@ -51,12 +51,12 @@ export function createVerifier(options: VerifyOptions = {}) {
       if (read === undefined) return refuse("is no audit record");
       const { record, prev, hash, intact } = read;
       if (!intact) return refuse("was changed: its hash is not that of its content");
-      if (record.seq !== expected) return refuse(`is not in its place: record ${record.seq} stands there`);
-      if (prev !== head.hash) return refuse(`does not follow record ${head.seq} as it stands there`);
+      if (record.seq !== expected) return refuse(`is out of order: found record ${record.seq}`);
+      if (prev !== head.hash) return refuse(`does not follow record ${head.seq}, which was changed`);
       const problem = problemOf(record);
       if (problem !== undefined) return refuse(problem);
       if (expected === known?.seq && hash !== known.hash)
-        return refuse("is another one than the head you gave: the log was written anew");
+        return refuse("differs from the given head: the log was rewritten");
       if (record.kind === "gap") missing += Number(record["records"]);
       head = { seq: expected, hash };
       return true;

@@ -166,7 +166,7 @@ function pinOf({ raw }: PeerCertificate): string {
 }
 
 function mismatch(host: string, shown: string): ArsenalError {
-  const fix = `If the server's key was changed on purpose, add ${shown} to security.certificate_pins; otherwise somebody may be posing as it.`;
+  const fix = `If the server's key was changed on purpose, add ${shown} to security.certificate_pins; otherwise the server may be an impostor.`;
   const problem = `The request to ${host} was not sent: its certificate has the key ${shown}, which is not pinned.`;
   return fixable("TRANSPORT_FAILED", problem, fix, { field: "url", value: host, beforeSend: true });
 }

@@ -198,7 +198,7 @@ function decoded(answer: IncomingMessage, maxBytes: number): Readable {
   const encoding = answer.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity" && !Object.hasOwn(DECODERS, encoding)) {
     answer.destroy();
-    const message = `The answer is encoded as ${JSON.stringify(encoding)}, which was not asked for`;
+    const message = `The response has the unrequested encoding ${JSON.stringify(encoding)}`;
     throw new ArsenalError("PROTOCOL_ERROR", message, { field: "content-encoding", value: encoding });
   }
   const decoder = DECODERS[encoding]?.();

@@ -144,7 +144,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   }
 
   function failed(ensemble: string, error: unknown): void {
-    const message = `What ${ensemble} offers cannot be compared with what was accepted: ${messageOf(error)}`;
+    const message = `The tools of ${ensemble} cannot be compared with the accepted ones: ${messageOf(error)}`;
     emit("pins-failed", { ensemble, message });
   }
 
@@ -251,7 +251,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
       record = (await read(id))?.record;
       lost = record === undefined && (await wasLost());
     } catch (error) {
-      return `${tool.id} cannot be compared with what was accepted, so it is not called: ${messageOf(error)}`;
+      return `${tool.id} cannot be compared with its accepted definition, so it is not called: ${messageOf(error)}`;
     }
     const found = record === undefined ? "accepted" : stateOf(record, mode);
     if (found === "new") return unaccepted(id);
@@ -311,7 +311,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
         const isAccepted = accepted?.by !== undefined && accepted.content.hash === content.hash;
         if (mode === "changes" || isAccepted) return undefined;
         watch.follow(ensemble, "waiting");
-        return notStarted(ensemble, accepted?.by === undefined ? "nobody has accepted it yet" : "it changed");
+        return notStarted(ensemble, accepted?.by === undefined ? "it was not accepted yet" : "it changed");
       } catch (error) {
         failed(ensemble, error);
         return mode === "changes" ? undefined : notStarted(ensemble, `pins cannot be read: ${messageOf(error)}`);

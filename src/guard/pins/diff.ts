@@ -25,7 +25,7 @@ const FIELDS = ["name", "title", "description", "instructions", "server", "annot
 /** The changed fields of a definition, in one line. */
 export function changedFields(before: Definition, after: Definition): string {
   const fields = placesOf(before, after).map(({ path: [field = ""] }) =>
-    FIELDS.includes(field) ? field : "what else its source says",
+    FIELDS.includes(field) ? field : "other fields of its source",
   );
   return [...new Set(fields)].join(", ");
 }

@@ -50,9 +50,9 @@ const TIMEOUT_MS = 60_000;
 export async function readKeychain(service: string, account: string, parts: KeychainParts): Promise<string> {
   const program = programFor(service, account, parts.platform);
   if (program === undefined)
-    throw new Missing(`there is no keychain that can be asked on ${parts.platform}`, "Use env: or file: instead.");
+    throw new Missing(`no keychain is supported on ${parts.platform}`, "Use env: or file: instead.");
   const found = await run(program, parts);
-  if (found === "") throw new Missing("the keychain has no such entry", `Store it: ${program.store}`);
+  if (found === "") throw new Missing("the keychain has no entry", `Store it: ${program.store}`);
   return found;
 }
 

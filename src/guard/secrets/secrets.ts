@@ -134,7 +134,7 @@ function fetched(value: unknown, use: SecretUse): string {
 
 function noReference(use: SecretUse): ArsenalError {
   const fix = `Write ${use.field}: "env:NAME", "file:/WHOLE/PATH" or "keychain:SERVICE/ACCOUNT".`;
-  return invalid("is no reference to a secret", use, fix);
+  return invalid("is not a reference to a secret", use, fix);
 }
 
 function unusable(reference: string, use: SecretUse, { message, fix }: Missing): ArsenalError {

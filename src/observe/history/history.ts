@@ -94,7 +94,7 @@ export function createHistory(parts: HistoryParts) {
     try {
       await keep(records);
       await writeCosts(state, spent);
-      if (lost > 0) report(`More than ${MOST_WAITING} requests and calls came at once.`);
+      if (lost > 0) report(`More than ${MOST_WAITING} requests and calls are waiting to be recorded.`);
     } catch (error) {
       open = undefined;
       lost += records.length;

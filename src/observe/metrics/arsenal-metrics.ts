@@ -93,7 +93,7 @@ export function createArsenalMetrics(sources: MetricSources) {
   const retried = registry.counter("toolarsenal_call_retries_total", "Repeated attempts.", ["namespace"]);
   const findings = registry.counter(
     "toolarsenal_scan_findings_total",
-    "What scans found, and what was done about it.",
+    "Findings of scans, by action.",
     ["where", "severity", "action"],
   );
   const approvals = registry.counter("toolarsenal_approvals_total", "Approvals, by what became of them.", ["outcome"]);

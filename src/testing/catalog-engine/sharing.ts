@@ -44,7 +44,7 @@ export const sharingClaims: Readonly<
     assert.deepEqual(candidateIds(await searchAll(other, query)), []);
   },
 
-  "tells one handle what another changed": async (engine, another) => {
+  "reports one handle's changes to another": async (engine, another) => {
     const other = await another();
     await engine.put([toolNamed("a"), toolNamed("b")]);
     const { revision } = await other.changes(0);

@@ -153,7 +153,7 @@ export const storingClaims: EngineClaims = {
     );
   },
 
-  "tells what changed after a revision, and what was deleted": async (engine) => {
+  "reports changes and deletions after a revision": async (engine) => {
     await engine.put([toolNamed("old"), toolNamed("edited"), toolNamed("deleted"), toolNamed("returned")]);
     const { revision: since } = await engine.changes(0);
     assert.deepEqual(listed(await engine.changes(since)), { revision: since, changed: [], deleted: [] });

@@ -80,13 +80,13 @@ export const breakerClaims: Claims = {
     for (const late of failures) assert.deepEqual(await one.limits.release(late, "failure"), {});
     await admitted(other, { breaker: BREAKER });
   },
-  "counts a report once, however often it is told": async ({ one, other }) => {
+  "counts a repeated report once": async ({ one, other }) => {
     const pass = await admitted(one, { breaker: BREAKER });
     for (let time = 0; time < 5; time++)
       assert.deepEqual(await (time % 2 ? one : other).limits.release(pass, "failure"), {});
     await admitted(one, { breaker: BREAKER });
   },
-  "tells every process of openings and closings within a second": async ({ clock, one, other, open }) => {
+  "notifies every process of openings and closings within a second": async ({ clock, one, other, open }) => {
     const heard: unknown[] = [];
     const stop = other.limits.watchBreakers((change) => void heard.push(change));
     await clock.advance(500);

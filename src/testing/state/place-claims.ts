@@ -4,7 +4,7 @@ import { admit, admitted, FAR, refused } from "./ask-limits.ts";
 import { createRandom } from "../contract.ts";
 import type { Claims, TwoHandles } from "./backend.ts";
 
-/** Requirements on slots for concurrent calls. */
+/** Requirements on places for concurrent calls. */
 export const placeClaims: Claims = {
   "never runs more at once than there are places, and runs all": async ({ clock, slow, until }) => {
     const random = createRandom(3);
@@ -103,7 +103,7 @@ export const placeClaims: Claims = {
     const from = clock.now();
     const next = await until(admitted(other, request));
     assert.ok(clock.now() <= from + 5_000, `it came after ${clock.now() - from} ms`);
-    // It was only suspended: it gets its turn, and takes no other call's slot.
+    // It was only suspended: it gets its turn, and takes no other call's place.
     resume();
     await clock.advance(5_000);
     await refused(other, { places: request.places }, "places");
@@ -145,7 +145,7 @@ export const placeClaims: Claims = {
     const never = await admit(other, { places, waitMs: FAR }, AbortSignal.abort());
     assert.partialDeepStrictEqual(never, { admitted: false, because: "aborted" });
   },
-  "gives back a place once, however often it is told": async ({ one, other }) => {
+  "releases a place once, however often it is reported": async ({ one, other }) => {
     const places = [{ key: "p", limit: 2 }];
     const [first] = [await admitted(one, { places }), await admitted(other, { places })];
     await one.limits.release(first, "success");

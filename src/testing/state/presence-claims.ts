@@ -55,7 +55,7 @@ export const presenceClaims: Claims = {
     await clock.advance(1_000);
     assert.equal(await one.presence.isPresent(id), false);
   },
-  "takes nobody for gone that could not renew because the store was away": async (handles) => {
+  "does not consider a process gone that could not renew because the store was unavailable": async (handles) => {
     const { clock, one, other, open, single, stop } = handles;
     if (single) return;
     const id = await one.presence.enter();
@@ -143,7 +143,7 @@ export const presenceClaims: Claims = {
       const resume = stop();
       await untilFree(handles);
       await other.limits.release(held, "success");
-      // No call waits for a slot that another process was given.
+      // No call waits for a place that another process was given.
       const next = await admitted(other, { places: request.places });
       resume();
       await clock.advance(5_000);

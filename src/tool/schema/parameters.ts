@@ -18,7 +18,7 @@ export function toParameters(schema: ParametersSchema): ConvertedParameters {
     const described = vendor === "valibot" ? fromValibot(schema) : undefined;
     if (described !== undefined) return { parameters: described, validate };
     const other = `Pass parameters as JSON Schema, or a version of ${vendor} that implements Standard JSON Schema.`;
-    throw refusal(`is a ${vendor} schema that does not say its JSON Schema`, HOW_TO_CONVERT[vendor] ?? other);
+    throw refusal(`is a ${vendor} schema without a JSON Schema`, HOW_TO_CONVERT[vendor] ?? other);
   }
   let parameters: Record<string, unknown>;
   try {

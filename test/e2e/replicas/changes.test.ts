@@ -72,7 +72,7 @@ describe.each(STATES)("of three replicas on $name, every one knows within a seco
     await server?.listChanged();
     const echo = (url: string) => at(url).call("beta-echo", { text: "hi" });
     const isRefused = async (url: string): Promise<boolean> =>
-      (await echo(url)).failed?.includes("not what was accepted") === true;
+      (await echo(url)).failed?.includes("differs from its accepted version") === true;
     expect(await saidBy(isRefused)).toBe(3);
     const config = join(fleet.folder, "accept.yaml");
     writeFileSync(config, JSON.stringify(fleet.state.settings));

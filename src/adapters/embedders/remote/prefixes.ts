@@ -4,11 +4,11 @@ import type { Prefixes } from "./remote-embedder.ts";
 /** Settings of providers that send a text unchanged: some models were trained with a prefix. */
 export const PREFIX_SETTINGS = {
   queryPrefix: schema<string>({
-    description: "Put before a request. Defaults to what the model was trained with, if that is known.",
+    description: "Prefix of a request. Defaults to the prefix the model was trained with, if known.",
     type: "string",
   }),
   toolPrefix: schema<string>({
-    description: "Put before a tool's text. Defaults to what the model was trained with, if that is known.",
+    description: "Prefix of a tool's text. Defaults to the prefix the model was trained with, if known.",
     type: "string",
   }),
 };

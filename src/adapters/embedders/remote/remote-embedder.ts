@@ -11,7 +11,7 @@ import { createSelfCalibration } from "./self-calibration.ts";
 /** Settings of every remote embedder. The section `embedder` adds model, api_key, api_base, batch_size and max_retries. */
 export const REMOTE_SETTINGS = {
   dimension: whole("Length of the vectors. Needed for a model whose length is not known.", 1, 65_536),
-  maxConcurrent: whole("Requests to the embedder's API under way at once. Defaults to 4.", 1, 256),
+  maxConcurrent: whole("The most concurrent requests to the embedder's API. Defaults to 4.", 1, 256),
   timeoutMs: whole(
     "Time one request to the embedder's API may take, in milliseconds. Defaults to 30000.",
     100,

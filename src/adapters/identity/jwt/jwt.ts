@@ -138,7 +138,7 @@ function checkOptions({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes
   const odd = [...scopes, ...(signIn?.scopes ?? [])].find(
     (scope) => !/^[\u0021\u0023-\u005b\u005d-\u007e]+$/.test(scope),
   );
-  if (odd !== undefined) throw wrong("scopes", odd, "Write each scope by itself, without blanks and quotes.");
+  if (odd !== undefined) throw wrong("scopes", odd, "Write each scope as a separate entry, without blanks and quotes.");
   const reserved = signIn && reservedParameter(signIn);
   if (reserved !== undefined)
     throw wrong("signIn.parameters", reserved, `Leave out ${reserved}: the gateway sets it itself.`);
@@ -245,7 +245,7 @@ const WRONG_CLAIMS: Readonly<Record<string, string>> = {
   iss: "The token is from another issuer.",
   aud: "The token is for another audience.",
   nbf: "The token is not valid yet.",
-  exp: "The token does not say when it expires.",
+  exp: "The token has no expiry.",
 };
 
 /**

@@ -126,7 +126,7 @@ function toolsetOf({ toolset }: PolicyView): Record<string, CedarValue> {
 }
 
 function undecided(tool: Tool, rule: string, problem: string): PolicyDecision {
-  const reason = `The policies could not decide on ${tool.id}, so the call is refused: ${problem}. Give what "${rule}" looks at, or fix it.`;
+  const reason = `The policies could not decide on ${tool.id}, so the call is refused: ${problem}. Pass the values that "${rule}" uses, or fix the rule.`;
   return { effect: "deny", rule, reason };
 }
 
@@ -226,7 +226,7 @@ function readPolicies(text: string, name: string, library: CedarLibrary) {
     if (read.has(id)) throw invalid(at, `has the id ${JSON.stringify(id)} of another policy`, "Give it its own @id.");
     const approval = annotations["require_approval"];
     if (approval !== undefined && effect === "forbid")
-      throw invalid(at, "forbids, and nobody can approve that", "Write @require_approval on a permit.");
+      throw invalid(at, "forbids, and a forbid cannot be approved", "Write @require_approval on a permit.");
     if (approval !== undefined) approvals.set(id, approval);
     read.set(id, policy);
     const permits = approval === undefined ? "allow" : "confirm";

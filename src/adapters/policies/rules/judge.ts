@@ -95,7 +95,7 @@ function denies({ id, when }: Rule, tool: Tool, principal: Principal): string {
 }
 
 function failed({ id, when }: Rule, problem: string): string {
-  return `Rule "${id}" could not be decided, so the call is refused: ${problem}, in ${when?.text ?? "its condition"}. Give what it looks at, or fix the rule.`;
+  return `Rule "${id}" could not be decided, so the call is refused: ${problem}, in ${when?.text ?? "its condition"}. Pass the values that it uses, or fix the rule.`;
 }
 
 /** Reports the caller's missing grants if only these prevent a permission. Does not reveal which other callers a rule allows. */

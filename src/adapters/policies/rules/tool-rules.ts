@@ -44,7 +44,7 @@ export function createToolRules(rules: readonly Rule[], mode: "standard" | "stri
       named:
         pattern === undefined
           ? undefined
-          : confirm(tool, "security.require_confirmation", `it matches ${pattern}, and no rule speaks of it`),
+          : confirm(tool, "security.require_confirmation", `it matches ${pattern}, and no rule covers it`),
       view: toolView(tool),
       broken,
     };

@@ -71,7 +71,7 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
   };
 }
 
-/** Our own user, so that jobs can write to permitted paths; nobody instead of root. */
+/** Our own user, so that jobs can write to permitted paths; an unprivileged user instead of root. */
 function containerUser(): string {
   const [id, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   return id === 0 ? "65534:65534" : `${id}:${group}`;

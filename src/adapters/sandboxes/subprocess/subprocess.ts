@@ -93,7 +93,7 @@ function nodeProgram(job: JavaScriptJob) {
   };
 }
 
-const NO_RESULT = "It ended without a result: it waited for something that never comes, or left by itself.";
+const NO_RESULT = "It ended without a result: it waited for something that never happens, or exited by itself.";
 
 /** Node's permission model: only the named permissions. Newer versions also deny the network; older ones cannot. */
 function permissions({ read = [], write = [], network }: JavaScriptJob): readonly string[] {

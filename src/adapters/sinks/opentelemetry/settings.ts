@@ -16,7 +16,7 @@ export const config = object("Traces, logs and metrics for an OpenTelemetry coll
     "Whether spans contain the words of requests. Defaults to OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, then to false.",
   ),
   otlp: optional(
-    object("How telemetry is sent. What is omitted comes from the OTEL_EXPORTER_OTLP_… environment variables.", {
+    object("How telemetry is sent. Omitted settings default to the OTEL_EXPORTER_OTLP_… environment variables.", {
       endpoint: text("Address of the collector, without /v1/traces. Defaults to http://localhost:4318."),
       headers: texts("Headers of every request. Values may be references to secrets."),
       protocol: choice("How requests are encoded; http/protobuf by default.", ["http/protobuf", "http/json"]),

@@ -2,7 +2,7 @@ import { quoted } from "../../postgres/postgres.ts";
 import { RETRIES_ALWAYS_ALLOWED } from "../../../state/limit-rules.ts";
 import { channelOf, literal } from "./tables.ts";
 
-/** How long a slot is reserved for a call of another process, until that process takes it, in milliseconds. */
+/** How long a place is reserved for a call of another process, until that process takes it, in milliseconds. */
 const CLAIM_MS = 2_000;
 
 /** The number of calls of one window between two sweeps for those that have left it. */

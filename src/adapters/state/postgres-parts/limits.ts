@@ -16,7 +16,7 @@ import type { StateDatabase } from "./database.ts";
 /** The timeout of the database for a call, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
-/** How often a waiting call checks for slots of lost holders, in milliseconds. */
+/** How often a waiting call checks for places of lost holders, in milliseconds. */
 const LOOK_FOR_LOST_MS = 250;
 
 /** The most calls in one request. */
@@ -44,7 +44,7 @@ interface StepAnswers {
   readonly told: readonly { readonly id: string; readonly request: AdmitRequest; readonly answer: AdmitAnswer }[];
 }
 
-/** Limits kept by the database: see limit-functions.ts. The process that frees a slot admits the first matching call, in any process. */
+/** Limits kept by the database: see limit-functions.ts. The process that frees a place admits the first matching call, in any process. */
 export function createPostgresLimits(
   database: StateDatabase,
   clock: Clock,

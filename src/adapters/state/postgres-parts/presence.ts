@@ -12,7 +12,7 @@ import type { StateDatabase } from "./database.ts";
 /** The timeout of a renewal, in milliseconds, before it is retried. */
 const PATIENCE_MS = 2_000;
 
-/** The table of processes. The ids of everything that a process holds begin with its own. Waiting calls check for slots themselves. */
+/** The table of processes. The ids of everything that a process holds begin with its own. Waiting calls check for places themselves. */
 export function processTables(schema: string): string {
   const s = quoted(schema);
   return `

@@ -8,16 +8,16 @@ import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { Connection } from "./connection.ts";
 import { LIMITS } from "./limits-script.ts";
 
-/** How often a process with waiting calls checks for slots of lost holders. */
+/** How often a process with waiting calls checks for places of lost holders. */
 const LOOK_FOR_PLACES_MS = 250;
 
 /** The polling interval for breakers in case a message was lost. */
 const LOOK_FOR_BREAKERS_MS = 500;
 
-/** The number of slot names between two sweeps for unused ones: each caller has its own slots. */
+/** The number of place names between two sweeps for unused ones: each caller has its own places. */
 const NAMES_A_TIDY = 4_096;
 
-/** Shared limits: see limits-script.ts. The process that frees a slot admits the first matching call, in any process. */
+/** Shared limits: see limits-script.ts. The process that frees a place admits the first matching call, in any process. */
 export function createRedisLimits(
   connection: Connection,
   clock: Clock,
@@ -33,7 +33,7 @@ export function createRedisLimits(
   const { waiting, held } = calls;
   /** Calls that may have been admitted without this process knowing. They release everything after the reconnection. */
   const abandoned = new Map<string, AdmitRequest>();
-  /** The slot names that the server has for this process. */
+  /** The place names that the server has for this process. */
   let named = new Set<string>();
   const breakers = createBreakerWatch(() => connection.follow("breakers", tellBreakers, LOOK_FOR_BREAKERS_MS));
   presence.onLost(() => {
@@ -74,7 +74,7 @@ export function createRedisLimits(
     return text as string;
   }
 
-  /** Makes the server drop unused slots, except those that calls wait for. Commands run in order, so later calls name theirs again. */
+  /** Makes the server drop unused places, except those that calls wait for. Commands run in order, so later calls name theirs again. */
   function tidy(): void {
     named = new Set();
     const awaited = new Set([...waiting.values()].flatMap(({ request }) => request.places ?? []).map(({ key }) => key));

@@ -7,7 +7,7 @@ import { createScript } from "./script.ts";
 
 /*
  * processes: the expiry of each process, and its description. The ids of everything that a process holds begin with its own; its
- * slots and leases are in places:ID and leases:ID. Waiting calls check for slots themselves.
+ * places and leases are in places:ID and leases:ID. Waiting calls check for places themselves.
  */
 export const PROCESSES = createScript(
   RULES +

@@ -82,7 +82,7 @@ export function nextVersion(database: Database): number {
   return row?.value ?? 0;
 }
 
-/** A pass without slots has its own row, so that it cannot be released twice. */
+/** A pass without places has its own row, so that it cannot be released twice. */
 function rowsOf(places: readonly Places[]): readonly string[] {
   return places.length === 0 ? [""] : places.map(({ key }) => key);
 }

@@ -12,10 +12,10 @@ import type { Poller } from "./poller.ts";
 /** How often a waiting call checks whether another process made room for it. */
 const LOOK_FOR_PLACES_MS = 20;
 
-/** How often a waiting call checks for slots of lost holders. */
+/** How often a waiting call checks for places of lost holders. */
 const LOOK_FOR_LOST_MS = 250;
 
-/** How long a slot is reserved for a call of another process, until that process takes it. */
+/** How long a place is reserved for a call of another process, until that process takes it. */
 const CLAIM_MS = 2_000;
 
 /** The polling interval for breakers that other processes opened or closed. */
@@ -31,7 +31,7 @@ interface WaiterRow {
   readonly answer: string | null;
 }
 
-/** Limits in a shared file. The process that frees a slot admits the first matching call, whose process finds the answer in the file. */
+/** Limits in a shared file. The process that frees a place admits the first matching call, whose process finds the answer in the file. */
 export function createSqliteLimits(
   file: StateFile,
   poller: Poller,
@@ -207,7 +207,7 @@ function run(told: () => void): void {
   told();
 }
 
-/** Takes a pass from another process. Returns false if it expired, and the slot is free again. */
+/** Takes a pass from another process. Returns false if it expired, and the place is free again. */
 function claim(database: Database, admission: Admission, until: number, now: number): boolean {
   if (!admission.admitted) return true;
   const { id, probe } = admission.pass;

@@ -138,7 +138,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     };
 
     if (Object.hasOwn(schema, "not")) {
-      const expected = (): string => "a value that does not match what is excluded";
+      const expected = (): string => "a value that does not match the excluded schema";
       rules.push(
         (value, place, run) =>
           !quietly(schema["not"], value, place, run, undefined) || fail(run, { place, value, expected }),

@@ -3,7 +3,7 @@ import { chains, isMeant, type Rule, type RuleText, type Span } from "./rule.ts"
 import { VOCABULARY } from "./vocabulary.ts";
 
 /**
- * What a rule looks for: samples, each with the phrase that finds it. No other phrase of the category finds the same sample. A phrase is a regular
+ * The samples that a rule finds, each with its phrase. No other phrase of the category finds the same sample. A phrase is a regular
  * expression that reads like what it finds, in any case and not in the middle of a word:
  * - a space is any white space, ` ?` is white space or nothing;
  * - ` … ` is up to sixty characters of the same sentence;

@@ -114,7 +114,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "guardrails?|restrictions?|constraints?|safeguards?|protections?|limitations|boundaries|measures|checks|controls?|safety(?! checks?)|moderation|filters|filtering|censorship",
   "any-rules": "({qualifier}[\\s,/]{1,8}){1,7}{rules}",
   "own-rules": "({qualifier}[\\s,/]{1,8}){0,3}{own}[\\s,/]{1,8}({qualifier}[\\s,/]{1,8}){0,4}{rules}",
-  /** Being somebody: ordinary words alone, suspicious next to words against limits. */
+  /** Playing a role: ordinary words alone, suspicious next to words against limits. */
   persona:
     "acts? (as|like)|acting as|pretend~|you are|you're now|you will (act|be|become|respond|generate|play)|role-?play~|" +
     "from (now on|this (moment|point))|simulat(e|es|ing|or)|becom~|(transform|turn) into|take (up|on)|personas?|" +

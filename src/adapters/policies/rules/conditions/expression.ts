@@ -166,7 +166,7 @@ function inspectExpression(
 
   function checkCall(node: Node, { function: name, args }: Readonly<Record<string, unknown>>): void {
     if (/^[A-Za-z]/.test(String(name)) && environment.funcs.find(String(name)) === undefined)
-      refuse(node, `there is no function "${String(name)}"`);
+      refuse(node, `unknown function "${String(name)}"`);
     if (name !== "matches") return;
     const source = literalText((args as readonly Node[]).at(-1));
     try {
@@ -196,7 +196,7 @@ function inspectExpression(
       }
       case "comprehensionExpr": {
         loops = true;
-        if (inLoop) refuse(node, "a loop (all, exists, map, filter) stands within another");
+        if (inLoop) refuse(node, "a loop (all, exists, map, filter) is nested in another");
         visit([part["iterRange"], part["accuInit"]], scope, inLoop);
         const inner = new Set([...scope, ...["iterVar", "iterVar2", "accuVar"].map((key) => String(part[key]))]);
         return visit([part["loopCondition"], part["loopStep"], part["result"]], inner, true);

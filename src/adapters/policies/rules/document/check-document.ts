@@ -57,7 +57,7 @@ function checkRules(value: unknown, problems: Problems): readonly CheckedRule[] 
     }
     const checked = checkRule(rule, path, problems);
     if (ids.has(checked.id)) {
-      const fix = "Give each rule an id of its own.";
+      const fix = "Give each rule a unique id.";
       problems.report([...path, "id"], `another rule is ${showValue(checked.id)}`, checked.id, fix);
     }
     ids.add(checked.id);

@@ -47,7 +47,7 @@ export function checkList(
       return "";
     }
     if (typeof entry === "string" && entry.trim() !== "") return entry.trim();
-    const fix = "Write a name, with * for any characters where it stands for several.";
+    const fix = "Write a name, or a pattern with * for any characters.";
     problems.mustBe(at, "a non-empty string", entry, fix);
     return "";
   });

@@ -32,7 +32,7 @@ export function checkPresets(value: unknown, problems: Problems): CheckedPresets
     for (const [name, given] of Object.entries(isPlainObject(entry) ? entry : { [String(entry)]: undefined })) {
       if (!isPreset(name)) {
         const fix = didYouMean(name, PRESETS, `There are ${PRESETS.join(", ")}.`);
-        problems.report(path, `there is no preset ${showValue(entry)}`, name, fix);
+        problems.report(path, `unknown preset ${showValue(entry)}`, name, fix);
       } else found[name] = checkValue(name, given, isPlainObject(entry) ? [...path, name] : path, problems);
     }
   }
