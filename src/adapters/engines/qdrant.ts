@@ -64,8 +64,8 @@ function qdrantDatabase(send: Send): VectorDatabase {
 
   /** Runs searches as one batch. */
   async function search(space: Space, searches: readonly object[]): Promise<readonly (readonly Point[])[]> {
-    type Found = readonly { readonly points: readonly Point[] }[];
-    const answers = await ask<Found>(space, "/query/batch", { searches }, []);
+    type BatchResults = readonly { readonly points: readonly Point[] }[];
+    const answers = await ask<BatchResults>(space, "/query/batch", { searches }, []);
     return searches.map((_, at) => answers[at]?.points ?? []);
   }
 

@@ -135,8 +135,8 @@ function weaviateDatabase(send: Send): VectorDatabase {
     },
 
     async count(space, condition) {
-      type Counted = readonly { readonly meta?: { readonly count?: number } }[];
-      const rows = await query<Counted>(space, "Aggregate", `(where: ${toWhere(condition)}) { meta { count } }`);
+      type CountResult = readonly { readonly meta?: { readonly count?: number } }[];
+      const rows = await query<CountResult>(space, "Aggregate", `(where: ${toWhere(condition)}) { meta { count } }`);
       return rows?.[0]?.meta?.count ?? 0;
     },
 

@@ -109,9 +109,9 @@ export function createService(
 
 /** The message in an error body, in the format of any of the databases. */
 function sentenceIn(body: unknown): string | undefined {
-  type Said = { readonly message?: string };
-  const { message, error, status } = (typeof body === "object" && body ? body : {}) as Said & {
-    readonly error?: Said | readonly Said[];
+  type ErrorMessage = { readonly message?: string };
+  const { message, error, status } = (typeof body === "object" && body ? body : {}) as ErrorMessage & {
+    readonly error?: ErrorMessage | readonly ErrorMessage[];
     readonly status?: { readonly error?: string };
   };
   return message ?? [error].flat()[0]?.message ?? status?.error;
