@@ -17,10 +17,7 @@ export interface ClientOptions {
   readonly fetch?: Fetch;
   /** Cancels all requests in progress when it fires. */
   readonly signal?: AbortSignal;
-  /**
-   * The timeout of a request, in milliseconds. Defaults to 30,000; 70,000 if the gateway connects a server for it. Tool calls use their own
-   * `timeoutMs` and `deadline` instead.
-   */
+  /** The timeout of a request, in milliseconds. Defaults to 30,000; 70,000 if the gateway connects a server for it. Tool calls use their own `timeoutMs` and `deadline` instead. */
   readonly timeoutMs?: number;
   /** The most retries of a request, if retrying is safe. Defaults to 2. */
   readonly retries?: number;

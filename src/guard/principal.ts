@@ -64,10 +64,7 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
   throw fixable("QUERY_INVALID", problem, fix, { field: "principal", value: showValue(given) });
 }
 
-/**
- * Returns whether a principal may see a tool as far as tenants are concerned. A tenant's tool (`metadata.tenant`) is for that tenant's callers, and
- * for operators without a tenant.
- */
+/** Returns whether a principal may see a tool as far as tenants are concerned. A tenant's tool (`metadata.tenant`) is for that tenant's callers, and for operators without a tenant. */
 export function mayKnow(
   { metadata: { tenant } }: Pick<Tool, "metadata">,
   principal: Principal,

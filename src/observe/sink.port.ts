@@ -1,9 +1,6 @@
 import type { ArsenalEvent, EventLevel, EventName } from "./events.ts";
 
-/**
- * Delivers events to a log, a metric or a trace backend. A sink is called outside the path of any call; one that is slow or throws
- * loses its own events and affects nothing else.
- */
+/** Delivers events to a log, a metric or a trace backend. A sink is called outside the path of any call; one that is slow or throws loses its own events and affects nothing else. */
 export interface Sink {
   readonly name: string;
   /** Returns false for events that the sink ignores: they cost nothing if no other sink wants them. Defaults to all. */

@@ -21,7 +21,13 @@ const changeClaims: Claims = {
       ["other", { list: [1, null, "ä"] }],
     ]);
   },
-  "delivers every message to everyone in one order, however many publish": async ({ clock, one, other, slow, until }) => {
+  "delivers every message to everyone in one order, however many publish": async ({
+    clock,
+    one,
+    other,
+    slow,
+    until,
+  }) => {
     const heard = [listenTo(one), listenTo(other)];
     await until(Promise.all(Array.from({ length: 100 }, (_, index) => slow(index).changes.publish("t", index))));
     await clock.advance(1_000);

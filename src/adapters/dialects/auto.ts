@@ -96,10 +96,7 @@ const SIGNS: readonly Sign[] = [
   },
 ];
 
-/**
- * The dialect of a client object, a model's name, or an example of a provider's answer or definition. Throws QUERY_INVALID,
- * with a description of the hint, if it is ambiguous.
- */
+/** The dialect of a client object, a model's name, or an example of a provider's answer or definition. Throws QUERY_INVALID, with a description of the hint, if it is ambiguous. */
 export function inferDialect(hint: unknown, field = "dialect"): Exclude<DialectName, "auto"> {
   if (typeof hint === "string")
     return find(hint, field, ({ model }) => model?.test(hint.replace(/^.*\//, "")) === true);

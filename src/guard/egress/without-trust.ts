@@ -2,10 +2,7 @@ import { hostOf, isPrivateHost } from "./check-url.ts";
 import { isWithin, onlyWithin } from "./domain-bound.ts";
 import type { Egress, EgressRequest } from "./egress.ts";
 
-/**
- * The egress for a source that a remote operator added. Its addresses must follow the program's rules, like those of tools: they must be
- * public, or in the configured domains.
- */
+/** The egress for a source that a remote operator added. Its addresses must follow the program's rules, like those of tools: they must be public, or in the configured domains. */
 export function withoutTrust(egress: Egress, allowedDomains: readonly string[]): Egress {
   const listed = onlyWithin(allowedDomains);
   const held = <Asked extends Pick<EgressRequest, "trusted" | "allowPrivate">>(url: string | URL, asked: Asked) => {

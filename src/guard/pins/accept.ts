@@ -58,10 +58,7 @@ const TOPIC = "pins";
 
 const LOOK_EVERY_MS = 2_000;
 
-/**
- * Detects acceptances of other processes: checks when another process announces one, and every two seconds in case that was missed, while something
- * is pending or was unreadable.
- */
+/** Detects acceptances of other processes: checks when another process announces one, and every two seconds in case that was missed, while something is pending or was unreadable. */
 export function createAcceptanceWatch(parts: {
   readonly state: State;
   /** If omitted, acceptances are detected by polling alone. */

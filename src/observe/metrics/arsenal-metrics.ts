@@ -91,11 +91,11 @@ export function createArsenalMetrics(sources: MetricSources) {
     "namespace",
   ]);
   const retried = registry.counter("toolarsenal_call_retries_total", "Repeated attempts.", ["namespace"]);
-  const findings = registry.counter(
-    "toolarsenal_scan_findings_total",
-    "Findings of scans, by action.",
-    ["where", "severity", "action"],
-  );
+  const findings = registry.counter("toolarsenal_scan_findings_total", "Findings of scans, by action.", [
+    "where",
+    "severity",
+    "action",
+  ]);
   const approvals = registry.counter("toolarsenal_approvals_total", "Approvals, by what became of them.", ["outcome"]);
   const audit = registry.counter("toolarsenal_audit_failures_total", "Audit records that could not be kept.");
   const tokens = watchTokens(registry, sources);

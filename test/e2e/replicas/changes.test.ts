@@ -20,9 +20,7 @@ describe.each(STATES)("of three replicas on $name, every one knows within a seco
   }, 60_000);
   afterAll(() => fleet?.close());
 
-  /**
-   * How many replicas say so within a second. Added to it is what a few requests take on this machine, because that is how it is noticed.
-   */
+  /** How many replicas say so within a second. Added to it is what a few requests take on this machine, because that is how it is noticed. */
   async function saidBy(holds: (url: string) => Promise<boolean>): Promise<number> {
     const said = fleet.running().map(async ({ url }) => {
       const since = performance.now();
