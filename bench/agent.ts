@@ -1,4 +1,4 @@
-/** What a task costs an agent in tokens: tools found for each step against all 300 tools sent with each step, same tasks, same run. */
+/** The token cost of an agent's task: tools found for each step against all 300 tools sent with each step, same tasks, same run. */
 import { parseArgs } from "node:util";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { openaiDialect } from "../src/adapters/dialects/index.ts";
@@ -10,7 +10,7 @@ import type { Tool } from "../src/tool/tool.ts";
 import { say } from "../src/testing/scripted-llm.ts";
 import { toAlias } from "../src/transcode/alias.ts";
 
-/** A request, and the tools that a model calls for it, one after the other, with what it says before each. */
+/** A request, and the tools that a model calls for it, in order, with the model's text before each. */
 interface Task {
   readonly request: string;
   readonly steps: readonly (readonly [says: string, tool: string, args: object])[];

@@ -1,11 +1,11 @@
 /**
  * The engines compared with the memory engine: `node bench/engines.ts [--shared FOLDER] [--tools 10000] [--sets mcp-bench,…] [--databases]`.
  *
- * First whether all rank the same: top 5 and NDCG@10 of the same requests over labelled sets, with the static tier. The baseline is the memory
+ * First checks that all rank the same: top 5 and NDCG@10 of the same requests over labelled sets, with the static tier. The baseline is the memory
  * engine with exact vectors. PostgreSQL is a server with pgvector if `scripts/ci-services` has made one, otherwise PGlite. With
  * `--databases` the vector databases too: Chroma's own server if test/peers is installed, and doubles of the others. Then a restart of
- * SQLite, unless `--tools` is 0: a new process opens what an earlier one kept and answers its first request. The baseline is the memory engine
- * with a snapshot. Last, what a request takes once the engine is warm.
+ * SQLite, unless `--tools` is 0: a new process opens an existing file and answers its first request. The baseline is the memory engine
+ * with a snapshot. Last, the latency of a request on a warm engine.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -32,7 +32,7 @@ import { realChroma } from "../test/services/chroma.ts";
 import { pglite, realPostgres } from "../test/services/postgres.ts";
 import { type LabelledSet, readSets } from "./retrieval-sets.ts";
 
-/** What the process that restarts is told and finds out, in milliseconds. */
+/** The input and the measurements of the restarted process, in milliseconds. */
 interface Restart {
   readonly engine: "sqlite" | "memory";
   readonly file: string;

@@ -1,4 +1,4 @@
-/** What a model reads: eight servers of other people through the gateway, every tool listed against two tools and a search for each step. */
+/** The tokens that a model reads: eight third-party servers through the gateway, every tool listed against two tools and a search for each step. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { ToolArsenal } from "../src/index.ts";
 import { realServers } from "../test/e2e/real-servers.ts";
 
-/** One step of a task: what the model would ask for, and the call that does it. */
+/** One step of a task: the model's request, and the call that serves it. */
 interface Step {
   readonly query: string;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-interface Found {
+interface SearchAnswer {
   readonly tools: readonly { readonly name: string }[];
 }
 
@@ -127,7 +127,7 @@ async function main(): Promise<void> {
         for (const { query, tool, input } of task) {
           const asked = { name: "find_relevant_tools", arguments: { query } };
           const answer = (await client.callTool(asked)) as Content;
-          const { tools } = JSON.parse(text(answer)) as Found;
+          const { tools } = JSON.parse(text(answer)) as SearchAnswer;
           const name = tools.find((entry) => bare(entry.name).endsWith(bare(tool)))?.name;
           if (name === undefined) missed.push(`"${query}" (${tools.length} shown, ${tool} wanted)`);
           const run = { name: "execute_tool", arguments: { tool_name: name ?? tool, arguments: input } };

@@ -1,4 +1,4 @@
-/** What a gateway costs: the same echo tool called directly, through this gateway and through two others. See bench/README.md. */
+/** The cost of a gateway: the same echo tool called directly, through this gateway and through two others. See bench/README.md. */
 import { fork } from "node:child_process";
 import { cpus } from "node:os";
 import { resolve } from "node:path";
@@ -18,7 +18,7 @@ interface Round {
   readonly p99Ms: number;
 }
 
-/** Runs the load in its own process and reads the contender's clock while it is measured. */
+/** Runs the load in its own process and measures the contender's processor time. */
 async function measure(contender: Contender, task: LoadTask): Promise<Round> {
   const child = fork(LOAD, [JSON.stringify(task)], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
   let before = 0;

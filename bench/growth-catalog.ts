@@ -8,21 +8,21 @@ import { createPlainBm25 } from "../src/cli/benchmark/plain-bm25.ts";
 import { longRequests, shortRequests, syntheticTools } from "../src/cli/benchmark/synthetic-tools.ts";
 import { repeatedEmbedder } from "./growth-vectors.ts";
 
-/** What the process is told. */
+/** The input of the process. */
 export interface CatalogTask {
   readonly size: number;
   readonly tier: TierName;
-  /** Where the tuned model's vectors lie. */
+  /** The file of the tuned model's vectors. */
   readonly vectors: string;
 }
 
-/** What it finds out. Milliseconds and bytes. */
+/** The measurements. Milliseconds and bytes. */
 export interface CatalogAnswer {
   readonly size: number;
   readonly tier: TierName;
-  /** Until every tool can be found: by words, and by the static tier's vectors where there are any. */
+  /** Until every tool can be found: by words, and by the static tier's vectors if enabled. */
   readonly indexMs: number;
-  /** Growth of heap and buffers by the catalog, and what the process takes altogether. */
+  /** Growth of heap and buffers by the catalog, and the total memory of the process. */
   readonly usedBytes: number;
   readonly residentBytes: number;
   readonly short: RetrievalFigures;

@@ -2,19 +2,19 @@
 import type { TierName } from "../src/adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../src/arsenal.ts";
 
-/** What the process is told. */
+/** The input of the process. */
 export interface ColdStartTask {
   readonly tier: TierName;
   /** A file of tools, and a folder of vectors. */
   readonly snapshot: string;
   readonly cache: string;
-  /** Where the library is imported from. */
+  /** The library's import path. */
   readonly library: string;
-  /** Write the snapshot of so many tools instead of measuring. */
+  /** Writes the snapshot of this many tools instead of measuring. */
   readonly write?: number;
 }
 
-/** What it finds out, in milliseconds since its first line. */
+/** The measurements, in milliseconds since the first line of the process. */
 export interface ColdStartAnswer {
   readonly tier: TierName;
   readonly importedMs: number;

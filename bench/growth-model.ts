@@ -1,20 +1,20 @@
-/** What the shipped models take on disk and how fast the kernel is, of `bench/growth.ts`. Prints JSON. */
+/** The size of the shipped models on disk and the speed of the kernel, for `bench/growth.ts`. Prints JSON. */
 import { readFileSync, statSync } from "node:fs";
 import { createEncoder } from "../src/adapters/embedders/kernel/encoder.ts";
 import { SHIPPED_FILES } from "../src/adapters/embedders/shipped-files.ts";
 
-/** Bytes, milliseconds, and texts a second. */
+/** Bytes, milliseconds, and texts per second. */
 export interface ModelAnswer {
   readonly disk: Readonly<Record<string, number>>;
   readonly twentyTokensMs: number;
   readonly textsPerSecond: number;
 }
 
-/** What `growth-load.mjs` prints: milliseconds and bytes. */
+/** The output of `growth-load.mjs`: milliseconds and bytes. */
 export interface LoadAnswer {
   readonly loadMs: number;
   readonly residentBytes: number;
-  /** What the process took before. */
+  /** The memory of the process before loading. */
   readonly residentBefore: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Vectors of the tuned model for more tools than it could embed while one waits: those of the first tools are computed, and stand again and
- * again for the others. Searching them costs what searching as many different ones does.
+ * Vectors of the tuned model for more tools than it could embed in reasonable time: those of the first tools are computed and
+ * repeated for the others. Searching them costs as much as searching different ones.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { tunedEmbedder } from "../src/adapters/embedders/tuned.ts";
@@ -12,7 +12,7 @@ import { defineTool } from "../src/tool/define-tool.ts";
 
 const BATCH = 32;
 
-/** Computes the vectors of so many tools' texts and writes them to a file. */
+/** Computes the vectors of `tools` tools' texts and writes them to a file. */
 export async function computeVectors(
   file: string,
   tools: number,
@@ -30,7 +30,7 @@ export async function computeVectors(
   writeFileSync(file, new Uint8Array(all.buffer));
 }
 
-/** The tuned embedder, whose vectors of tools come from the file, over and over. Requests are embedded as always. */
+/** The tuned embedder with repeated vectors of tools from the file. Requests are embedded normally. */
 export function repeatedEmbedder(file: string): Embedder {
   const embedder = tunedEmbedder();
   const vectors = readVectors(file, embedder.dimension);
@@ -51,7 +51,7 @@ export function repeatedEmbedder(file: string): Embedder {
   };
 }
 
-/** Fills a folder with a vector cache that knows every text of so many tools. */
+/** Fills a folder with a vector cache that has every text of `tools` tools. */
 export async function fillCache(folder: string, file: string, tools: number): Promise<void> {
   const { model, dimension } = tunedEmbedder();
   const vectors = readVectors(file, dimension);

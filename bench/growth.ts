@@ -1,9 +1,9 @@
 /**
- * How fast tools are found, and how that grows: `node bench/growth.ts [--sizes 1000,10000,17000,100000] [--built] [--json]`.
+ * The search speed by catalog size: `node bench/growth.ts [--sizes 1000,10000,17000,100000] [--built] [--json]`.
  *
- * Each size and tier runs in a process of its own, in turns with plain BM25 over the same tools, and the best of three rounds counts: whatever
- * else the machine does only ever adds time. Then a program's cold start from a snapshot of 10,000 tools, what the tuned model takes, and the
- * kernel's rates. `--built` starts what `npm run build` made, as users do; sources must first be stripped of their types.
+ * Each size and tier runs in a process of its own, in turns with plain BM25 over the same tools, and the best of three rounds counts, because other
+ * load only adds time. Then a program's cold start from a snapshot of 10,000 tools, the cost of the tuned model, and the
+ * kernel's rates. `--built` runs the output of `npm run build`, as users do; sources must first be stripped of their types.
  * Progress goes to stderr.
  */
 import { execFile } from "node:child_process";
@@ -20,7 +20,7 @@ import type { ColdStartAnswer, ColdStartTask } from "./growth-cold-start.ts";
 import type { LoadAnswer, ModelAnswer } from "./growth-model.ts";
 import { computeVectors, fillCache } from "./growth-vectors.ts";
 
-/** Everything one run measures. */
+/** The measurements of one run. */
 interface GrowthFigures {
   readonly catalogs: readonly CatalogAnswer[];
   readonly coldTools: number;
@@ -29,7 +29,7 @@ interface GrowthFigures {
   readonly model: ModelAnswer;
 }
 
-/** Tools whose vectors the tuned model really computes. */
+/** The number of tools whose vectors the tuned model really computes. */
 const COMPUTED = 500;
 const COLD_TOOLS = 10_000;
 const ROUNDS = 3;
@@ -92,7 +92,7 @@ async function measureColdStart(vectors: string): Promise<readonly ColdStartAnsw
   return best;
 }
 
-/** Where a module of the library is imported from. */
+/** The import path of a module of the library. */
 function moduleOf(path: string): string {
   return new URL(values.built ? `../dist/${path}.js` : `../src/${path}.ts`, import.meta.url).href;
 }
@@ -138,7 +138,7 @@ texts of 100 tokens               40/s       ${model.textsPerSecond.toFixed(0)}/
 `;
 }
 
-/** What is aimed at on an idle core. */
+/** The aim on an idle core. */
 function aimOf(tier: TierName, size: number): string {
   if (tier === "lexical") return size === 1000 ? "< 5" : "";
   return size === 17_000 ? (tier === "static" ? "< 15" : "< 30") : "";

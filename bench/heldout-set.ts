@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Asked, heldOutServers, lines } from "../models/catalog-draws.ts";
+import { type RequestLine, heldOutServers, lines } from "../models/catalog-draws.ts";
 
 const { values: options } = parseArgs({
   options: { shared: { type: "string", default: "../shared" }, out: { type: "string", default: ".borrowed/heldout" } },
@@ -16,9 +16,10 @@ const tools = lines<{ readonly id: string; readonly namespace: string }>(join(se
   ({ namespace }) => held.has(namespace),
 );
 const known = new Set(tools.map(({ id }) => id));
-const data = (name: string): readonly Asked[] => lines<Asked>(join(import.meta.dirname, "../models/data", name));
+const data = (name: string): readonly RequestLine[] =>
+  lines<RequestLine>(join(import.meta.dirname, "../models/data", name));
 const queries = [
-  ...[...lines<Asked>(join(set, "queries.jsonl")), ...data("heldout-styles.jsonl")].filter(
+  ...[...lines<RequestLine>(join(set, "queries.jsonl")), ...data("heldout-styles.jsonl")].filter(
     ({ relevant }) => relevant.length > 0 && relevant.every((id) => known.has(id)),
   ),
   ...data("heldout-impossible.jsonl"),

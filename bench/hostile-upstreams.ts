@@ -1,4 +1,4 @@
-/** What hostile MCP servers cost the others: the same calls to harmless servers with and without them on one gateway. See bench/README.md. */
+/** The cost of hostile MCP servers for the others: the same calls to harmless servers with and without them on one gateway. See bench/README.md. */
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { loadavg } from "node:os";
@@ -16,7 +16,7 @@ const META = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** Calls a tool once. Resolves with the answer's text, whatever it says. */
+/** Calls a tool once. Resolves with the text of the response. */
 function call(url: string, agent: Agent, name: string, progressToken?: string): Promise<string> {
   const _meta = progressToken === undefined ? META : { ...META, progressToken };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {}, _meta } });
@@ -37,7 +37,7 @@ function call(url: string, agent: Agent, name: string, progressToken?: string): 
   });
 }
 
-/** Calls the harmless servers in turn, so many at once, and returns how long each call took, in milliseconds. */
+/** Calls the harmless servers in turn, with `connections` concurrent calls, and returns the duration of each call, in milliseconds. */
 async function load(url: string, calls: number, connections: number): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -66,7 +66,7 @@ function harass(url: string, signal: AbortSignal): void {
       await pause(5000, undefined, { signal }).catch(() => {});
     }
   };
-  // One of them never gets as far as listing its tool.
+  // One of them never lists its tool.
   for (const hostility of HOSTILITIES.filter((each) => each !== "forgets_sessions"))
     for (let caller = 0; caller < 5; caller++)
       void keepCalling(hostility === "hundred_thousand_tools" ? `${hostility}-work_7` : `${hostility}-work`, caller);
@@ -74,7 +74,7 @@ function harass(url: string, signal: AbortSignal): void {
 
 interface Arm {
   readonly times: readonly number[];
-  /** Processor time of the gateway, and the time that passed. */
+  /** Processor time of the gateway, and the elapsed time. */
   readonly cpuMs: number;
   readonly wallMs: number;
   readonly peakMb: number;
@@ -136,7 +136,7 @@ async function main(): Promise<void> {
   console.log(`load average at the start: ${show()}`);
   const harmless = await startHostileProcess(HARMLESS);
   try {
-    // Half of the baseline before and half after, so that a machine that grows busier does not favour either.
+    // Half of the baseline before and half after, so that increasing load on the machine favours neither.
     const before = await measure([], harmless, { ...options, calls: calls / 2 });
     const during = await measure(HOSTILITIES, harmless, { ...options, calls });
     const after = await measure([], harmless, { ...options, calls: calls / 2 });

@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 /*
- * How long `import("toolarsenal")` takes, and a first search and call, over an empty program. All are started anew each time, in turn, so that load
- * on the machine hits them alike. The built package is what users load; the source is what this repository runs.
+ * How long `import("toolarsenal")` takes, and a first search and call, compared with an empty program. All are started in turn, so that load
+ * on the machine affects them alike. Users load the built package; this repository runs the source.
  */
 const HELP = `node bench/import.ts [--runs 15] [--against FOLDER]
 
@@ -17,7 +17,7 @@ On a busy machine, compare the processor times.
 The built package is measured if there is one (npm run build). With --against, a built package in another folder, such as the dist/ of another
 checkout, is measured in the same run.`;
 
-/** Prints the processor time of a program: on a busy machine it says more than the clock. */
+/** Prints the processor time of a program: more reliable than the clock on a busy machine. */
 const USED = "const c = process.cpuUsage(); console.log((c.user + c.system) / 1000)";
 
 const EMPTY = "empty program";
@@ -89,7 +89,7 @@ function using(root: URL): string {
     await arsenal.close()`;
 }
 
-/** How many files of the package a program loads. */
+/** The number of the package's files that a program loads. */
 function modulesOf(program: string): number {
   const counted = `import { registerHooks } from "node:module";
     let modules = 0;

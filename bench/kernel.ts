@@ -1,9 +1,9 @@
 /**
  * Times the embedder's kernel: `node bench/kernel.ts WEIGHTS.bin [--onnx MODEL.onnx] [--onnxruntime FOLDER]`.
  *
- * Where onnxruntime-node is installed (or its folder is given) and an ONNX file of the same architecture too, both run in turns in the same
- * process on one thread, and each figure of ours stands beside its ratio to onnxruntime's. Best of many repetitions, because whatever else
- * the machine does only ever adds time.
+ * If onnxruntime-node is installed (or its folder is given) and an ONNX file of the same architecture is given, both run in turns in the same
+ * process on one thread, and each of our figures has its ratio to onnxruntime's. Best of many repetitions, because other
+ * load only adds time.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -16,7 +16,7 @@ import { createHealth } from "../src/observe/health.ts";
 import { createRetriever } from "../src/retrieve/retriever.ts";
 import { DEFAULT_SETTINGS, type RetrieverSettings } from "../src/retrieve/settings.ts";
 import {
-  type Asked,
+  type RequestLine,
   catalogOf,
   type Draw,
   drawCatalogs,
@@ -29,16 +29,16 @@ import {
 } from "../models/catalog-draws.ts";
 import { embedderOf, type RememberedEmbedder } from "../models/remembered-embedder.ts";
 
-interface Judged {
+interface SizedOutcome {
   readonly size: string;
   readonly style: string;
   readonly kind: Kind;
   readonly query: string;
   readonly confidence: number;
   readonly refused: boolean;
-  /** Place of the right tool, from 0; -1 if it is not among the first five. */
+  /** The rank of the right tool, from 0; -1 if it is not among the first five. */
   readonly rank: number;
-  /** Whether the right tool is among those returned. */
+  /** Whether the right tool is returned. */
   readonly returned: boolean;
 }
 
@@ -59,9 +59,10 @@ if (!existsSync(set)) {
 }
 const held = heldOutServers(options.shared);
 const tools = toolsOf(options.shared, (namespace) => held.has(namespace));
-const data = (name: string): readonly Asked[] => lines<Asked>(join(import.meta.dirname, "../models/data", name));
-const asked: readonly Asked[] = [
-  ...lines<Asked>(join(set, "queries.jsonl")),
+const data = (name: string): readonly RequestLine[] =>
+  lines<RequestLine>(join(import.meta.dirname, "../models/data", name));
+const asked: readonly RequestLine[] = [
+  ...lines<RequestLine>(join(set, "queries.jsonl")),
   ...data("heldout-styles.jsonl"),
   ...data("heldout-impossible.jsonl").map((one) => ({
     ...one,
@@ -72,11 +73,11 @@ const asked: readonly Asked[] = [
 const settings = { ...DEFAULT_SETTINGS, refuse: options.refuse } as RetrieverSettings;
 const emit = (): void => {};
 
-const all: (Judged & { readonly tier: string })[] = [];
+const all: (SizedOutcome & { readonly tier: string })[] = [];
 for (const tier of options.tier.split(",")) {
   const embedder = tier === "lexical" ? undefined : embedderOf(tier as "static" | "tuned", ".borrowed/vectors");
   const started = performance.now();
-  const found: Judged[] = [];
+  const found: SizedOutcome[] = [];
   const draws = { draws: Number(options.draws), wholes: 1, seed: Number(options.seed) };
   for (const draw of drawCatalogs(tools, asked, draws)) found.push(...(await judge(draw, tier, embedder)));
   embedder?.save();
@@ -90,7 +91,7 @@ async function judge(
   { size, ids, cases }: Draw,
   tier: string,
   embedder: RememberedEmbedder | undefined,
-): Promise<readonly Judged[]> {
+): Promise<readonly SizedOutcome[]> {
   if (cases.length === 0) return [];
   const chosen = ids.flatMap((id) => tools.get(id) ?? []);
   const catalog = await catalogOf(chosen, tier, embedder, systemClock);
@@ -104,7 +105,7 @@ async function judge(
     emit,
     clock: systemClock,
   });
-  const found: Judged[] = [];
+  const found: SizedOutcome[] = [];
   for (const { asked: one, kind } of cases) {
     const context = { query: one.query };
     const whole = await retriever.retrieve({ context, scoreThreshold: 0, limit: 5 });
@@ -126,7 +127,7 @@ async function judge(
   return found;
 }
 
-function print(tier: string, found: readonly Judged[], ms: number): void {
+function print(tier: string, found: readonly SizedOutcome[], ms: number): void {
   console.log(`\n${tier}, refuse: ${options.refuse} (${(ms / 1000).toFixed(0)} s)`);
   console.log(
     "size    style    requests (distinct) falsely refused   R@1   R@5  returned | refused: absent      near miss        removed",
@@ -153,8 +154,8 @@ function print(tier: string, found: readonly Judged[], ms: number): void {
     }
   }
   for (const [name, isIn] of [
-    ["up to 100 tools", ({ size }: Judged) => size !== WHOLE],
-    ["about 700 tools", ({ size }: Judged) => size === WHOLE],
+    ["up to 100 tools", ({ size }: SizedOutcome) => size !== WHOLE],
+    ["about 700 tools", ({ size }: SizedOutcome) => size === WHOLE],
   ] as const) {
     const group = found.filter(isIn);
     const of = (kind: Kind): readonly number[] =>
@@ -172,7 +173,7 @@ function print(tier: string, found: readonly Judged[], ms: number): void {
   }
 }
 
-function isRefused({ refused }: Judged): boolean {
+function isRefused({ refused }: SizedOutcome): boolean {
   return refused;
 }
 

@@ -14,13 +14,13 @@ import { setSource } from "../src/eval/set-source.ts";
 import type { SourceDraft } from "../src/tool/draft.ts";
 import { createRandom } from "../src/eval/random.ts";
 
-interface Asked {
+interface HeldOutRequest {
   readonly style: string;
   readonly query: string;
   readonly relevant: readonly string[];
   readonly also_ok?: readonly string[];
 }
-interface Judged {
+interface RequestOutcome {
   readonly style: string;
   readonly score: number;
   readonly confidence: number;
@@ -49,10 +49,10 @@ const tools = lines<SourceDraft & { readonly id: string }>(join(set, "tools.json
   held.has(namespace ?? ""),
 );
 const known = new Set(tools.map(({ id }) => id));
-const possible = lines<Asked>(join(set, "queries.jsonl"))
+const possible = lines<HeldOutRequest>(join(set, "queries.jsonl"))
   .filter(({ relevant }) => relevant.length > 0 && relevant.every((id) => known.has(id)))
   .map((asked) => ({ ...asked, style: "possible" }));
-const impossible = lines<Asked>(join(import.meta.dirname, "../models/data/heldout-impossible.jsonl"));
+const impossible = lines<HeldOutRequest>(join(import.meta.dirname, "../models/data/heldout-impossible.jsonl"));
 
 for (const tier of options.tier.split(",")) {
   const judged = await judgeAll(tier as "lexical" | "static" | "tuned");
@@ -67,9 +67,9 @@ for (const tier of options.tier.split(",")) {
       `  ${style.padEnd(10)}AUC of the top score ${score}, of the confidence ${confidence}, difference ${gain}`,
     );
   }
-  const share = (group: readonly Judged[]): string =>
+  const share = (group: readonly RequestOutcome[]): string =>
     `${((100 * group.filter(({ refused }) => refused).length) / group.length).toFixed(1)} %`;
-  const of = (style: string): readonly Judged[] => judged.filter((one) => one.style === style);
+  const of = (style: string): readonly RequestOutcome[] => judged.filter((one) => one.style === style);
   console.log(
     `  default threshold: refused ${share(judged.filter(({ style }) => style !== "possible"))} (near misses ${share(of("near-miss"))}, absent ${share(of("absent"))}), ` +
       `falsely ${share(served)} (${share(served.filter(({ right }) => right))} of those whose best tool is the right one)`,
@@ -98,14 +98,14 @@ for (const tier of options.tier.split(",")) {
   console.log(`  retrieval with the judgement: median ${times[times.length >> 1]?.toFixed(2)} ms`);
 }
 
-async function judgeAll(tier: "lexical" | "static" | "tuned"): Promise<readonly Judged[]> {
+async function judgeAll(tier: "lexical" | "static" | "tuned"): Promise<readonly RequestOutcome[]> {
   await using arsenal = new ToolArsenal({ embedder: { tier }, telemetry: { enabled: false } });
   await arsenal.addEnsemble(
     setSource(tools.map(({ id, ...draft }) => ({ id, draft: { ...draft, namespace: draft.namespace || "default" } }))),
   );
   await arsenal.sync();
   await arsenal.ready();
-  const judged: Judged[] = [];
+  const judged: RequestOutcome[] = [];
   for (const { style, query, relevant, also_ok: alsoOk = [] } of [...possible, ...impossible]) {
     const started = performance.now();
     const result = await arsenal.retrieve({ context: { query }, scoreThreshold: 0, limit: 5 });
@@ -124,11 +124,11 @@ async function judgeAll(tier: "lexical" | "static" | "tuned"): Promise<readonly 
 }
 
 /** AUC of the score, of the confidence and their difference, each with its interval. */
-function compare(served: readonly Judged[], unserved: readonly Judged[]): readonly string[] {
+function compare(served: readonly RequestOutcome[], unserved: readonly RequestOutcome[]): readonly string[] {
   const random = createRandom(7);
-  const draw = (group: readonly Judged[]): readonly Judged[] =>
-    group.map(() => group[Math.floor(random() * group.length)] as Judged);
-  const measure = (a: readonly Judged[], b: readonly Judged[]): readonly number[] => {
+  const draw = (group: readonly RequestOutcome[]): readonly RequestOutcome[] =>
+    group.map(() => group[Math.floor(random() * group.length)] as RequestOutcome);
+  const measure = (a: readonly RequestOutcome[], b: readonly RequestOutcome[]): readonly number[] => {
     const score = auc(
       a.map((one) => one.score),
       b.map((one) => one.score),
@@ -163,8 +163,8 @@ function auc(high: readonly number[], low: readonly number[]): number {
   );
 }
 
-/** The share that can be served if as many requests could be as could not. */
-function weightOf(group: readonly Judged[], served: number, unserved: number): number {
+/** The share of servable requests if both groups were equally large. */
+function weightOf(group: readonly RequestOutcome[], served: number, unserved: number): number {
   const yes = group.filter(({ style }) => style === "possible").length / served;
   const no = group.filter(({ style }) => style !== "possible").length / unserved;
   return yes + no === 0 ? 0 : yes / (yes + no);

@@ -1,4 +1,4 @@
-/** How long three large documents take to import and how much memory that needs, each in a process of its own, beside reading their JSON. */
+/** The time and memory to import three large documents, each in its own process, compared with parsing their JSON. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -27,7 +27,7 @@ async function measure({ file }: Corpus): Promise<Measured> {
   const importMs = performance.now() - began;
   const peakMb = process.resourceUsage().maxRSS / 1024;
   const bytes = tools.map((tool) => Buffer.byteLength(JSON.stringify(tool))).toSorted((a, b) => a - b);
-  // The baseline comes last, so that it finds the file as warm as the import left it.
+  // The baseline comes last, so that the file is cached as after the import.
   const parsing = performance.now();
   JSON.parse(readFileSync(file, "utf8"));
   const parseMs = performance.now() - parsing;

@@ -1,4 +1,4 @@
-/** What a decision costs with 2 and 200 rules, as a ratio to no policy: the guard's own question to a policy that allows everything. */
+/** The cost of a decision with 2 and 200 rules, as a ratio to no policy: the guard with a policy that allows everything. */
 import { rulesPolicy } from "../src/adapters/policies/rules/rules.ts";
 import type { PolicyDocument, RuleDocument } from "../src/adapters/policies/rules/document/document.ts";
 import { table } from "../src/cli/terminal/style.ts";
@@ -24,7 +24,7 @@ const requests: readonly PolicyRequest[] = tools.map((tool, index) => {
   return { tool, principal, arguments: { amount: index, order: { id: "1042" }, note: "as soon as you can" } };
 });
 
-/** Of each kind that people write: by id, namespace, role, tag, tenant, with a condition and without. */
+/** Rules of each common kind: by id, namespace, role, tag, tenant, with a condition and without. */
 function document(count: number, conditions: boolean): PolicyDocument {
   const written = Array.from({ length: count }, (_, index): RuleDocument => {
     const id = `rule-${index}`;
@@ -53,7 +53,7 @@ const cases: readonly (readonly [name: string, policy: Policy])[] = [
   ["200 rules, CEL", rulesPolicy(document(200, true))],
 ];
 
-/** Microseconds a decision, seen and decided, in each batch. In turns, so that a busy machine is as busy for all. */
+/** Microseconds per decision (`sees` and `decide`) in each batch. In turns, so that load affects all alike. */
 const times = new Map<string, number[]>(cases.map(([name]) => [name, []]));
 for (let batch = 0; batch < BATCHES + WARM_UP; batch++) {
   for (const [name, policy] of cases) {
@@ -66,7 +66,7 @@ for (let batch = 0; batch < BATCHES + WARM_UP; batch++) {
   }
 }
 
-/** The first decision on a tool compares it with the rules; those after do not. */
+/** The first decision on a tool compares it with the rules; later ones use the cache. */
 function firstDecision(policy: Policy): number {
   const fresh = Array.from({ length: 20 }, () => requests.map((each) => ({ ...each, tool: { ...each.tool } }))).flat();
   const began = performance.now();

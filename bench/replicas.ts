@@ -1,7 +1,7 @@
 /**
- * What a call costs on one, two and three replicas that share a state: calls a second, CPU time per call over all replicas, and latency, as ratios to
- * one replica in the same run. Clients, proxy and the MCP server share one process, whose own CPU time is printed too: where the machine has few
- * cores, that process limits the calls a second, and CPU time per call is the figure to size by. Linux only: it reads /proc.
+ * The cost of a call on one, two and three replicas that share a state: calls a second, CPU time per call over all replicas, and latency, as ratios
+ * to one replica in the same run. Clients, proxy and the MCP server share one process, whose own CPU time is printed too: on a machine with few
+ * cores, that process limits the calls per second, and CPU time per call is the figure to size by. Linux only: it reads /proc.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -9,10 +9,10 @@ import { modernClient } from "../test/e2e/replicas/clients.ts";
 import { type Fleet, startFleet } from "../test/e2e/replicas/fleet.ts";
 import { STATES } from "../test/e2e/replicas/states.ts";
 
-/** Clock ticks a second in /proc, on every Linux that Node runs on. */
+/** Clock ticks per second in /proc, on every Linux that Node supports. */
 const TICKS = 100;
 
-/** Calls that each replica serves before it is measured, so that code which is not compiled yet does not count against more replicas. */
+/** Calls that each replica serves before the measurement, so that uncompiled code does not count against more replicas. */
 const WARM_CALLS = 3_000;
 
 const { values } = parseArgs({
@@ -41,7 +41,7 @@ function cpuOf(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS;
 }
 
-/** Makes so many calls through the proxy, and returns how long each took, in milliseconds. */
+/** Makes `count` calls through the proxy, and returns the duration of each, in milliseconds. */
 async function call(fleet: Fleet, count: number): Promise<readonly number[]> {
   const client = modernClient({ url: fleet.proxy.url, key: fleet.keys.asker });
   const took: number[] = [];
@@ -62,7 +62,7 @@ async function call(fleet: Fleet, count: number): Promise<readonly number[]> {
 async function measure(size: number, open: (typeof STATES)[number]["open"]): Promise<Measured> {
   const fleet = await startFleet(open, { size, settings: { audit: {} } });
   try {
-    // Each replica compiles its hot code before it is measured, however many share the calls.
+    // Each replica compiles its hot code before the measurement, however many share the calls.
     await call(fleet, WARM_CALLS * size);
     const cpu = (): number => fleet.running().reduce((sum, { pid }) => sum + cpuOf(pid), 0);
     const [before, own, since] = [cpu(), cpuOf(process.pid), performance.now()];

@@ -1,4 +1,4 @@
-/** What REST costs: searches and calls over the gateway, in the same process without it, and a bare Hono route with the same bytes. See bench/README.md. */
+/** The cost of REST: searches and calls over the gateway, in the same process without it, and a bare Hono route with the same bytes. See bench/README.md. */
 import { type ChildProcess, fork } from "node:child_process";
 import { Agent, request } from "node:http";
 import { parseArgs } from "node:util";
@@ -9,7 +9,7 @@ import { ToolArsenal } from "../src/index.ts";
 type Operation = "search" | "execute";
 type Contender = "in process" | "REST" | "bare Hono";
 
-/** What the measured process is asked, and what it answers. */
+/** The requests to the measured process, and its responses. */
 type Order = { readonly loop: Operation; readonly ms: number } | "cpu";
 interface Started {
   readonly urls: Readonly<Record<Exclude<Contender, "in process">, string>>;
@@ -39,7 +39,7 @@ const TOPICS = [
 ];
 const VERBS = ["List", "Create", "Cancel", "Refund", "Archive", "Export"];
 
-/** Three hundred tools, and a function that does nothing behind each: what is measured is the way there. */
+/** Three hundred tools, each with a function that does nothing: only the path to it is measured. */
 function createArsenal(): ToolArsenal {
   const arsenal = new ToolArsenal({
     telemetry: { enabled: false },
@@ -100,7 +100,7 @@ async function cpuMs(child: ChildProcess): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** Sends the same request over and over on kept connections. */
+/** Repeats the same request on kept connections. */
 async function load(
   url: string,
   body: string,
@@ -162,7 +162,7 @@ async function main(): Promise<void> {
     const contenders: readonly Contender[] = ["in process", "REST", "bare Hono"];
     const rounds = new Map<Contender, Measured[]>(contenders.map((each) => [each, []]));
     for (const contender of contenders) await measure(contender, operation, ms / 2);
-    // Taken in turns, so that whatever else the machine does harms all of them alike.
+    // Taken in turns, so that load on the machine affects all alike.
     for (let round = 0; round < Number(values.rounds); round += 1)
       for (const contender of contenders) rounds.get(contender)?.push(await measure(contender, operation, ms));
     const of = (contender: Contender, value: (each: Measured) => number): number =>

@@ -1,6 +1,6 @@
 /**
- * What a result from the result cache costs, as a ratio to running the tool: a function in this process, where the cache can only lose, and a
- * tool of a real MCP server on loopback, for answers of three sizes.
+ * The cost of a result from the result cache, as a ratio to running the tool: a function in this process, where the cache can only lose, and a
+ * tool of a real MCP server on loopback, for results of three sizes.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -43,7 +43,7 @@ arsenal.register(
 );
 await arsenal.addMcpServer({ name: "remote", transport: { kind: "http", url }, trustAnnotations: true });
 
-/** Microseconds a call, in the best round. */
+/** Microseconds per call, in the best round. */
 async function time(toolName: string, size: number, cache: boolean): Promise<number> {
   const call = { toolName, arguments: { size }, cache };
   await arsenal.execute({ ...call, cache: true });

@@ -13,16 +13,16 @@ import { foldConversation } from "../src/retrieve/understand/understand.ts";
 import { coverClauses } from "../src/retrieve/rank/cover-clauses.ts";
 import type { Tool } from "../src/tool/tool.ts";
 
-/** A model by its texts: vectors of unit length, one a text. */
+/** A model as a map of texts to vectors of unit length. */
 export interface BenchModel {
   readonly name: string;
   readonly embed: (texts: readonly string[], kind: "query" | "tool") => readonly Float32Array[];
   readonly calibrate: (cosine: number) => number;
-  /** How much meaning counts against words. */
+  /** The weight of meaning against words. */
   readonly share: number;
 }
 
-/** A tool under the id that the set gives it. */
+/** A tool with its id in the set. */
 export interface PoolTool {
   readonly id: string;
   readonly tool: Tool;
@@ -42,7 +42,7 @@ export interface Pool {
 
 /** The meta-tool shows five. */
 const SHOWN = 5;
-/** Below this rank no wish looks for its tool. */
+/** The lowest rank at which a wish can find its tool. */
 const CONSIDERED = 30;
 
 /** Without a model, tools are ranked by their words. */

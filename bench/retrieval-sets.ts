@@ -5,10 +5,10 @@ import type { SourceDraft } from "../src/tool/draft.ts";
 import { normaliseTool } from "../src/tool/normalise/normalise-tool.ts";
 import type { PoolRequest, PoolTool } from "./retrieval-pool.ts";
 
-/** A request and what answers it. */
+/** A request and its relevant tools. */
 export interface Labelled extends PoolRequest {
   readonly relevant: ReadonlySet<string>;
-  /** Tools that neither count nor cost. */
+  /** Tools that count neither for nor against. */
   readonly alsoOk: ReadonlySet<string>;
 }
 
@@ -38,7 +38,7 @@ interface RequestLine {
 
 const COUNTED = ["mcp-bench", "restbench-tmdb", "toolret-apibank"];
 const GUARDS = ["toollens", "ultratool"];
-/** Of the large guards this many requests are read. */
+/** The number of requests read from the large guards. */
 const GUARD_REQUESTS = 600;
 
 /** The sets of a folder: three public ones and the held-out servers, then the guards and the turns that need a conversation. */
@@ -60,7 +60,7 @@ function readSet(shared: string, name: string, { counts, most }: { counts: boole
   };
 }
 
-/** Requests as people write them, for servers that no model was trained on, and follow-up turns over the same tools. */
+/** Natural requests for servers that no model was trained on, and follow-up turns over the same tools. */
 function readHeldOut(shared: string): readonly LabelledSet[] {
   const servers = new Set(readFileSync(join(shared, "models/heldout-servers.txt"), "utf8").split("\n"));
   const folder = join(shared, "eval/toucan-paraphrase");

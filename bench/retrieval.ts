@@ -1,7 +1,7 @@
 /**
- * How well tools are found: `node bench/retrieval.ts [--shared FOLDER] [--reference FOLDER]`.
+ * The quality of retrieval: `node bench/retrieval.ts [--shared FOLDER] [--reference FOLDER]`.
  *
- * Runs word search, the static and the tuned tier over labelled sets, and reference weights beside them where a folder has them
+ * Runs word search, the static and the tuned tier over labelled sets, and reference weights beside them if a folder has them
  * (`minilm-tools-ft2.int8.onnx`, `static256.i8`, `static256.scale.f32`). All are ranked by the same formula in the same run. Prints NDCG@10,
  * R@1 and R@5 a set in percent, their macro average, and the difference of each tier to its reference with the interval that holds 95 % of
  * paired resamples. `--only static` leaves the slow tier out.
@@ -30,7 +30,7 @@ if (!existsSync(join(shared, "eval"))) {
   process.exit(0);
 }
 
-/** What one system reaches on one request, in percent. */
+/** The figures of one system for one request, in percent. */
 type Figures = readonly [ndcg10: number, recall1: number, recall5: number];
 
 const LIMITS = { query: 256, tool: 192 };
@@ -85,7 +85,7 @@ function counted<Value>(perSet: readonly Value[]): readonly Value[] {
   return perSet.filter((_, index) => sets[index]?.counts);
 }
 
-/** Requests are drawn again within each set, and the sets' means averaged: a large set must not speak for the others. */
+/** Requests are resampled within each set, and the sets' means averaged, so that a large set does not dominate. */
 function difference(own: readonly (readonly Figures[])[], theirs: readonly (readonly Figures[])[]): string {
   const deltas = own.map((set, index) => set.map(([ndcg], at) => ndcg - (theirs[index]?.[at]?.[0] ?? 0)));
   const random = generator(20_240_501);
@@ -155,7 +155,7 @@ function tunedModel(name: string, file: Uint8Array): BenchModel {
   };
 }
 
-/** Numbers in [0, 1) that are the same in every run (mulberry32). */
+/** Deterministic numbers in [0, 1) (mulberry32). */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,10 +1,10 @@
 /**
- * How each engine grows: `node bench/scale.ts [--sizes 1000,10000,100000,1000000] [--engines memory,sqlite,postgres] [--postgres URL] [--json]`.
+ * The scaling of each engine: `node bench/scale.ts [--sizes 1000,10000,100000,1000000] [--engines memory,sqlite,postgres] [--postgres URL] [--json]`.
  *
  * For each engine and size, one process fills the store and another one opens it and answers requests, so that its memory is that of a replica
  * that serves. Requests go through the whole of `retrieve`, by words and by the static tier's vectors. The ratio compares with the memory engine
- * of the same size in the same run. Without `--postgres` a server is started if this machine has one with pgvector, with its default settings but
- * 1 GB of maintenance_work_mem, which the index of a million vectors is built in. Filling PostgreSQL includes building that index.
+ * of the same size in the same run. Without `--postgres` a server is started if this machine has one with pgvector, with its default settings except
+ * 1 GB of maintenance_work_mem, for building the index of a million vectors. Filling PostgreSQL includes building that index.
  * Progress goes to stderr.
  */
 import { execFile } from "node:child_process";
@@ -23,7 +23,7 @@ import { defineTool } from "../src/tool/define-tool.ts";
 import { divideOptions } from "../src/config/parts/arsenal-parts.ts";
 import { wireArsenal } from "../src/wire.ts";
 
-/** What a process has to do. */
+/** The task of a process. */
 interface Task {
   readonly step: "fill" | "search";
   readonly size: number;
@@ -31,7 +31,7 @@ interface Task {
 }
 
 /** One engine at one size. Milliseconds and bytes. */
-interface Row {
+interface EngineFigures {
   readonly engine: string;
   readonly size: number;
   readonly indexMs: number;
@@ -64,7 +64,7 @@ else process.stdout.write(JSON.stringify(await runTask(JSON.parse(given) as Task
 
 async function compareAll(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "scale-"));
-  const rows: Row[] = [];
+  const rows: EngineFigures[] = [];
   const stop: (() => Promise<void>)[] = [];
   try {
     for (const engine of values.engines.split(",")) {
@@ -101,7 +101,7 @@ function storeOf(engine: string, size: number, folder: string, url = ""): Vector
   return { type: "postgres", url, schema: name };
 }
 
-async function measure(engine: string, size: number, vectorStore: VectorStoreConfig): Promise<Row> {
+async function measure(engine: string, size: number, vectorStore: VectorStoreConfig): Promise<EngineFigures> {
   const config: ToolArsenalConfig = {
     telemetry: { enabled: false },
     embedder: { tier: "static", cache: false },
@@ -118,18 +118,18 @@ async function measure(engine: string, size: number, vectorStore: VectorStoreCon
   }
 }
 
-async function inProcess(task: Task): Promise<Partial<Row>> {
+async function inProcess(task: Task): Promise<Partial<EngineFigures>> {
   const args = [fileURLToPath(import.meta.url), JSON.stringify(task)];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 24 });
-  return JSON.parse(stdout) as Partial<Row>;
+  return JSON.parse(stdout) as Partial<EngineFigures>;
 }
 
-async function runTask({ step, size, config }: Task): Promise<Partial<Row>> {
+async function runTask({ step, size, config }: Task): Promise<Partial<EngineFigures>> {
   return step === "fill" ? fill(size, config) : search(config);
 }
 
 /** Puts and embeds the tools page by page, as a registration does. */
-async function fill(size: number, config: ToolArsenalConfig): Promise<Partial<Row>> {
+async function fill(size: number, config: ToolArsenalConfig): Promise<Partial<EngineFigures>> {
   const { catalog, close } = wireArsenal(divideOptions(config));
   const started = performance.now();
   for (let from = 0; from < size; from += PAGE)
@@ -139,7 +139,7 @@ async function fill(size: number, config: ToolArsenalConfig): Promise<Partial<Ro
   return { indexMs: performance.now() - started };
 }
 
-/** Resolves once the HNSW index is there, which the engine builds in the background. */
+/** Resolves once the HNSW index exists, which the engine builds in the background. */
 async function indexBuilt({ url = "", schema = "" }: VectorStoreConfig): Promise<void> {
   const postgres = openPostgres({ url, what: "The benchmark", field: "--postgres" });
   const sql = `SELECT 1 AS found FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -148,7 +148,7 @@ async function indexBuilt({ url = "", schema = "" }: VectorStoreConfig): Promise
   await postgres.close();
 }
 
-async function search(config: ToolArsenalConfig): Promise<Partial<Row>> {
+async function search(config: ToolArsenalConfig): Promise<Partial<EngineFigures>> {
   const started = performance.now();
   await using arsenal = new ToolArsenal(config);
   const ask = async (query: string): Promise<number> => {
@@ -166,12 +166,12 @@ async function search(config: ToolArsenalConfig): Promise<Partial<Row>> {
     for (const query of shortRequests(REQUESTS, round * REQUESTS)) took.push(await ask(query));
     rounds.push(took.toSorted((left, right) => left - right));
   }
-  // The best of the rounds: what else the machine does only ever adds time.
+  // The best of the rounds: other load only adds time.
   const best = (share: number): number => Math.min(...rounds.map((took) => took[Math.floor(share * REQUESTS)] ?? 0));
   return { firstMs, residentBytes: process.memoryUsage.rss(), p50Ms: best(0.5), p95Ms: best(0.95) };
 }
 
-function show(rows: readonly Row[]): string {
+function show(rows: readonly EngineFigures[]): string {
   const baseline = new Map(rows.filter(({ engine }) => engine === "memory").map((row) => [row.size, row]));
   const lines = rows.map(({ engine, size, indexMs, firstMs, residentBytes, p50Ms, p95Ms, failure }) => {
     if (failure !== undefined) return [engine, size.toLocaleString("en"), failure];

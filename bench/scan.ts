@@ -1,7 +1,7 @@
 /**
- * Prints what a scan costs, next to JSON.stringify of the same text, and how well rules and suspicious wording tell attacks from ordinary text in
- * your files. `--cases F.jsonl` has lines `{"text", "label": "malicious" | "benign"}`, optionally with `kind` and `split`; `--tools F` has harmless
- * tools, one per line or `{"tools": […]}`.
+ * Prints the cost of a scan, next to JSON.stringify of the same text, and how well rules and suspicious wording distinguish attacks from ordinary
+ * text in your files. `--cases F.jsonl` has lines `{"text", "label": "malicious" | "benign"}`, optionally with `kind` and `split`; `--tools F` has
+ * harmless tools, one per line or `{"tools": […]}`.
  */
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { wordingScanner } from "../src/adapters/scanners/wording/wording.ts";
 import { table } from "../src/cli/terminal/style.ts";
 import { createInspection } from "../src/guard/scan/inspection.ts";
-import type { Place } from "../src/guard/scan/finding.ts";
+import type { TextPlace } from "../src/guard/scan/finding.ts";
 import { normaliseText } from "../src/guard/scan/hidden/normalise-text.ts";
 import { createScanner } from "../src/guard/scan/scanner.ts";
 import { toolTexts } from "../src/guard/scan/texts/tool-texts.ts";
@@ -21,8 +21,9 @@ const { values } = parseArgs({
 const wording = wordingScanner();
 const rulesOnly = createScanner({ mode: "flag" });
 const scanner = createScanner({ mode: "flag", scanners: [wording] });
-/** What suspicious wording alone flags, hidden characters taken out. */
-const isSuspicious = (text: string, place?: Place): boolean => wording.scan(normaliseText(text).text, place).length > 0;
+/** Returns whether suspicious wording alone flags a text, without hidden characters. */
+const isSuspicious = (text: string, place?: TextPlace): boolean =>
+  wording.scan(normaliseText(text).text, place).length > 0;
 
 const SENTENCES = [
   ...sampleTools().map(({ description }) => description),
@@ -86,14 +87,14 @@ function read(path: string): readonly Record<string, unknown>[] {
     const whole = JSON.parse(text) as { readonly tools?: readonly Record<string, unknown>[] };
     if (Array.isArray(whole.tools)) return whole.tools;
   } catch {
-    // Several documents, a line each.
+    // Several documents, one per line.
   }
   return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
 }
 
-type Line = Readonly<Record<string, unknown>>;
+type CaseLine = Readonly<Record<string, unknown>>;
 
-/** How many of the harmful and of the harmless were flagged: by rules, by suspicious wording, by either. */
+/** The numbers of harmful and harmless texts flagged: by rules, by suspicious wording, by either. */
 interface Count {
   harmful: number;
   harmless: number;
@@ -113,9 +114,9 @@ function count(name: string, label: "harmful" | "harmless", byRules: boolean, by
 }
 
 /** False for texts that the wording scanner was trained on: those written for this project, which have a split. */
-const isUnseen = ({ split }: Line): boolean => split === undefined;
+const isUnseen = ({ split }: CaseLine): boolean => split === undefined;
 
-function placeOf(kind: unknown): Place | undefined {
+function placeOf(kind: unknown): TextPlace | undefined {
   if (typeof kind !== "string") return undefined;
   return kind === "tool_result" ? "result" : "definition";
 }

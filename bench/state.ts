@@ -1,4 +1,4 @@
-/** What the limits of a call cost: admit and release, one after the other and 64 at once, in each store that is at hand, as a ratio to memory. */
+/** The cost of a call's limits: admit and release, sequentially and 64 at once, in each available store, as a ratio to memory. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const ROUNDS = 30;
 const CALLS = 640;
 const AT_ONCE = 64;
 
-/** What a call of the arsenal asks for: a rate for its tool and its tenant, two places, a breaker and a retry budget. */
+/** The limits of a typical call: a rate for its tool and its tenant, two places, a breaker and a retry budget. */
 const REQUEST = {
   windows: [
     { key: "tool", calls: 1_000_000, windowMs: 60_000 },
@@ -49,7 +49,7 @@ async function call({ limits }: SharedState): Promise<void> {
   await limits.release(admission.pass, "success");
 }
 
-/** Microseconds a call, with so many under way at once. */
+/** Microseconds per call, with `atOnce` concurrent calls. */
 async function measure(state: SharedState, atOnce: number): Promise<number> {
   const began = performance.now();
   await Promise.all(
@@ -61,7 +61,7 @@ async function measure(state: SharedState, atOnce: number): Promise<number> {
 }
 
 const times = new Map(states.map((state) => [state, { alone: [] as number[], together: [] as number[] }]));
-// In turns, so that a busy machine is as busy for all. The first rounds warm up.
+// In turns, so that load affects all alike. The first rounds warm up.
 for (let round = -5; round < ROUNDS; round++)
   for (const [state, { alone, together }] of times) {
     const [one, many] = [await measure(state, 1), await measure(state, AT_ONCE)];

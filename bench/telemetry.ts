@@ -1,8 +1,8 @@
 /**
- * What observing costs: calls with everything on (traces, logs and metrics by OTLP, history, console at warn) against the same calls with
+ * The cost of telemetry: calls with everything on (traces, logs and metrics by OTLP, history, console at warn) against the same calls with
  * telemetry off, in alternating rounds. First with a good collector, then with some that are down, slow or hostile. Collectors and clients
- * are processes of their own, so that the CPU time is the arsenal's alone. Every figure is that of the best round: whatever else the machine
- * does can only add to it. One line for each collector, and a last one that says which aims are met.
+ * are processes of their own, so that the CPU time is the arsenal's alone. Every figure is that of the best round: other load
+ * only adds to it. One line for each collector, and a last one with the aims met and missed.
  *
  *     node --expose-gc bench/telemetry.ts [calls [collectors [gateway|library]]]        10,000 and all by default; names between commas
  */
@@ -17,7 +17,7 @@ import { ToolArsenal } from "../src/index.ts";
 
 const ROUNDS = 10;
 const WARM_UP = 8000;
-/** Longer than the history gathers records. */
+/** Longer than the history batches records. */
 const SETTLE_MS = 1100;
 
 type Treat = (incoming: IncomingMessage, response: ServerResponse) => void;
@@ -34,7 +34,7 @@ const COLLECTORS: Readonly<Record<string, Treat | undefined>> = {
   closes: (incoming) => incoming.socket.destroy(),
 };
 
-/** A child: listens as a collector and tells its port. */
+/** A child process: listens as a collector and reports its port. */
 async function runCollector(name: string): Promise<void> {
   const server = createServer((incoming, response) => {
     incoming.on("error", () => {});
@@ -56,7 +56,7 @@ const META = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** A child: calls a tool of a gateway as often as it is told, one call after the other, and tells how long each took. */
+/** A child process: calls a gateway's tool as often as requested, sequentially, and reports the duration of each call. */
 function runClient(): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const params = { name: "double", arguments: { x: 21 }, _meta: META };
@@ -106,7 +106,7 @@ function child(...args: readonly string[]): Child {
   };
 }
 
-/** Takes lines: sinks report collectors that fail, and the terminal is for the table. */
+/** Discards lines: sinks report failing collectors, and the terminal is for the table. */
 const nowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
 
 function arsenalFor(endpoint: string | undefined): ToolArsenal {
@@ -122,7 +122,7 @@ function arsenalFor(endpoint: string | undefined): ToolArsenal {
   return arsenal;
 }
 
-/** Makes calls, and tells how long each took in milliseconds. */
+/** Makes calls, and reports the duration of each in milliseconds. */
 interface Caller {
   run(calls: number): Promise<readonly number[]>;
   close(): Promise<void>;
@@ -141,7 +141,7 @@ async function gateway(endpoint: string | undefined, client: Child): Promise<Cal
   };
 }
 
-/** In this program, of a tool that returns at once: nothing hides what telemetry costs. */
+/** In this process, with a tool that returns at once, so that nothing hides the cost of telemetry. */
 async function library(endpoint: string | undefined): Promise<Caller> {
   const arsenal = arsenalFor(endpoint);
   return {
@@ -171,20 +171,20 @@ interface Round {
   readonly p95: number;
 }
 
-interface Compared {
+interface RoundRatios {
   readonly cpuOff: number;
   readonly cpuOn: number;
-  /** On against off: calls per second, and per second of CPU time. 1 is no cost. */
+  /** On against off: calls per second, and per second of CPU time. 1 means no cost. */
   readonly rate: number;
   readonly cpuRate: number;
-  /** On against off. 1 is no delay. */
+  /** On against off. 1 means no delay. */
   readonly p50: number;
   readonly p95: number;
   readonly heapMb: number;
 }
 
-/** Off and on in turns, so that whatever else the machine does meets both. */
-async function compare(off: Caller, on: Caller, calls: number): Promise<Compared> {
+/** Off and on in turns, so that load on the machine affects both. */
+async function compare(off: Caller, on: Caller, calls: number): Promise<RoundRatios> {
   for (const each of [off, on]) await each.run(WARM_UP);
   globalThis.gc?.();
   const heapBefore = process.memoryUsage().heapUsed;
@@ -198,7 +198,7 @@ async function compare(off: Caller, on: Caller, calls: number): Promise<Compared
       globalThis.gc?.();
       const before = process.cpuUsage();
       const times = await each.run(count);
-      // What calls left to do for later is part of what they cost.
+      // Deferred work of calls is part of their cost.
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
       const { user, system } = process.cpuUsage(before);
       const [p50, p95] = [percentile(times, 0.5), percentile(times, 0.95)];
@@ -223,8 +223,8 @@ async function compare(off: Caller, on: Caller, calls: number): Promise<Compared
 interface Aim {
   readonly what: string;
   readonly kind: "gateway" | "library";
-  readonly isMet: (figures: Compared) => boolean;
-  /** Collectors that it is for. Defaults to all. */
+  readonly isMet: (figures: RoundRatios) => boolean;
+  /** The collectors that it applies to. Defaults to all. */
   readonly of?: "good";
 }
 
@@ -240,7 +240,7 @@ const AIMS: readonly Aim[] = [
 ];
 
 /** `met: …; missed: …`, each missed aim with the collectors that it was missed with. */
-function verdict(measured: readonly (Compared & { readonly kind: string; readonly collector: string })[]): string {
+function verdict(measured: readonly (RoundRatios & { readonly kind: string; readonly collector: string })[]): string {
   const judged = AIMS.flatMap(({ what, kind, of, isMet }) => {
     const about = measured.filter((one) => one.kind === kind && (of === undefined || one.collector === of));
     const missed = about.filter((one) => !isMet(one)).map(({ collector }) => collector);
@@ -266,7 +266,7 @@ const line = (cells: readonly string[]): string =>
   cells.map((cell, at) => cell.padEnd(Math.max(7, (COLUMNS[at] ?? "").length) + 2)).join("");
 
 async function main(calls: number, names: readonly string[], kinds?: string): Promise<void> {
-  const measured: (Compared & { readonly kind: string; readonly collector: string })[] = [];
+  const measured: (RoundRatios & { readonly kind: string; readonly collector: string })[] = [];
   const client = child("client");
   console.log(
     "On against off, of the best rounds. calls/s and calls per CPU s: 1 is no cost. P50 and P95: 1 is no delay.",

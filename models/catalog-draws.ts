@@ -13,7 +13,7 @@ import { sameProduct } from "./same-product.ts";
 import { createRandom } from "../src/eval/random.ts";
 
 /** One line of a requests file. */
-export interface Asked {
+export interface RequestLine {
   readonly query: string;
   readonly style: string;
   /** Empty if no tool serves it. */
@@ -21,21 +21,21 @@ export interface Asked {
   readonly also_ok?: readonly string[];
   /** For impossible ones: the tools it comes close to. */
   readonly near?: readonly string[];
-  /** For impossible ones: the servers it is impossible on. It is impossible on every server of the set if absent. */
+  /** For impossible ones: the servers it is impossible on. Defaults to every server of the set. */
   readonly scope?: readonly string[];
-  /** Where the line comes from. */
+  /** The origin of the line. */
   readonly from?: string;
 }
 
-/** `absent` is about servers that are not there, `near` about one that is, `removed` about a tool taken out of its server. */
+/** `absent` is about servers that are not in the catalog, `near` about one that is, `removed` about a tool removed from its server. */
 export type Kind = "possible" | "absent" | "near" | "removed";
 
 export interface Case {
-  readonly asked: Asked;
+  readonly asked: RequestLine;
   readonly kind: Kind;
 }
 
-/** A catalog to index, and what to ask it. */
+/** A catalog to index, and its requests. */
 export interface Draw {
   readonly size: string;
   readonly ids: readonly string[];
@@ -45,7 +45,7 @@ export interface Draw {
 export interface DrawOptions {
   /** Catalogs of each size up to 100 tools. */
   readonly draws: number;
-  /** Catalogs of some 700 tools. */
+  /** Catalogs of about 700 tools. */
   readonly wholes: number;
   readonly seed: number;
 }
@@ -63,7 +63,7 @@ const MOST = { possible: 40, absent: 20, near: 20 } as const;
 const MOST_IN_WHOLE = 1500;
 const THINNED = 8;
 
-/** The tools of a set by the ids its file gives them, each as the catalog has it. */
+/** The tools of a set by their ids in its file, each in the catalog's form. */
 export function toolsOf(shared: string, accept: (namespace: string) => boolean): ReadonlyMap<string, Tool> {
   const drafts = lines<SourceDraft & { readonly id: string }>(join(shared, "eval/toucan-paraphrase/tools.jsonl"));
   return new Map(
@@ -81,10 +81,10 @@ export function heldOutServers(shared: string): ReadonlySet<string> {
   return new Set(readFileSync(join(shared, "models/heldout-servers.txt"), "utf8").split("\n").filter(Boolean));
 }
 
-/** Every draw of a set, in the order of sizes. The same seed draws the same. */
+/** Every draw of a set, in the order of sizes. Seeded. */
 export function* drawCatalogs(
   tools: ReadonlyMap<string, Tool>,
-  asked: readonly Asked[],
+  asked: readonly RequestLine[],
   { draws, wholes, seed }: DrawOptions,
 ): IterableIterator<Draw> {
   const random = createRandom(seed);
@@ -93,11 +93,11 @@ export function* drawCatalogs(
   const possible = asked.filter(({ relevant }) => relevant.length > 0 && relevant.every((id) => tools.has(id)));
   const impossible = asked.filter(({ relevant }) => relevant.length === 0);
   const nameOf = (id: string): string => tools.get(id)?.name ?? "";
-  const homesOf = ({ relevant, scope = [] }: Asked): readonly string[] => [
+  const homesOf = ({ relevant, scope = [] }: RequestLine): readonly string[] => [
     ...new Set([...relevant.map((id) => home.get(id) ?? ""), ...scope]),
   ];
 
-  function isServed({ relevant, also_ok: alsoOk = [] }: Asked, here: ReadonlySet<string>): boolean {
+  function isServed({ relevant, also_ok: alsoOk = [] }: RequestLine, here: ReadonlySet<string>): boolean {
     const names = new Set(relevant.map(nameOf));
     return [...relevant, ...alsoOk].some((id) => here.has(id)) || [...here].some((id) => names.has(nameOf(id)));
   }
@@ -105,11 +105,11 @@ export function* drawCatalogs(
   function casesOf(drawn: readonly string[], ids: readonly string[], most: Readonly<Record<keyof typeof MOST, number>>): readonly Case[] {
     const here = new Set(ids);
     const there = new Set(drawn);
-    const isNear = ({ scope, near = [] }: Asked): boolean =>
+    const isNear = ({ scope, near = [] }: RequestLine): boolean =>
       scope ? scope.every((name) => there.has(name)) : near.some((id) => here.has(id));
-    const isElsewhere = (one: Asked): boolean =>
+    const isElsewhere = (one: RequestLine): boolean =>
       !isServed(one, here) && !homesOf(one).some((name) => there.has(name)) && sameProduct(homesOf(one), one.query, drawn).length === 0;
-    const isUnmet = (one: Asked): boolean => !one.scope || sameProduct(one.scope, one.query, drawn).length === 0;
+    const isUnmet = (one: RequestLine): boolean => !one.scope || sameProduct(one.scope, one.query, drawn).length === 0;
     const near = impossible.filter((one) => isNear(one) && isUnmet(one));
     const absent = [...possible, ...impossible.filter((one) => !isNear(one) && (one.near ?? []).length === 0)].filter(isElsewhere);
     return [
@@ -130,7 +130,7 @@ export function* drawCatalogs(
     return { size, ids: left, cases };
   }
 
-  /** Larger servers come up more often, so that every size has its draws. */
+  /** Larger servers are drawn more often, so that every size has its draws. */
   function drawServers({ from, to }: (typeof SIZES)[number]): readonly (readonly string[])[] {
     const all = [...home.values()];
     const drawn = new Map<string, readonly string[]>();
@@ -167,7 +167,7 @@ export function* drawCatalogs(
   }
 }
 
-/** A catalog of some tools, ranked by one tier, as the product has it. */
+/** A catalog of some tools, ranked by one tier, as in the product. */
 export async function catalogOf(tools: readonly Tool[], tier: string, embedder: RememberedEmbedder | undefined, clock: Clock): Promise<Catalog> {
   const tiers = embedder ? [{ name: tier, embedder: { ...embedder, close: async () => {} } }] : [];
   const catalog = createCatalog({ engine: memoryEngine(), tiers, emit: () => {}, clock });
@@ -175,7 +175,7 @@ export async function catalogOf(tools: readonly Tool[], tier: string, embedder: 
   return catalog;
 }
 
-/** The best tools of a catalog for a request, as the product fuses them. */
+/** The best tools of a catalog for a request, fused as in the product. */
 export async function rankIn(catalog: Catalog, query: string, limit: number): Promise<FusedEvidence> {
   const request = { text: query, texts: [query], meanings: [query] };
   const vectors = await catalog.request([query]);

@@ -1,13 +1,14 @@
-// Prints one JSON line an example: what the product reads from its ranking, for confidence.py to fit.
+// Prints one JSON line per example: the product's features of its ranking, for confidence.py to fit.
 //   node models/confidence-features.ts --shared ../shared --tier lexical|static|tuned [--weights reference|shipped] > FILE.jsonl
-// Catalogs are drawn from servers that are not held out, and ranked by the product's own catalog. An embedder is surer of requests it was trained
-// on than of anybody else's, so requests come from where the weights have seen none: with the reference weights, toucan-paraphrase from the
+// Catalogs are drawn from servers that are not held out, and ranked by the product's own catalog. An embedder is more confident on requests it was
+// trained
+// on, so requests come from data unseen by the weights: with the reference weights, toucan-paraphrase from the
 // 5,500th on; with the shipped weights, only those in models/data that were never trained on.
 import { parseArgs } from "node:util";
 import { join } from "node:path";
 import { systemClock } from "../src/observe/clock.ts";
 import { featuresOf } from "../src/retrieve/fit/confidence-features.ts";
-import { type Asked, catalogOf, drawCatalogs, heldOutServers, lines, rankIn, sample, toolsOf } from "./catalog-draws.ts";
+import { type RequestLine, catalogOf, drawCatalogs, heldOutServers, lines, rankIn, sample, toolsOf } from "./catalog-draws.ts";
 import { embedderOf } from "./remembered-embedder.ts";
 import { createRandom } from "../src/eval/random.ts";
 
@@ -25,10 +26,10 @@ const MOST_UNSEEN = 1000;
 const { shared, tier } = options;
 const isReference = options.weights === "reference";
 const held = heldOutServers(shared);
-const data = (name: string): readonly Asked[] => lines<Asked>(join(import.meta.dirname, "data", name));
-const marked = (from: string, rows: readonly Asked[]): readonly Asked[] => rows.map((row) => ({ ...row, from, style: row.style ?? "direct" }));
-const unseen = lines<Asked>(join(shared, "eval/toucan-paraphrase/queries.jsonl")).slice(FIRST_UNSEEN);
-const asked: readonly Asked[] = [
+const data = (name: string): readonly RequestLine[] => lines<RequestLine>(join(import.meta.dirname, "data", name));
+const marked = (from: string, rows: readonly RequestLine[]): readonly RequestLine[] => rows.map((row) => ({ ...row, from, style: row.style ?? "direct" }));
+const unseen = lines<RequestLine>(join(shared, "eval/toucan-paraphrase/queries.jsonl")).slice(FIRST_UNSEEN);
+const asked: readonly RequestLine[] = [
   ...marked("styles", data("train-styles.jsonl")),
   ...marked("fresh", data("confidence-possible.jsonl")),
   ...marked("impossible", data("train-impossible.jsonl").map((row) => ({ ...row, style: "direct" }))),

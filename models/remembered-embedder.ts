@@ -1,4 +1,4 @@
-// Embedders whose vectors are kept in a file, so that hundreds of catalogs of the same tools cost one embedding of each text.
+// Embedders whose vectors are cached in a file, so that hundreds of catalogs of the same tools cost one embedding of each text.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { convertOnnxWeights } from "../scripts/convert-onnx-weights.ts";
 
 /** An embedder that computes each text once. */
 export interface RememberedEmbedder extends Embedder {
-  /** Writes what was computed since the last save. */
+  /** Writes the vectors computed since the last save. */
   save(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Words that many servers' names have and that name no product. */
+/** Words that are common in servers' names and do not name a product. */
 const GENERIC = new Set("mcp server servers the tools tool api service main test for and with app".split(" "));
 
 function productWords(namespace: string): ReadonlySet<string> {
@@ -8,7 +8,7 @@ function productWords(namespace: string): ReadonlySet<string> {
   return new Set(words.filter((word) => word.length > 2 && !GENERIC.has(word)));
 }
 
-/** The namespaces that may serve a request too, because their name shares a telling word with those that serve it, or with the request. */
+/** The namespaces that may also serve a request, because their name shares an informative word with those that serve it, or with the request. */
 export function sameProduct(homes: readonly string[], request: string, namespaces: readonly string[]): readonly string[] {
   const telling = new Set(homes.flatMap((home) => [...productWords(home)]));
   for (const word of request.toLowerCase().match(/\w+/g) ?? []) if (word.length > 3) telling.add(word);

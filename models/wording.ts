@@ -1,11 +1,11 @@
 // Trains the scorer of suspicious wording: node models/wording.ts --shared SHARED [--out models/weights]
 // SHARED has attacks/ (written_*.jsonl, atr_mcp_cases.jsonl), corpora/ (toucan-mcp, docker-mcp-registry, mcp-servers) and eval/.
-// Prints what to expect on families and writers that were held out, then writes the weights.
+// Prints estimates for held-out families and writers, then writes the weights.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { falseAlarms, found, scoreByFolds, scoreByWriter, thresholdFor, type Scored } from "./wording/estimate.ts";
+import { falseAlarms, found, scoreByFolds, scoreByWriter, thresholdFor, type ScoredSample } from "./wording/estimate.ts";
 import { allSamples } from "./wording/samples.ts";
 import { hostTriples, readSample, scoreOf, train } from "./wording/train.ts";
 
@@ -31,7 +31,7 @@ function percent(part: number, of: number): string {
   return `${(100 * rate).toFixed(1)} % (${low.toFixed(1)} to ${high.toFixed(1)})`;
 }
 
-function report(title: string, scored: readonly Scored[]): void {
+function report(title: string, scored: readonly ScoredSample[]): void {
   console.log(`\n${title}`);
   for (const place of ["definition", "result"] as const) {
     const families = falseAlarms(scored, place, share);
@@ -52,7 +52,7 @@ report("writer of written_* held out", scoreByWriter(samples, hosts, (set) => se
 report("writer of phrasings held out", scoreByWriter(samples, hosts, (set) => set === "phrasings"));
 
 const model = train(samples.filter(({ sample }) => sample.fold !== undefined), hosts);
-// One scale for all weights; the few beyond it are cut.
+// One scale for all weights; the few beyond it are clipped.
 const magnitudes = model.weights.map(Math.abs).filter((value) => value > 0).toSorted();
 const largest = magnitudes[Math.floor(0.999 * magnitudes.length)] ?? 1;
 const scale = Math.fround(largest / 127);

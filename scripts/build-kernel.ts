@@ -1,13 +1,13 @@
 /**
  * Compiles the WebAssembly kernel of the shipped embedder: `node scripts/build-kernel.ts` writes
- * src/adapters/embedders/kernel/kernel.wasm, `--check` only compares it with what the sources give.
+ * src/adapters/embedders/kernel/kernel.wasm, `--check` only compares it with the compiled sources.
  * `--compiler FILE` takes the compiler's asc.js from elsewhere than this project's dependencies.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
-/** Where the kernel's parts lie. */
+/** The folder of the kernel. */
 export const KERNEL_FOLDER: URL = new URL("../src/adapters/embedders/kernel/", import.meta.url);
 
 interface Compiler {
@@ -22,7 +22,7 @@ interface Compiler {
   ): Promise<{ readonly error: Error | null }>;
 }
 
-/** The compiler, or undefined where it is not installed. */
+/** The compiler, or undefined if it is not installed. */
 export async function findCompiler(specifier = "assemblyscript/asc"): Promise<Compiler | undefined> {
   try {
     return (await import(specifier)) as Compiler;
@@ -31,7 +31,7 @@ export async function findCompiler(specifier = "assemblyscript/asc"): Promise<Co
   }
 }
 
-/** The bytes of the kernel as its sources give them. */
+/** Compiles the kernel from its sources. */
 export async function compileKernel(compiler: Compiler): Promise<Uint8Array> {
   let binary: Uint8Array | undefined;
   let messages = "";
@@ -42,7 +42,7 @@ export async function compileKernel(compiler: Compiler): Promise<Uint8Array> {
     {
       stdout: { write: () => {} },
       stderr: { write: (text) => (messages += text) },
-      // The sources are called .as so that TypeScript's own compiler and linters leave them alone; this compiler insists on .ts.
+      // The sources end in .as so that TypeScript's own compiler and linters ignore them; this compiler requires .ts.
       readFile: async (name) => {
         if (!/^\w+\.ts$/.test(name)) return null;
         return readFile(new URL(`assembly/${name.replace(/\.ts$/, ".as")}`, KERNEL_FOLDER), "utf8").catch(() => null);

@@ -42,7 +42,7 @@ Everything but the tests. Runs, in this order, and stops at the first that fails
 ${STEPS.map(({ name, commands }) => `  ${name.padEnd(16)}${commands.map(shown).join(" && ")}`).join("\n")}
 `;
 
-/** A command as a person would type it. */
+/** A command as typed. */
 function shown(command: readonly string[]): string {
   const [program = "", ...rest] = command;
   const words = rest.map((word) => word.replace(BUILT, "./dist/index.js"));
@@ -51,7 +51,7 @@ function shown(command: readonly string[]): string {
     .join(" ");
 }
 
-/** Runs a step. Undefined where it went well, its output otherwise. */
+/** Runs a step. Undefined on success, its output otherwise. */
 function failureOf({ commands }: Step): string | undefined {
   const PATH = [join(ROOT, "node_modules/.bin"), process.env["PATH"] ?? ""].join(delimiter);
   for (const command of commands) {

@@ -1,6 +1,6 @@
 /**
- * Converts an int8 ONNX encoder (per-channel MatMulInteger with zero points of 0, as the reference model has) into the weight file of the
- * shipped encoder, with the very same int8 weights: `node scripts/convert-onnx-weights.ts MODEL.onnx OUT.bin --model NAME`.
+ * Converts an int8 ONNX encoder (per-channel MatMulInteger with zero points of 0, like the reference model) into the weight file of the
+ * shipped encoder, with the same int8 weights: `node scripts/convert-onnx-weights.ts MODEL.onnx OUT.bin --model NAME`.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -83,7 +83,7 @@ interface Field {
 
 const NO_BYTES = new Uint8Array();
 
-/** The fields of one protobuf message; 64-bit values above 2^53 lose precision, which no shape has. */
+/** The fields of one protobuf message; 64-bit values above 2^53, which no shape has, lose precision. */
 function* fields(message: Uint8Array): Generator<Field> {
   let at = 0;
   const varint = (): number => {

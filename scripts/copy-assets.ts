@@ -1,4 +1,4 @@
-/** Puts what the compiler leaves behind beside what it wrote: the shipped embedder's kernel and vocabulary. */
+/** Copies the shipped embedder's kernel and vocabulary, which the compiler skips, to the build output. */
 import { copyFileSync, mkdirSync } from "node:fs";
 
 const ASSETS = ["adapters/embedders/kernel/kernel.wasm", "adapters/embedders/wordpiece/vocabulary.txt"];

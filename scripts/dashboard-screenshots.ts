@@ -1,4 +1,4 @@
-// Takes a picture of every page of the dashboard, wide and as on a phone, for docs/dashboard.md. Needs chromium.
+// Takes a screenshot of every page of the dashboard, wide and at phone size, for docs/dashboard.md. Needs chromium.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -22,7 +22,7 @@ const program = chromium();
 if (program === undefined) throw new Error("There is no chromium. Install it with: bash scripts/ci-services");
 mkdirSync(values.out, { recursive: true });
 await buildDashboard();
-// The gateway has been running for an hour, as far as it knows.
+// Simulates a gateway that has been running for an hour.
 let minutesAgo = 75;
 const gateway = await openSampleGateway({ ...systemClock, now: () => systemClock.now() - minutesAgo * 60_000 });
 const identity = anyIdentity([

@@ -8,12 +8,12 @@ import type { JsonSchema } from "../src/tool/json-schema.ts";
 const ROOT = new URL("..", import.meta.url);
 const REST = /^\/\/ The rest of toolarsenal\/[^]*/m;
 
-/** What an adapter's file exports for the configuration, not for users. */
+/** An adapter file's exports for the configuration, not for users. */
 const RESERVED: ReadonlySet<string> = new Set(["create", "config", "needs", "check"]);
 
 const SETTINGS = "src/config/adapter-settings.json";
 
-/** Every file that follows from the adapters' manifests and the operations of the REST API, with the text it must have. Later ones are made from the earlier ones. */
+/** Every file derived from the adapters' manifests and the operations of the REST API, with its text. Later ones depend on earlier ones. */
 export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> = {
   ...Object.fromEntries(Object.keys(KINDS).map((kind) => [`src/adapters/${kind}/index.ts`, () => indexText(kind)])),
   "package.json": packageText,
@@ -29,7 +29,7 @@ export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> =
   ),
 };
 
-/** What each adapter's file says about its configuration, so that a program can check one without loading any. */
+/** The settings of each adapter, so that a program can check a configuration without loading any adapter. */
 async function settingsText(): Promise<string> {
   const kinds = Object.entries(KINDS).map(async ([kind, manifest]) => {
     const adapters = Object.entries(manifest as Record<string, () => Promise<Record<string, unknown>>>).map(
@@ -48,7 +48,7 @@ function read(path: string): string {
   return readFileSync(new URL(path, ROOT), "utf8");
 }
 
-/** The module behind `toolarsenal/KIND`: what its adapters export, then what the file says itself. */
+/** The module `toolarsenal/KIND`: its adapters' exports, then the file's own lines. */
 function indexText(kind: string): string {
   const manifest = read(`src/adapters/${kind}/manifest.ts`);
   const lines = [...manifest.matchAll(/import\("(\.\/[^"]+)"\)/g)].flatMap(([, path = ""]) => {
@@ -61,7 +61,7 @@ function indexText(kind: string): string {
   return ["// From manifest.ts, by `npm run derive`:", ...lines, rest].join("\n");
 }
 
-/** What a module exports to users: everything but what the configuration reads and what is marked `@internal`. */
+/** A module's exports for users: everything except the configuration's exports and those marked `@internal`. */
 function publicNames(text: string): string[] {
   const declared =
     /(?<doc>\/\*\*(?:(?!\*\/)[^])*\*\/\n)?^export (?:async )?(?<kind>function|const|class|interface|type) (?<name>\w+)/gm;
@@ -81,7 +81,7 @@ function byName(a: string, b: string): number {
   return a.startsWith("type ") === b.startsWith("type ") ? (first < second ? -1 : 1) : a.startsWith("type ") ? 1 : -1;
 }
 
-/** package.json with a subpath for each kind of adapter and each part that is built on the arsenal. */
+/** package.json with a subpath for each kind of adapter and each integration. */
 function packageText(): string {
   const manifest = JSON.parse(read("package.json")) as Record<string, unknown>;
   const at = (path: string): object => ({ types: `./dist/${path}.d.ts`, default: `./dist/${path}.js` });
@@ -107,7 +107,7 @@ async function schemaText(): Promise<string> {
   return `${JSON.stringify(fileSchema(), null, 2)}\n`;
 }
 
-/** docs/configuration.md: every key with what it takes, its default and what it is for, a table a section. */
+/** docs/configuration.md: every key with its type, default and purpose, one table per section. */
 async function configurationText(): Promise<string> {
   const { listSettings } = await settingsOfSchema();
   const sections = Map.groupBy(listSettings(), ({ path }) => path.split(/[.[]/)[0] ?? path);
@@ -121,7 +121,7 @@ async function configurationText(): Promise<string> {
   return between("docs/configuration.md", "settings", text);
 }
 
-/** Where a configuration file has the settings of an adapter. */
+/** The configuration key of an adapter's settings. */
 function placeOf(kind: string, name: string): string {
   const sources: Record<string, string> = {
     mcp: "mcp.servers[]",
@@ -141,7 +141,7 @@ function placeOf(kind: string, name: string): string {
   return sections[kind] ?? kind;
 }
 
-/** The page of an adapter, with a table of what it can be configured with. */
+/** The page of an adapter, with a table of its settings. */
 async function pageText(kind: string, name: string): Promise<string> {
   const { settingsIn } = await settingsOfSchema();
   const manifest = KINDS[kind as keyof typeof KINDS] as Record<string, () => Promise<{ readonly config?: JsonSchema }>>;
@@ -170,7 +170,7 @@ interface DescribedOperation {
   readonly "x-access"?: { readonly role: string; readonly tenants: "own" | "all" | "none" };
 }
 
-/** docs/rest.md: who may use each operation, as `/openapi.json` says. */
+/** docs/rest.md: the required role of each operation, as in `/openapi.json`. */
 async function restText(): Promise<string> {
   const { createDocument } = await import("../src/serve/rest/document.ts");
   const { OPERATIONS } = await import("../src/serve/rest/operations/all.ts");
@@ -195,7 +195,7 @@ async function restText(): Promise<string> {
   return between("docs/rest.md", "access", [head, "|---|---|---|---|---|---|---|", ...rows].join("\n"));
 }
 
-/** Loaded late: the schema is made from adapter-settings.json, which may just have been written. */
+/** Loaded late: the schema depends on adapter-settings.json, which may just have been written. */
 const settingsOfSchema = () => import("../src/config/load/setting.ts");
 
 async function table(settings: readonly Setting[]): Promise<string> {
@@ -213,7 +213,7 @@ function fallback({ default: value, properties }: JsonSchema): string {
   return value === undefined || properties ? "" : `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 }
 
-/** A page with another text between its marks, `<!-- NAME -->` and `<!-- /NAME -->`. */
+/** Replaces the text between a page's marks, `<!-- NAME -->` and `<!-- /NAME -->`. */
 function between(path: string, name: string, text: string): string {
   const marks = new RegExp(`(<!-- ${name} -->\\n)[^]*(<!-- /${name} -->)`);
   return read(path).replace(marks, (_, start: string, end: string) => `${start}${text}\n${end}`);

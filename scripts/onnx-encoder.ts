@@ -1,8 +1,8 @@
 import { type EncoderWeights, type Tensor } from "../src/adapters/embedders/kernel/weights.ts";
 
 /**
- * The ONNX model of an encoder with the int8 weights of a weight file and float activations, for onnxruntime to compute what the kernel
- * computes. Input `input_ids` int64 [1, tokens], output `sentence_embedding` float [1, hidden].
+ * The ONNX model of an encoder with the int8 weights of a weight file and float activations, so that onnxruntime computes the same as the
+ * kernel. Input `input_ids` int64 [1, tokens], output `sentence_embedding` float [1, hidden].
  */
 export function toOnnx({ architecture, tensors }: EncoderWeights): Uint8Array {
   const { layers, hidden, heads, vocabulary, positions, epsilon } = architecture;

@@ -1,4 +1,4 @@
-/** Loaded into a process before its program: says on stderr how much its heap holds after a collection, whenever SIGUSR2 asks. */
+/** Preloaded into a process: reports its heap size after a collection on stderr, whenever it receives SIGUSR2. */
 process.on("SIGUSR2", () => {
   globalThis.gc?.();
   process.stderr.write(`heap ${process.memoryUsage().heapUsed}\n`);

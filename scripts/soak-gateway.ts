@@ -1,4 +1,4 @@
-/** Calls a tool through the gateway at a steady rate for a long time and says whether its memory or its descriptors grow. */
+/** Calls a tool through the gateway at a steady rate for a long time and reports whether its memory or its descriptors grow. */
 import { readFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
@@ -30,7 +30,7 @@ function residentMb(pid: number): number {
   return Number(kilobytes) / 1024;
 }
 
-/** What the gateway's heap holds after a collection, in megabytes. */
+/** The gateway's heap after a collection, in megabytes. */
 async function heapMb({ pid, log }: GatewayProcess): Promise<number> {
   const before = log().length;
   process.kill(pid, "SIGUSR2");
@@ -41,7 +41,7 @@ async function heapMb({ pid, log }: GatewayProcess): Promise<number> {
   }
 }
 
-/** Least squares of a value over time, a minute. */
+/** Least squares of a value over time, per minute. */
 function slope(samples: readonly Sample[], key: "heapMb" | "residentMb" | "descriptors"): number {
   const mean = (of: (sample: Sample) => number): number =>
     samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;

@@ -19,10 +19,10 @@ const CHARACTER_WIDTH = 8.43;
 const MARGIN = 16;
 const COLOURS: Readonly<Record<string, string>> = { 31: "#ff7b72", 32: "#7ee787", 33: "#e3b341", 36: "#79c0ff" };
 
-/** What a command prints to a terminal, colours included. */
+/** The terminal output of a command, including colours. */
 function output(command: string, folder: string): string {
   const program = `${process.execPath} ${join(ROOT, "src/cli/main.ts")} ${command}`;
-  // `script` gives the command a terminal, so that it prints what a person sees.
+  // `script` gives the command a terminal, so that it prints its interactive output.
   return execFileSync("script", ["-qec", `stty cols ${COLUMNS}; ${program} || true`, "/dev/null"], {
     cwd: folder,
     encoding: "utf8",
@@ -30,13 +30,13 @@ function output(command: string, folder: string): string {
   });
 }
 
-/** What a screen shows at the end: a progress line that was overwritten is gone. */
+/** The final screen: an overwritten progress line is gone. */
 function screenLines(text: string): readonly string[] {
   const lines = text.replaceAll("\r\n", "\n").split("\n");
   return lines.map((line) => line.split(new RegExp(`\\r|${ESCAPE}\\[2K`)).at(-1) ?? "").flatMap((line) => wrap(line));
 }
 
-/** Breaks a line between words at the width of the screen. Counts only what is visible. */
+/** Breaks a line between words at the width of the screen. Counts only visible characters. */
 function wrap(line: string): readonly string[] {
   const rows = [""];
   let width = 0;
@@ -75,7 +75,7 @@ const folder = mkdtempSync(join(tmpdir(), "terminal-"));
 try {
   const lines = COMMANDS.flatMap((command) => [
     `${ESCAPE}[32m$${ESCAPE}[39m ${ESCAPE}[1mnpx toolarsenal ${command}${ESCAPE}[22m`,
-    // In a clone the program is started in another way than when it is installed.
+    // In a clone the program is started differently than when it is installed.
     ...screenLines(output(command, folder).replaceAll("npm run -s cli --", "npx toolarsenal").trimEnd()),
     "",
   ]).slice(0, -1);

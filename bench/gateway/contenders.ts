@@ -9,10 +9,10 @@ import { type GatewayProcess, startGateway } from "../../test/e2e/gateway-proces
 import { peerProgram } from "../../test/peers/peers.ts";
 import type { ClientKind } from "./wire-client.ts";
 
-/** Something that answers calls of the echo tool. */
+/** A server with the echo tool. */
 export interface Contender {
   readonly name: string;
-  /** What it stands in front of; none for the server itself. */
+  /** The upstream behind it; none for the server itself. */
   readonly upstream: "none" | "stdio" | "http";
   readonly client: ClientKind;
   readonly url: string;
@@ -28,7 +28,7 @@ export interface Contenders {
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ECHO = fileURLToPath(new URL("./echo-server.ts", import.meta.url));
-/** Where our gateway is called, and by which kinds of client. */
+/** The addresses of our gateway, and the kinds of client that call them. */
 const PLACES: readonly (readonly [string, ClientKind])[] = [
   ["/mcp/upstreams/echo", "legacy"],
   ["/mcp/upstreams/echo", "modern"],
@@ -38,7 +38,7 @@ const PLACES: readonly (readonly [string, ClientKind])[] = [
 ];
 const KINDS = ["legacy", "modern"] as const;
 
-/** Settings under which our gateway's own limits are not what is measured. */
+/** Settings without limits, so that our gateway's own limits are not measured. */
 const UNLIMITED = {
   security: { max_requests_per_minute: 1_000_000 },
   execution: { max_concurrent: 1000 },
@@ -133,7 +133,7 @@ export async function startContenders(programs: Readonly<Record<string, string>>
       url: `http://127.0.0.1:${proxyPort}/mcp`,
       pid: pidOf(proxied),
     })),
-    // It serves MCP clients over HTTP+SSE alone.
+    // It serves MCP clients only over HTTP+SSE.
     ...hubs.map(({ upstream, port, child }) => ({
       name: "mcp-hub",
       upstream,

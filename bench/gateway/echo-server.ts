@@ -1,4 +1,4 @@
-/** The server every contender of `bench/gateway.ts` calls or stands in front of: one tool that says what it was told. */
+/** The server that every contender of `bench/gateway.ts` calls: one tool that returns its input. */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +18,7 @@ function build(): McpServer {
   return server;
 }
 
-/** Sessions for clients that open with initialize, and requests that stand for themselves, at one address. */
+/** Sessions for clients that open with initialize, and stateless requests, at one address. */
 async function serveHttp(): Promise<string> {
   const modern = toNodeHandler(createMcpHandler(build));
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();

@@ -2,7 +2,7 @@
 import { Agent } from "node:http";
 import { type ClientKind, openWireClient } from "./wire-client.ts";
 
-/** What the load is. */
+/** The load. */
 export interface LoadTask {
   readonly url: string;
   readonly client: ClientKind;
@@ -11,7 +11,7 @@ export interface LoadTask {
   readonly measureMs: number;
 }
 
-/** What came of it. */
+/** The measurements. */
 export interface LoadAnswer {
   readonly calls: number;
   readonly seconds: number;
@@ -22,7 +22,7 @@ export interface LoadAnswer {
 const [given] = process.argv.slice(2);
 if (given !== undefined) {
   const answer = await load(JSON.parse(given) as LoadTask);
-  // A stream that is still open would keep this process.
+  // An open stream would keep this process alive.
   process.stdout.write(`${JSON.stringify(answer)}\n`, () => process.exit());
 }
 
@@ -30,7 +30,7 @@ async function load({ url, client: kind, connections, warmUpMs, measureMs }: Loa
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const client = await openWireClient(kind, url, agent);
   const listed = await client.request("tools/list", {});
-  // Gateways put a prefix before the name.
+  // Gateways prefix the name.
   const [, name] = /"name":"([^"]*echo)"/.exec(listed) ?? [];
   if (name === undefined) throw new Error(`There is no echo tool in ${listed.slice(0, 500)}`);
 

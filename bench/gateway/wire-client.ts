@@ -1,10 +1,10 @@
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as send } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** Which way a client talks: with a session, without one, or over HTTP+SSE as clients did before 2025-03-26. */
+/** The protocol of a client: with a session, without one, or over HTTP+SSE as before 2025-03-26. */
 export type ClientKind = "legacy" | "modern" | "sse";
 
-/** The least that can call a tool: no SDK, so that the load costs little. */
+/** A minimal client that can call a tool: no SDK, so that the load costs little. */
 export interface WireClient {
   /** Sends a request and resolves with its answer as text. */
   request(method: string, params: object, name?: string): Promise<string>;

@@ -2,25 +2,25 @@ import { signal } from "@preact/signals";
 import { type ArsenalClient, createClient, type GatewayInfo, isArsenalError } from "../../src/client/index.ts";
 import { accepted, forget, keep, key, leave, renew, signInProblem } from "./session.ts";
 
-/** Who is signed in: unknown until the gateway was asked, and nobody if it wants credentials. */
+/** The sign-in state: unknown until the gateway has responded. */
 export const caller = signal<"unknown" | "signed-in" | "signed-out">("unknown");
 
-/** Whom the gateway takes the reader for. */
+/** The caller's identity, according to the gateway. */
 export const identity = signal<GatewayInfo["caller"] | undefined>(undefined);
 
-/** Whether the reader may use an operation of the REST API, by its id. True until the gateway has said who the reader is. */
+/** Returns whether the user may use an operation of the REST API, by its id. True until the identity is known. */
 export const may = (operation: string): boolean => identity.value?.operations.includes(operation) ?? true;
 
-/** Why the reader has to sign in. Empty if they just have not yet. */
+/** Why the user must sign in. Empty on the first visit. */
 export const signedOutBecause = signal(signInProblem);
 
-/** Whether the reader signed in, and so can sign out. */
+/** Returns whether the user signed in, and so can sign out. */
 export const hasKey = (): boolean => key() !== undefined;
 
-/** The token of this page, which the gateway demands of requests that change something. It is in the page itself. */
+/** The token of this page, which the gateway requires for requests that change something. It is in the page itself. */
 const pageToken = document.querySelector<HTMLMetaElement>("meta[name=page-token]")?.content;
 
-/** The gateway that served the page, asked with the reader's key or token, if there is one. */
+/** A client of the gateway that served the page, with the user's key or token, if there is one. */
 export function gateway(): ArsenalClient {
   return (current ??= connect());
 }
@@ -36,7 +36,7 @@ function connect(): ArsenalClient {
     async fetch(url, init) {
       const response = await fetch(url, init);
       if (response.status !== 401 || proof === undefined || proof !== key()) return response;
-      // The browser leaves this page now, so no part of it need hear of the refusal.
+      // The browser leaves this page now, so the refusal need not be shown.
       if (renew()) return new Promise<never>(() => {});
       if (caller.value !== "signed-out") void refused(response.clone());
       return response;
@@ -44,7 +44,7 @@ function connect(): ArsenalClient {
   });
 }
 
-/** Asks the reader to sign in again after the gateway refused the key or token. */
+/** Prompts the user to sign in again after the gateway refused the key or token. */
 async function refused(response: Response): Promise<void> {
   const { detail = "" } = (await response.json().catch(() => ({}))) as { readonly detail?: string };
   await becomeNobody(`Sign in again. ${detail}`.trim());
@@ -62,7 +62,7 @@ export async function signIn(apiKey: string): Promise<void> {
   }
 }
 
-/** Forgets the key or token, and signs out at the issuer that it is from. */
+/** Deletes the key or token, and signs out at its issuer. */
 export async function signOut(): Promise<void> {
   if (await becomeNobody()) leave();
 }
@@ -81,14 +81,14 @@ async function disconnect(): Promise<void> {
   current = undefined;
 }
 
-/** Asks the gateway whether it knows the caller. */
+/** Checks whether the gateway accepts the caller. */
 export async function check(): Promise<void> {
   try {
     identity.value = (await gateway().info()).caller;
     accepted();
     caller.value = "signed-in";
   } catch (error) {
-    // Don't ask for a key because the gateway is down: each page says what it could not load.
+    // Don't prompt for a key because the gateway is down: each page shows its own error.
     caller.value = isArsenalError(error) && error.code === "TRANSPORT_FAILED" ? "signed-in" : "signed-out";
     throw error;
   }

@@ -8,10 +8,10 @@ const KEPT = 500;
 /** The latest events of the gateway, newest first. */
 export const events = signal<readonly ArsenalEvent[]>([]);
 
-/** The latest calls that ended since the page was opened, newest first. Other events don't crowd them out. */
+/** The latest calls that ended since the page was opened, newest first. Kept separately, so that other events don't displace them. */
 export const liveCalls = signal<readonly Call[]>([]);
 
-/** Why no events come; empty while they do. */
+/** Why events do not arrive; empty while they do. */
 export const eventsProblem = signal("");
 
 caller.subscribe((who) => {

@@ -2,23 +2,23 @@ import { signal } from "@preact/signals";
 
 const BASE = "/ui";
 
-/** Where the page is: the name of a page, what follows it, and the query. */
-export interface Place {
+/** The location in the dashboard: the name of a page, the rest of the path, and the query. */
+export interface PageLocation {
   readonly page: string;
   readonly rest: readonly string[];
   readonly query: URLSearchParams;
 }
 
-/** The place that the address bar shows. */
-export const place = signal<Place>(read());
+/** The location in the address bar. */
+export const place = signal<PageLocation>(read());
 
-function read(): Place {
+function read(): PageLocation {
   const { pathname, search } = location;
   const [page = "", ...rest] = pathname.slice(BASE.length).split("/").filter(Boolean).map(decoded);
   return { page, rest, query: new URLSearchParams(search) };
 }
 
-/** A part of a path. One that cannot be decoded stays as it is: there is no such page. */
+/** A part of a path. One that cannot be decoded stays unchanged: there is no such page. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -27,14 +27,14 @@ function decoded(part: string): string {
   }
 }
 
-/** The address of a place. */
+/** The address of a location. */
 export function to(page: string, rest: readonly string[] = [], query: Readonly<Record<string, string>> = {}): string {
   const path = [BASE, page, ...rest.map(encodeURIComponent)].join("/");
   const search = new URLSearchParams(query).toString();
   return search === "" ? path : `${path}?${search}`;
 }
 
-/** Goes to an address of the dashboard; `replace` leaves no trace in the history, as while typing. */
+/** Goes to an address of the dashboard; `replace` adds no history entry, as while typing. */
 export function go(address: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, "", address);
   else history.pushState(null, "", address);

@@ -3,20 +3,20 @@ import { go } from "./router.ts";
 const KEY = "toolarsenal.key";
 /** Set if the key is a token of the issuer. */
 const ISSUED = "toolarsenal.issued";
-/** Set from when the page goes to the issuer for a new token until the gateway accepts one. */
+/** Set from the redirect to the issuer for a new token until the gateway accepts one. */
 const RENEWING = "toolarsenal.renewing";
 
-/** What the gateway says in the page about signing in. */
-interface Said {
-  /** Where people sign in, if they can. */
+/** The sign-in data that the gateway wrote into the page. */
+interface SignInData {
+  /** The name of the sign-in page, if there is one. */
   readonly issuer?: string;
-  /** Whether an API key can be typed. */
+  /** Whether an API key can be entered. */
   readonly keys?: boolean;
-  /** The token of the person who just came back from the issuer. */
+  /** The token of a user who just returned from the issuer. */
   readonly token?: string;
-  /** Why nobody is signed in. */
+  /** Why the sign-in failed. */
   readonly problem?: string;
-  /** The place to show. */
+  /** The location to show. */
   readonly to?: string;
 }
 
@@ -33,13 +33,13 @@ export const ways: { readonly issuer: string | undefined; readonly keys: boolean
 /** Why signing in at the issuer failed. Empty unless that just happened. */
 export const signInProblem: string = problem;
 
-function read(): Said {
+function read(): SignInData {
   const meta = document.querySelector<HTMLMetaElement>("meta[name=sign-in]");
   meta?.remove();
-  return meta === null ? {} : (JSON.parse(meta.content) as Said);
+  return meta === null ? {} : (JSON.parse(meta.content) as SignInData);
 }
 
-/** The API key or token of the reader, which this tab keeps until it is closed. */
+/** The API key or token of the user, which this tab keeps until it is closed. */
 export const key = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined;
 
 /** Keeps an API key or token. */
@@ -48,14 +48,14 @@ export function keep(text: string): void {
   sessionStorage.setItem(KEY, text);
 }
 
-/** Forgets everything about who is signed in. Returns whether the issuer still knows the reader. */
+/** Deletes the sign-in state. Returns whether the issuer still has a session. */
 export function forget(): boolean {
   const wasIssued = sessionStorage.getItem(ISSUED) !== null;
   for (const name of [KEY, ISSUED, RENEWING]) sessionStorage.removeItem(name);
   return wasIssued;
 }
 
-/** Notes that the gateway accepted the token. */
+/** Records that the gateway accepted the token. */
 export function accepted(): void {
   sessionStorage.removeItem(RENEWING);
 }
@@ -63,7 +63,7 @@ export function accepted(): void {
 let isLeaving = false;
 
 /**
- * Goes to the issuer for a new token: an issuer that still knows the reader answers without asking. Returns false if the token is not from there, or if
+ * Goes to the issuer for a new token: an issuer with a session responds without a prompt. Returns false if the token is not from there, or if
  * the last one from there was not accepted either.
  */
 export function renew(): boolean {
@@ -75,7 +75,7 @@ export function renew(): boolean {
   return true;
 }
 
-/** Where people sign in at the issuer, to come back to where they are. */
+/** The sign-in address of the issuer, which leads back to the current location. */
 export function signInAddress(): string {
   return `/ui/sign-in?${new URLSearchParams({ to: location.pathname + location.search }).toString()}`;
 }

@@ -2,16 +2,16 @@ import { type Sample, FOLDS } from "./samples.ts";
 import { type ReadSample, scoreOf, train } from "./train.ts";
 
 /** A sample and its score by a model that was trained without its family. */
-export interface Scored {
+export interface ScoredSample {
   readonly sample: Sample;
   readonly score: number;
 }
 
-/** Families with fewer texts say too little. */
+/** Families with fewer texts are not representative. */
 const FEWEST = 15;
 
-/** Scores each sample with a model that has not seen its family. Texts that are never trained on get the first model. */
-export function scoreByFolds(samples: readonly ReadSample[], hosts: ReadonlySet<string>): readonly Scored[] {
+/** Scores each sample with a model that has not seen its family. Texts that are never trained on use the first model. */
+export function scoreByFolds(samples: readonly ReadSample[], hosts: ReadonlySet<string>): readonly ScoredSample[] {
   return Array.from({ length: FOLDS }, (_, fold) => {
     const model = train(samples.filter(({ sample }) => sample.fold !== undefined && sample.fold !== fold), hosts);
     return samples
@@ -21,7 +21,7 @@ export function scoreByFolds(samples: readonly ReadSample[], hosts: ReadonlySet<
 }
 
 /** Scores attacks with a model that has seen no attack of their writer, and harmless texts with one that has not seen their family. */
-export function scoreByWriter(samples: readonly ReadSample[], hosts: ReadonlySet<string>, writer: (set: string) => boolean): readonly Scored[] {
+export function scoreByWriter(samples: readonly ReadSample[], hosts: ReadonlySet<string>, writer: (set: string) => boolean): readonly ScoredSample[] {
   const isHeldOut = ({ sample }: ReadSample): boolean =>
     sample.malicious ? writer(sample.set) : sample.fold === undefined || sample.fold === 0;
   const model = train(samples.filter((read) => read.sample.fold !== undefined && !isHeldOut(read)), hosts);
@@ -30,14 +30,14 @@ export function scoreByWriter(samples: readonly ReadSample[], hosts: ReadonlySet
 
 const familyOf = ({ set, family }: Sample): string => `${set}, ${family}`;
 
-/** The harmless texts of a place by family. Phrasings are left out: they share their words with the attacks on purpose, as no real text does. */
-function harmlessFamilies(scored: readonly Scored[], place: Sample["place"]): readonly (readonly Scored[])[] {
+/** The harmless texts of a place by family. Phrasings are left out: they deliberately share their words with the attacks, as no real text does. */
+function harmlessFamilies(scored: readonly ScoredSample[], place: Sample["place"]): readonly (readonly ScoredSample[])[] {
   const texts = scored.filter(({ sample }) => !sample.malicious && sample.place === place && sample.set !== "phrasings");
   return [...Map.groupBy(texts, ({ sample }) => familyOf(sample)).values()].filter(({ length }) => length >= FEWEST);
 }
 
-/** Returns the least score at which the mean share of false alarms, over families that all count the same, is at most `share`. */
-export function thresholdFor(scored: readonly Scored[], place: Sample["place"], share: number): number {
+/** Returns the least score at which the mean share of false alarms, over equally weighted families, is at most `share`. */
+export function thresholdFor(scored: readonly ScoredSample[], place: Sample["place"], share: number): number {
   const families = harmlessFamilies(scored, place);
   const falling = families
     .flatMap((family) => family.map(({ score }) => ({ score, part: 1 / family.length / families.length })))
@@ -57,9 +57,9 @@ export interface FalseAlarms {
 }
 
 /** False alarms of each family at a threshold that was set without its whole set. */
-export function falseAlarms(scored: readonly Scored[], place: Sample["place"], share: number): readonly FalseAlarms[] {
+export function falseAlarms(scored: readonly ScoredSample[], place: Sample["place"], share: number): readonly FalseAlarms[] {
   return harmlessFamilies(scored, place).map((family) => {
-    const { sample } = family[0] as Scored;
+    const { sample } = family[0] as ScoredSample;
     const isBenchmark = sample.set.endsWith("of benchmarks");
     const others = scored.filter((other) => (isBenchmark ? familyOf(other.sample) !== familyOf(sample) : other.sample.set !== sample.set));
     const threshold = thresholdFor(others, place, share);
@@ -68,7 +68,7 @@ export function falseAlarms(scored: readonly Scored[], place: Sample["place"], s
 }
 
 /** Attacks found at thresholds set on harmless texts alone, by set. */
-export function found(scored: readonly Scored[], share: number): ReadonlyMap<string, { readonly texts: number; readonly found: number }> {
+export function found(scored: readonly ScoredSample[], share: number): ReadonlyMap<string, { readonly texts: number; readonly found: number }> {
   const thresholds = { definition: thresholdFor(scored, "definition", share), result: thresholdFor(scored, "result", share) };
   const attacks = Map.groupBy(scored.filter(({ sample }) => sample.malicious), ({ sample }) => sample.set);
   return new Map(

@@ -6,14 +6,14 @@ export interface Phrasing {
   readonly text: string;
   readonly malicious: boolean;
   readonly place: "definition" | "result";
-  /** The kind of attack or harmless text, as `phrasings.ts` names it. */
+  /** The kind of attack or harmless text, as in `phrasings.ts`. */
   readonly kind: string;
 }
 
 /** Texts drawn from each pattern. */
 const DRAWS = 16;
 
-/** Fills in every pattern several times, the same in every run. */
+/** Fills in every pattern several times, deterministically. */
 export function phrasings(): readonly Phrasing[] {
   const random = createRandom(1);
   const choose = (options: readonly string[]): string => options[Math.floor(random() * options.length)] ?? "";

@@ -1,7 +1,7 @@
 import { BUCKETS } from "../../src/adapters/scanners/wording/features.ts";
 
 /** One window of a text. */
-export interface Row {
+export interface TrainingWindow {
   readonly buckets: Int32Array;
   readonly norm: number;
   readonly malicious: boolean;
@@ -70,8 +70,8 @@ function minimise(size: number, evaluate: (at: Float64Array, gradient: Float64Ar
   return at;
 }
 
-/** Fits a logistic regression with L2, its features scaled by naive-Bayes log-ratios. Only buckets seen in training take part. */
-export function fit(rows: readonly Row[], cost: number): Fitted {
+/** Fits a logistic regression with L2, its features scaled by naive-Bayes log-ratios. Only buckets seen in training are used. */
+export function fit(rows: readonly TrainingWindow[], cost: number): Fitted {
   const places = new Int32Array(BUCKETS).fill(-1);
   const seen: number[] = [];
   const starts = new Int32Array(rows.length + 1);
@@ -101,7 +101,7 @@ export function fit(rows: readonly Row[], cost: number): Fitted {
       Math.log((counts[1][column] as number) / (totals[1] as number)) -
       Math.log((counts[0][column] as number) / (totals[0] as number));
 
-  // The last place is the bias, which is not regularised.
+  // The last entry is the bias, which is not regularised.
   const scaled = new Float64Array(size);
   const solution = minimise(size + 1, (at, gradient) => {
     let loss = 0;
@@ -113,7 +113,7 @@ export function fit(rows: readonly Row[], cost: number): Fitted {
     }
     let slope = 0;
     for (let index = 0; index < rows.length; index++) {
-      const { norm, malicious, weight } = rows[index] as Row;
+      const { norm, malicious, weight } = rows[index] as TrainingWindow;
       const [start, end] = [starts[index] as number, starts[index + 1] as number];
       let sum = 0;
       for (let offset = start; offset < end; offset++) sum += scaled[columns[offset] as number] as number;

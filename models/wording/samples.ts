@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { toolTexts } from "../../src/guard/scan/texts/tool-texts.ts";
 import { phrasings } from "./expand.ts";
 
-/** A text that is harmful or harmless, and who wrote it. */
+/** A harmful or harmless text, and its origin. */
 export interface Sample {
   readonly text: string;
   readonly malicious: boolean;
@@ -13,7 +13,7 @@ export interface Sample {
   readonly set: string;
   /** Texts of one family are alike and are held out together. */
   readonly family: string;
-  /** The part of the folds that holds the family out; undefined for texts that are never trained on. */
+  /** The fold that holds the family out; undefined for texts that are never trained on. */
   readonly fold: number | undefined;
   readonly weight: number;
 }
@@ -21,7 +21,7 @@ export interface Sample {
 /** Families are held out in this many parts, one at a time. */
 export const FOLDS = 4;
 
-/** Sets whose licence or purpose allows training; the others only measure. */
+/** Sets whose licence or purpose allows training; the others are only for measuring. */
 const TRAINING_SETS = ["metatool", "metatool-multi", "sealtools", "bfcl", "apibench-huggingface", "apibench-tensorflow", "apibench-torchhub", "toucan-paraphrase"];
 const CHECKING_SETS = ["mcp-bench", "restbench-tmdb", "toolret-apibank", "toollens", "ultratool"];
 /** Lines taken from each set of tools and each set of requests. */
@@ -44,7 +44,7 @@ function lines<Line>(path: string): readonly Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** The same texts in every run, at most `PER_SET`. */
+/** At most `PER_SET` texts, deterministically. */
 function some(texts: readonly string[]): readonly string[] {
   return texts.toSorted((one, other) => hash(one) - hash(other)).slice(0, PER_SET);
 }
@@ -56,7 +56,7 @@ interface WrittenLine {
   readonly category: string;
 }
 
-/** Harmless results are quoted in each other, and in several languages, so they are held out together. */
+/** Harmless results quote each other, in several languages, so they are held out together. */
 function foldOfWritten({ kind, label, category }: WrittenLine): number {
   if (label === "malicious") {
     const fold = ATTACK_FOLDS.findIndex((categories) => categories.includes(category));
@@ -96,7 +96,7 @@ function phrasingSamples(): readonly Sample[] {
   }));
 }
 
-/** Public cases of other writers: they measure only. */
+/** Public cases of other writers, only for measuring. */
 function publicSamples(shared: string): readonly Sample[] {
   return lines<{ text: string; label: string; category: string }>(join(shared, "attacks", "atr_mcp_cases.jsonl")).map(
     ({ text, label, category }) => ({
@@ -147,7 +147,7 @@ function corpusSamples(shared: string): readonly Sample[] {
   return [...described, ...parameters, ...listed];
 }
 
-/** Tools and requests of retrieval benchmarks. A request is worded like an order to a model, and harmless. */
+/** Tools and requests of retrieval benchmarks. A request is worded like an instruction to a model, and harmless. */
 function benchmarkSamples(shared: string): readonly Sample[] {
   return [...TRAINING_SETS, ...CHECKING_SETS].flatMap((name) => {
     const folder = join(shared, "eval", name);
@@ -173,7 +173,7 @@ function harmless(texts: readonly string[], where: Pick<Sample, "set" | "family"
     .map((text) => ({ text, malicious: false, weight: 1, ...where }));
 }
 
-/** Reads every text that trains or measures the scorer. */
+/** Reads every text for training or measuring the scorer. */
 export function allSamples(shared: string): readonly Sample[] {
   return [
     ...writtenSamples(shared),

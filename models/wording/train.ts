@@ -2,10 +2,10 @@ import { featuresOf, SHORTEST, type TextFeatures } from "../../src/adapters/scan
 import { topWindow, windowsOf } from "../../src/adapters/scanners/wording/score.ts";
 import { createRandom } from "../../src/eval/random.ts";
 import { normaliseText } from "../../src/guard/scan/hidden/normalise-text.ts";
-import { fit, type Fitted, type Row } from "./fit.ts";
+import { fit, type Fitted, type TrainingWindow } from "./fit.ts";
 import type { Sample } from "./samples.ts";
 
-/** A sample with the features that the scanner would read from it. */
+/** A sample with the scanner's features. */
 export interface ReadSample {
   readonly sample: Sample;
   readonly features: TextFeatures;
@@ -15,16 +15,16 @@ export function readSample(sample: Sample): ReadSample {
   return { sample, features: featuresOf(normaliseText(sample.text).text) };
 }
 
-/** Harmless windows for each malicious one: of ordinary descriptions, and of benchmarks. */
+/** The number of harmless windows for each malicious one: of ordinary descriptions, and of benchmarks. */
 const ORDINARY = 4;
 const OF_BENCHMARKS = 1.6;
-/** The cost of an error against the size of the weights. */
+/** The weight of an error against the size of the weights. */
 const COST = 0.1;
 
 const isOfBenchmarks = ({ sample }: ReadSample): boolean => sample.set.endsWith("of benchmarks");
 const isLookalike = ({ sample }: ReadSample): boolean => ["written_hard_negatives", "phrasings"].includes(sample.set);
 
-/** Trains on samples. `hosts` are texts that attacks were put into: their words are not part of an attack. */
+/** Trains on samples. `hosts` are texts that contain inserted attacks: their words are not part of an attack. */
 export function train(samples: readonly ReadSample[], hosts: ReadonlySet<string>): Fitted {
   const positives = samples.filter(({ sample }) => sample.malicious).flatMap((read) => attackRows(read, hosts));
   const harmless = samples.filter(({ sample }) => !sample.malicious);
@@ -58,7 +58,7 @@ function* wordTriples({ buckets, offsets }: TextFeatures, from: number, to: numb
     yield `${buckets[offsets[token - 2] ?? 0]} ${buckets[offsets[token - 1] ?? 0]} ${buckets[offsets[token] ?? 0]}`;
 }
 
-function rowOf({ sample, features }: ReadSample, from: number, to: number): Row {
+function rowOf({ sample, features }: ReadSample, from: number, to: number): TrainingWindow {
   return {
     buckets: features.buckets.subarray(features.offsets[from], features.offsets[to]),
     norm: 1 / Math.sqrt(Math.max(to - from, SHORTEST)),
@@ -67,11 +67,11 @@ function rowOf({ sample, features }: ReadSample, from: number, to: number): Row 
   };
 }
 
-const allRows = (read: ReadSample): readonly Row[] =>
+const allRows = (read: ReadSample): readonly TrainingWindow[] =>
   [...windowsOf(read.features.offsets.length - 1)].map(({ from, to }) => rowOf(read, from, to));
 
-/** The windows that are mostly the attack, and not the text around it. */
-function attackRows(read: ReadSample, hosts: ReadonlySet<string>): readonly Row[] {
+/** The windows that consist mostly of the attack, and not the text around it. */
+function attackRows(read: ReadSample, hosts: ReadonlySet<string>): readonly TrainingWindow[] {
   return [...windowsOf(read.features.offsets.length - 1)].flatMap(({ from, to }) => {
     const keys = [...wordTriples(read.features, from, to)];
     const known = keys.filter((key) => hosts.has(key)).length;
@@ -79,7 +79,7 @@ function attackRows(read: ReadSample, hosts: ReadonlySet<string>): readonly Row[
   });
 }
 
-/** Chooses items at random, the same in every run. */
+/** Chooses items at random, deterministically. */
 function draw<Item>(items: readonly Item[], count: number): readonly Item[] {
   const random = createRandom(1);
   const copy = [...items];

@@ -11,94 +11,94 @@ import { askedPause } from "./retry-after.ts";
 import { createEventReader } from "./sources/mcp/transports/read-events.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** One endpoint of a model provider: takes JSON and answers with JSON, or with a stream of JSON events. */
+/** One endpoint of a model provider: takes JSON and responds with JSON, or with a stream of JSON events. */
 export interface ModelApi {
   /**
-   * Posts a body and returns the parsed answer. Repeats a request that failed for a passing reason, never sooner than the provider asks. Errors are
-   * ArsenalErrors that contain neither the key nor what was sent.
+   * Posts a body and returns the parsed response. Retries transient failures, never sooner than the provider requests. Errors are
+   * ArsenalErrors that contain neither the key nor the request.
    */
   post(body: object, options?: PostOptions): Promise<unknown>;
   /**
-   * Posts a body and reads the answer as server-sent events. Repeats a failed request like `post`, until a fold has passed something on. A stream
-   * that breaks off before its fold is complete is a TRANSPORT_FAILED.
+   * Posts a body and reads the response as server-sent events. Retries a failed request like `post`, until a fold has passed something on. A stream
+   * that ends before its fold is complete is a TRANSPORT_FAILED.
    */
   stream(body: object, options: StreamOptions): Promise<void>;
-  /** Ends the connections, unless they belong to somebody else. */
+  /** Closes the connections, unless the caller supplied them. */
   close(): void;
 }
 
 export interface PostOptions {
   readonly signal?: AbortSignal | undefined;
-  /** True if nobody waits: the pauses between attempts do not keep the process alive. */
+  /** True if no caller waits: the pauses between attempts do not keep the process alive. */
   readonly background?: boolean;
-  /** Bytes of the answer that are read. Defaults to 1 MiB. */
+  /** The most bytes of the response. Defaults to 1 MiB. */
   readonly maxBytes?: number;
 }
 
 export interface StreamOptions extends PostOptions {
-  /** Makes what takes the events of one attempt. */
+  /** Creates the receiver of one attempt's events. */
   readonly fold: () => EventFold;
 }
 
-/** Takes the events of one streamed answer, parsed. */
+/** Receives the parsed events of one streamed response. */
 export interface EventFold {
   push(event: unknown): void;
-  /** True once something of the answer has been passed on: the request is not repeated from then on. */
+  /** True once something of the response has been passed on: the request is then not retried. */
   readonly isShown: boolean;
-  /** True once the answer is complete. */
+  /** True once the response is complete. */
   readonly isComplete: boolean;
 }
 
 export interface ModelApiOptions {
   /** The provider, for messages: `OpenAI`. */
   readonly provider: string;
-  /** The section of the configuration that the settings come from, for messages. */
+  /** The section of the configuration with the settings, for messages. */
   readonly section: "embedder" | "reranker" | "llm";
   readonly url: string;
-  /** The address for streamed answers. Defaults to `url`. */
+  /** The address for streamed responses. Defaults to `url`. */
   readonly streamUrl?: string | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A reference to the key, or the key. Looked up for each request; omitted if the API takes none. */
+  /** A reference to the key, or the key. Resolved for each request; omitted if the API needs none. */
   readonly apiKey?: string | undefined;
   /** Defaults to `authorization: Bearer KEY`. */
   readonly keyHeaders?: ((key: string) => Readonly<Record<string, string>>) | undefined;
-  /** How often a failed request is retried. */
+  /** The most retries of a failed request. */
   readonly maxRetries: number;
-  /** Time one attempt may take, in milliseconds. For a streamed answer: the longest silence. */
+  /** The timeout of one attempt, in milliseconds. For a streamed response: the longest silence. */
   readonly timeoutMs: number;
-  /** Recognises a refusal that the status alone does not explain. `text` is the body of the answer. */
+  /** Recognises a refusal that the status alone does not explain. `text` is the body of the response. */
   readonly diagnose?: (status: number, text: string) => Diagnosis | undefined;
 }
 
-/** What a refusal says about the settings or the request. */
+/** The diagnosis of a refusal: a problem of the settings or the request. */
 export interface Diagnosis {
   readonly code: "CONFIG_INVALID" | "CONTEXT_TOO_LONG" | "RATE_LIMITED" | "EXECUTION_FAILED";
   readonly field?: string;
   readonly fix: string;
-  /** Tells this refusal from others of the same code, as `details.value` of the error. */
+  /** Distinguishes this refusal from others with the same code, as `details.value` of the error. */
   readonly value?: string;
 }
 
-/** What became of one attempt. A passing failure may not happen again. */
+/** The outcome of one attempt. A passing failure is transient. */
 type Outcome = { readonly answer: unknown } | { readonly error: ArsenalError; readonly passing: boolean };
 
-/** What a model API needs from its surroundings. Each part is optional: a program of one's own has no arsenal to take them from. */
+/** The dependencies of a model API. Each is optional: a standalone program has no arsenal to take them from. */
 export type ModelApiSurroundings = Partial<Surroundings> & {
-  /** In [0, 1). Spreads repeated requests. Defaults to `Math.random`. */
+  /** In [0, 1). Spreads retries. Defaults to `Math.random`. */
   readonly random?: () => number;
 };
 
-/** Statuses that a later attempt may not meet. */
+/** Transient statuses. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
-/** A provider that asks for a longer pause is not waited for: the caller has other ways to answer. */
+/** A longer pause that a provider requests is not waited for: the caller has fallbacks. */
 const LONGEST_ASKED_MS = 60_000;
 const MAX_BYTES = 1024 * 1024;
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 const SHOWN_LENGTH = 300;
-/** Errors inside an answer that a later attempt may not meet, by their type or code. */
+/** Transient errors inside a response, by their type or code. */
 const PASSING_ERRORS = /overloaded|rate_limit|server_error|api_error|timeout|unavailable|internal|RESOURCE_EXHAUSTED/i;
 
 export function createModelApi(options: ModelApiOptions, surroundings: ModelApiSurroundings = {}): ModelApi {
@@ -107,7 +107,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
   const { egress = createEgress() } = surroundings;
   const url = readUrl(options.url, section);
   const streamUrl = readUrl(options.streamUrl ?? options.url, section);
-  /** When the provider wants to be asked again: a limit that one request met holds for all. */
+  /** The time of the provider's requested pause: a rate limit of one request applies to all. */
   let notBefore = 0;
 
   /** One attempt. Rejects only when the signal fires. */
@@ -138,7 +138,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
         },
         body,
         trusted: true,
-        // A key is never sent to a place that the operator did not write.
+        // A key is never sent to an address that the operator did not configure.
         maxRedirects: 0,
         maxBytes,
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
@@ -164,7 +164,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     }
   }
 
-  /** Hands the events to the fold. Returns why the answer is not complete; undefined if it is. */
+  /** Passes the events to the fold. Returns why the response is incomplete; undefined if it is complete. */
   async function readEvents(
     { headers, body }: EgressResponse,
     fold: EventFold,
@@ -209,7 +209,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     return fixable("TRANSPORT_FAILED", `The answer of ${provider} was lost: ${why}.`, "Ask again.", { cause });
   }
 
-  /** An answer, or the error that a provider wrote in place of one after a status that promised it. */
+  /** A response, or an error that a provider sent with a success status. */
   function answered(answer: unknown): Outcome {
     const { error, response, type, code } = isPlainObject(answer) ? answer : {};
     const inner = isPlainObject(response) ? response["error"] : undefined;
@@ -250,7 +250,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
     return { error, passing: PASSING.has(status) && !isFinal };
   }
 
-  /** Attempts until one gives an answer, fails for good, or has shown something of its answer. */
+  /** Retries until an attempt succeeds, fails permanently, or has shown a part of its response. */
   async function repeat(given: object, asked: PostOptions, open?: () => EventFold): Promise<unknown> {
     const body = JSON.stringify(given);
     const { signal, background = false } = asked;
@@ -264,7 +264,7 @@ export function createModelApi(options: ModelApiOptions, surroundings: ModelApiS
       if (passing && retryAfterMs !== undefined) notBefore = Math.max(notBefore, clock.now() + retryAfterMs);
       if (!passing || retry >= maxRetries || fold?.isShown === true) throw error;
       const wait = Math.min(FIRST_WAIT_MS * 2 ** retry, LONGEST_WAIT_MS);
-      // Others were refused at the same moment: they must not all come back at the same one.
+      // Concurrent requests were refused too: their retries must be spread.
       const spread = retryAfterMs === undefined ? wait * (0.5 + random() / 2) : retryAfterMs + random() * FIRST_WAIT_MS;
       await pause(spread, clock, { signal, background });
     }
@@ -285,7 +285,6 @@ function bearer(key: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}` };
 }
 
-/** What a status says about the settings. */
 function diagnose(status: number, section: string): Diagnosis {
   if (status === 401 || status === 403) {
     const field = `${section}.api_key`;
@@ -306,7 +305,7 @@ function diagnose(status: number, section: string): Diagnosis {
   return { code: status === 429 ? "RATE_LIMITED" : "EXECUTION_FAILED", fix: "" };
 }
 
-/** The sentence in an error body, wherever the provider puts it: `{error: {message}}`, `{error}`, `{message}`, `{detail}`. */
+/** The message in an error body, in any of the usual formats: `{error: {message}}`, `{error}`, `{message}`, `{detail}`. */
 function messageIn(text: string): string {
   let body: unknown;
   try {
@@ -319,7 +318,7 @@ function messageIn(text: string): string {
   return typeof message === "string" ? message : text.slice(0, SHOWN_LENGTH * 4);
 }
 
-/** What a provider said, in one short line without the key. */
+/** A provider's message in one short line without the key. */
 function shown(text: string, key: string | undefined): string {
   const said = harmless(text).replaceAll(/\s+/g, " ").trim();
   const safe = key === undefined || key === "" ? said : said.replaceAll(key, "[key]");
@@ -335,7 +334,7 @@ function readUrl(given: string, section: string): URL {
   });
 }
 
-/** An endpoint below an address: slashes meet once, and a query of the address is kept. */
+/** An endpoint below an address: joined by one slash, keeping a query of the address. */
 export function endpoint(base: string, path: string, query: Readonly<Record<string, string>> = {}): string {
   const url = URL.parse(base);
   if (url === null) return base; // reported by createModelApi
@@ -344,11 +343,11 @@ export function endpoint(base: string, path: string, query: Readonly<Record<stri
   return url.href;
 }
 
-/** The beginning of a text that fits into so many bytes of UTF-8, in whole characters. A token of a model is at least a byte. */
+/** The beginning of a text within a number of bytes of UTF-8, in whole characters. A token of a model is at least a byte. */
 export function cutText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const bytes = Buffer.from(text).subarray(0, maxBytes);
-  // A character that was cut in half becomes U+FFFD.
+  // A split character becomes U+FFFD.
   return new TextDecoder().decode(bytes, { stream: true });
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../observe/clock.ts";
 
-/** How long a server asks to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+/** The pause that a server requests, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function askedPause(headers: Readonly<Record<string, string>>, clock: Clock): number | undefined {
   const { "retry-after-ms": milliseconds = "", "retry-after": header = "" } = headers;
   if (NUMBER.test(milliseconds)) return Number(milliseconds);

@@ -2,7 +2,7 @@ import type { JsonSchema } from "../tool/json-schema.ts";
 
 /**
  * One setting, declared once: its JSON Schema with description and default, the type users write (`Written`), and the type the program
- * reads once defaults are in place (`Read`). `Sure` is true if it has a default.
+ * reads after defaults are applied (`Read`). `Sure` is true if it has a default.
  */
 export type Setting<Written = unknown, Read = Written, Sure extends boolean = boolean> = JsonSchema & {
   readonly [types]?: { readonly given: Written; readonly filled: Read; readonly sure: Sure };
@@ -12,9 +12,9 @@ declare const types: unique symbol;
 /** Settings by name. */
 export type Settings = Readonly<Record<string, Setting>>;
 
-/** What users write for a setting. */
+/** The type that users write for a setting. */
 export type Given<Of extends Setting> = NonNullable<Of[typeof types]>["given"];
-/** What the program reads. */
+/** The type that the program reads. */
 export type Filled<Of extends Setting> = NonNullable<Of[typeof types]>["filled"];
 
 type SureKeys<Of extends Settings> = {
@@ -22,13 +22,13 @@ type SureKeys<Of extends Settings> = {
 }[keyof Of];
 type Flat<Of> = { [Key in keyof Of]: Of[Key] };
 
-/** What users write for settings by name: every one optional, except those in `Needed`. */
+/** The type that users write for settings by name: every one optional, except those in `Needed`. */
 export type GivenAll<Of extends Settings, Needed extends PropertyKey = never> = Flat<
   { readonly [Key in keyof Of as Key extends Needed ? Key : never]: Given<Of[Key]> } & {
     readonly [Key in keyof Of as Key extends Needed ? never : Key]?: Given<Of[Key]>;
   }
 >;
-/** What the program reads: settings with a default are always there. */
+/** The type that the program reads: settings with a default are always present. */
 export type FilledAll<Of extends Settings, Needed extends PropertyKey = never> = Flat<
   { readonly [Key in keyof Of as Key extends Needed | SureKeys<Of> ? Key : never]: Filled<Of[Key]> } & {
     readonly [Key in keyof Of as Key extends Needed | SureKeys<Of> ? never : Key]?: Filled<Of[Key]>;
@@ -37,7 +37,7 @@ export type FilledAll<Of extends Settings, Needed extends PropertyKey = never> =
 
 type Has<Fallback> = undefined extends Fallback ? false : true;
 
-/** A mapping with these keys and no others, all optional. Defaults to one with every default. */
+/** A mapping with only these keys, all optional. Defaults to one with every default. */
 export function object<const Of extends Settings>(
   description: string,
   properties: Of,
@@ -45,7 +45,7 @@ export function object<const Of extends Settings>(
   return { description, type: "object", properties, additionalProperties: false, default: {} };
 }
 
-/** A mapping with these keys and no others, some of them required. It has no default. */
+/** A mapping with only these keys, some of them required. It has no default. */
 export function entry<const Of extends Settings, const Needed extends keyof Of & string>(
   description: string,
   properties: Of,
@@ -54,12 +54,12 @@ export function entry<const Of extends Settings, const Needed extends keyof Of &
   return { description, type: "object", properties, additionalProperties: false, required };
 }
 
-/** The setting without its default: it stays absent if nobody writes it. */
+/** The setting without its default: it stays undefined if omitted. */
 export function optional<G, F>({ default: _default, ...rest }: Setting<G, F, true>): Setting<G, F, false> {
   return rest as JsonSchema;
 }
 
-/** A text that is not empty. */
+/** A nonempty text. */
 export function text<Fallback extends string | undefined = undefined>(
   description: string,
   fallback?: Fallback,
@@ -75,7 +75,7 @@ export function path<Fallback extends string | undefined = undefined>(
   return { description, type: "string", minLength: 1, format: "path", ...withDefault(fallback) };
 }
 
-/** A folder that tools work in. Unlike a `path`, it is not one of the gateway's own files. Relative paths start as those of a `path` do. */
+/** A folder for tools. Unlike a `path`, it is not one of the gateway's own files. Relative paths resolve like those of a `path`. */
 export function folder<Fallback extends string | undefined = undefined>(
   description: string,
   fallback?: Fallback,
@@ -92,10 +92,10 @@ export function choice<const Value extends string, const Fallback extends Value 
   return { description, enum: values, ...withDefault(fallback) };
 }
 
-/** Returns the settings of a section that a spelling stands for. It gets the section as written, without the spelling and without defaults. */
+/** Returns the settings that a spelling stands for. Gets the section as written, without the spelling and without defaults. */
 export type Spelling = (section: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 
-/** Accepts other spellings in place of a choice's values. They are resolved when the configuration is checked, so the program reads only the choice's own values. */
+/** Accepts other spellings of a choice's values. They are resolved when the configuration is checked, so the program reads only the choice's own values. */
 export function withSpellings<Value extends string, Sure extends boolean, const Other extends string>(
   { enum: values = [], ...rest }: Setting<Value, Value, Sure>,
   spellings: Readonly<Record<Other, Spelling>>,
@@ -126,7 +126,7 @@ export function flag<Fallback extends boolean | undefined = undefined>(
   return { description, type: "boolean", ...withDefault(fallback) };
 }
 
-/** A list. Defaults inside its items are the reader's to apply. */
+/** A list. The reader applies defaults inside its items. */
 export function list<Item, Fallback extends readonly unknown[] | undefined = undefined>(
   description: string,
   items: Setting<Item, unknown>,
@@ -143,14 +143,14 @@ export function texts<Fallback extends object | undefined = undefined>(
   return { description, type: "object", additionalProperties: { type: "string" }, ...withDefault(fallback) };
 }
 
-/** A mapping that is handed on as it is. */
+/** A mapping that is passed on unchanged. */
 export function anything(
   description: string,
 ): Setting<Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>, false> {
   return { description, type: "object" };
 }
 
-/** What a JSON Schema of its own allows. */
+/** A setting with its own JSON Schema. */
 export function schema<Value>(of: JsonSchema): Setting<Value, Value, false> {
   return of;
 }

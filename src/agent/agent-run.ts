@@ -6,10 +6,7 @@ import type { SavedRun } from "./saved-run.ts";
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** How the run ended. Rejects with the model's error if the model failed; `save` and `resume` then go on from there. */
   readonly result: Promise<AgentResult>;
-  /**
-   * The run as it stands now, as plain JSON, at any time. It contains the conversation with arguments and results, and neither keys nor the
-   * caller's identity.
-   */
+  /** The run as it stands now, as plain JSON, at any time. It contains the conversation with arguments and results, and neither keys nor the caller's identity. */
   save(): SavedRun;
 }
 
@@ -22,13 +19,13 @@ export type RunStatus = "answered" | "paused" | "aborted" | "step-limit" | "toke
 /** The outcome of a run. */
 export interface AgentResult {
   readonly status: RunStatus;
-  /** The answer, or what the model said last in this run. */
+  /** The answer, or the model's last text in this run. */
   readonly text: string;
   /** The calls that wait for approval. */
   readonly approvals: readonly NeededApproval[];
   /** The whole conversation, every call answered: give it as `history` of the next run. */
   readonly messages: readonly AgentMessage[];
-  /** How often the model was asked. */
+  /** The number of requests to the model. */
   readonly steps: number;
   readonly usage: TokenUsage;
   /** The id under which every search and call of the run was traced and audited. */
@@ -49,17 +46,17 @@ export interface NeededApproval {
 /** A tool that was sent to the model, and why. */
 export interface OfferedTool {
   readonly id: string;
-  /** `pinned`: always on offer. `used`: called earlier in the conversation. `retrieved`: fits the request, or what the model said. */
+  /** `pinned`: always on offer. `used`: called earlier in the conversation. `retrieved`: matches the request or the model's last text. */
   readonly because: "pinned" | "used" | "retrieved";
-  /** What it scored, if it was retrieved. */
+  /** The retrieval score, if the tool was retrieved. */
   readonly score?: number;
 }
 
-/** What happens in a run, in order. `step` counts the model's turns from 1. */
+/** An event of a run, in order. `step` counts the model's turns from 1. */
 export type AgentEvent =
   | { readonly type: "step-started"; readonly step: number }
   | { readonly type: "tools-offered"; readonly step: number; readonly tools: readonly OfferedTool[] }
-  /** A piece of what the model says, or all of it if the agent does not stream. */
+  /** A piece of the model's text, or all of it if the agent does not stream. */
   | { readonly type: "text"; readonly step: number; readonly text: string }
   | {
       readonly type: "call-started";

@@ -8,16 +8,16 @@ import type { AgentEvent, AgentResult, AgentRun } from "./agent-run.ts";
 import { createEventLog } from "./event-log.ts";
 import type { AgentMessage, Llm } from "./llm.port.ts";
 import type { AgentArsenal } from "./offer-tools.ts";
-import { conversationOf, type LoopSettings, neededApprovals, type Running, runLoop } from "./run-loop.ts";
+import { conversationOf, type LoopSettings, neededApprovals, type ActiveRun, runLoop } from "./run-loop.ts";
 import { type RunState, type SavedRun, toResumed, toSavedRun } from "./saved-run.ts";
 
-/** What an agent is made of. */
+/** The settings of an agent. */
 export interface AgentOptions {
   readonly llm: Llm;
   /** A `ToolArsenal`, or the runner of a toolset. */
   readonly arsenal: AgentArsenal;
   readonly systemPrompt?: string;
-  /** For people. Defaults to `agent`. */
+  /** A display name. Defaults to `agent`. */
   readonly name?: string;
   /** The most tools that one request to the model has, 1 to 50. Defaults to 8. */
   readonly limit?: number;
@@ -25,7 +25,7 @@ export interface AgentOptions {
   readonly scoreThreshold?: number;
   /** Ids or names of tools that every request has, if the caller may see them. At most `limit`. */
   readonly pinned?: readonly string[];
-  /** How often the model is asked in one run. Defaults to 10. */
+  /** The most model requests in one run. Defaults to 10. */
   readonly maxSteps?: number;
   /** Tokens of one run, in and out, over all its steps. Checked after each step, so the last one can exceed it. Defaults to no limit. */
   readonly maxTokens?: number;
@@ -35,19 +35,19 @@ export interface AgentOptions {
   readonly maxResultLength?: number;
   /** The toolset to search and call through. Defaults to the whole catalog. */
   readonly toolset?: string;
-  /** Who makes the calls. Defaults to the local operator. */
+  /** The caller's identity. Defaults to the local operator. */
   readonly principal?: Principal;
-  /** `native` (default): results in the provider's own format. `text`: as text that says tool, arguments, output and execution time. */
+  /** `native` (default): results in the provider's own format. `text`: as text with the tool, arguments, output and execution time. */
   readonly resultFormat?: "native" | "text";
   /** Whether `{"function_call": …}` in the model's text counts as a call, for models without tool support. Defaults to true. */
   readonly textCalls?: boolean;
   /** Whether the model's text is streamed. Defaults to true. */
   readonly stream?: boolean;
-  /** Defaults to the machine's. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock;
 }
 
-/** How one run is followed and stopped. */
+/** Options to follow and stop one run. */
 export interface FollowOptions {
   /** Ends the run: the model is cancelled, and so are the calls under way. */
   readonly signal?: AbortSignal;
@@ -58,7 +58,7 @@ export interface FollowOptions {
 export interface RunOptions extends FollowOptions {
   /** The conversation so far: `messages` of the run before. */
   readonly history?: readonly AgentMessage[];
-  /** What was said before `history` begins, if it was cut. */
+  /** Summarizes the messages before `history` begins, if it was cut. */
   readonly summary?: string;
   /** The trace that the run belongs to. Defaults to a new one. */
   readonly traceId?: string;
@@ -72,9 +72,9 @@ export interface Agent {
   /** Runs a request and returns the answer. Throws if there is none: CONFIRMATION_REQUIRED, CANCELLED, or AGENT_STOPPED with the reason. */
   execute(input: string, options?: RunOptions): Promise<string>;
   /**
-   * Goes on with a saved run. Calls that were approved in the meantime run, once; those that were denied are reported to the model; if one still
-   * waits, the run is still paused. No call that ran, or may have run, is run again. The run keeps its toolset.
-   * Throws INPUT_INVALID for what is not a saved run, or one of another toolset.
+   * Continues a saved run. Calls approved in the meantime run once; denied calls are reported to the model; if a call still waits, the run stays
+   * paused. A call that ran, or may have run, never runs again. The run keeps its toolset.
+   * Throws INPUT_INVALID for an invalid saved run or one of another toolset.
    */
   resume(saved: SavedRun, options?: FollowOptions): AgentRun;
 }
@@ -89,7 +89,7 @@ export function createAgent(options: AgentOptions): Agent {
 
   function start(state: RunState, { signal = new AbortController().signal, onEvent }: FollowOptions): AgentRun {
     const log = createEventLog(onEvent);
-    const running: Running = { state: { ...state, status: "running" }, signal, emit: log.emit };
+    const running: ActiveRun = { state: { ...state, status: "running" }, signal, emit: log.emit };
     const settings = { ...own, by: { ...own.by, ...(state.toolset !== undefined && { toolset: state.toolset }) } };
     const result = settle(running, settings).finally(log.end);
     result.catch(() => {}); // callers who only iterate get the error there
@@ -135,7 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
   };
 }
 
-async function settle(running: Running, settings: LoopSettings): Promise<AgentResult> {
+async function settle(running: ActiveRun, settings: LoopSettings): Promise<AgentResult> {
   const { signal, emit } = running;
   const startLength = running.state.messages.length;
   const said = (): string => {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "./agent-run.ts";
 
-/** The events of one run, for everyone who follows it, from the first one on. */
+/** Creates the log of one run's events. Every follower gets all of them from the first one. */
 export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}) {
   const events: AgentEvent[] = [];
   let ended = false;
@@ -24,7 +24,7 @@ export function createEventLog(onEvent: (event: AgentEvent) => void = () => {}) 
         });
       }
     },
-    /** No event comes after this. */
+    /** No event follows. */
     end(): void {
       ended = true;
       wake();

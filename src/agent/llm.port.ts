@@ -3,21 +3,21 @@ import type { AnsweredCall, ReadCall } from "../transcode/dialect.port.ts";
 
 /** A language model that can call tools, behind one provider's API. */
 export interface Llm {
-  /** Provider and model, for people: `anthropic/claude-sonnet-4-5`. */
+  /** Provider and model, for display: `anthropic/claude-sonnet-4-5`. */
   readonly name: string;
   /**
-   * Sends the conversation and the tools, in the provider's own format, and resolves with the model's next turn. Repeats what failed for a passing
-   * reason before the first piece of text was handed over. Rejects with an ArsenalError that contains neither the key nor what was sent, or with the
-   * reason of the signal. If a streamed answer breaks off, `details.value` of the error is the text that arrived.
+   * Sends the conversation and the tools, in the provider's own format, and resolves with the model's next turn. Retries transient failures until the
+   * first piece of text was delivered. Rejects with an ArsenalError that contains neither the key nor the request, or with the reason of the signal.
+   * If a streamed answer breaks off, `details.value` of the error is the text that arrived.
    *
    * A call without a result is left out of the request, because every provider refuses it.
    */
   next(request: LlmRequest): Promise<LlmTurn>;
-  /** Ends the connections, unless they belong to somebody else. */
+  /** Closes the connections, unless the caller supplied them. */
   close(): void;
 }
 
-/** What the model is asked. */
+/** One request to a model. */
 export interface LlmRequest {
   readonly system?: string;
   /** Oldest first. */
@@ -34,12 +34,12 @@ export interface LlmRequest {
 /** One turn of a model. */
 export interface LlmTurn {
   readonly message: AssistantMessage;
-  /** `answer`: it has said what it wants to say. `calls`: it waits for the results of its calls. `length`: it was cut off. `refused`: the provider blocked it. */
+  /** `answer`: the model finished its answer. `calls`: it waits for the results of its calls. `length`: it was cut off. `refused`: the provider blocked it. */
   readonly stop: "answer" | "calls" | "length" | "refused";
   readonly usage: TokenUsage;
 }
 
-/** Tokens as the provider counted them; 0 if it does not say. */
+/** Tokens as the provider counted them; 0 if the provider reports none. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -58,8 +58,8 @@ export interface AssistantMessage {
   readonly text: string;
   readonly calls: readonly ReadCall[];
   /**
-   * The turn as the provider sent it, with what only the provider reads: signatures, reasoning items. Its own adapter sends it back unchanged; another
-   * provider's adapter writes `text` and `calls` instead.
+   * The turn as the provider sent it, including fields that only the provider reads, such as signatures and reasoning items. Its own adapter sends it
+   * back unchanged; another provider's adapter writes `text` and `calls` instead.
    */
   readonly native?: { readonly provider: string; readonly content: unknown };
 }

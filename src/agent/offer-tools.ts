@@ -7,14 +7,14 @@ import { divideId, type Tool } from "../tool/tool.ts";
 import type { OfferedTool } from "./agent-run.ts";
 import type { AgentMessage } from "./llm.port.ts";
 
-/** What an agent needs of an arsenal. A `ToolArsenal` has it. */
+/** The part of a `ToolArsenal` that an agent needs. */
 export interface AgentArsenal {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
   getTool(name: string, namespace?: string, by?: AskedBy): Promise<Tool | undefined>;
   execute(call: ToolCall): Promise<ToolResult>;
 }
 
-/** Through whose eyes the catalog is seen. */
+/** The caller whose view of the catalog applies. */
 export type AskedBy = Pick<ToolQuery, "principal" | "toolset">;
 
 export interface OfferSettings {
@@ -40,18 +40,18 @@ export interface Offer extends OfferedTool {
 /** Fills the limit, unless nothing fits: one tool too many costs some tokens, a missing one costs the task. */
 const BARELY_FITS = 0.001;
 const RECENT_MESSAGES = 10;
-/** As much of a message as retrieval reads. */
+/** The most characters of a message that retrieval reads. */
 const MESSAGE_LENGTH = 400;
-/** As much of the request as tools are searched for: people paste whole documents. */
+/** The most characters of the request used for the search: people paste whole documents. */
 const REQUEST_LENGTH = 8_000;
-/** As much of a summary as is given to retrieval. */
+/** The most characters of a summary passed to retrieval. */
 const SUMMARY_LENGTH = 20_000;
-/** Tools of the conversation that retrieval hears of. */
+/** The most tools of the conversation passed to retrieval. */
 const RECENT_TOOLS = 1_000;
 
 /**
  * Chooses the tools for the model's next turn, at most `limit`: the pinned ones, then those called earlier, in up to half of the remaining
- * places, then the best for the request and for what the model said last.
+ * places, then the best for the request and for the model's last text.
  */
 export async function offerTools(
   arsenal: AgentArsenal,
@@ -107,7 +107,7 @@ async function retrieveFor(
   return [...best.values()].sort((a, b) => b.score - a.score);
 }
 
-/** The tools that a conversation called, latest first, and those whose last call went wrong. */
+/** Returns the tools that a conversation called, latest first, and those whose last call failed. */
 function toolsIn(messages: readonly AgentMessage[]) {
   const latest = new Map<string, ToolResult>();
   for (const message of messages.toReversed()) {

@@ -17,15 +17,15 @@ export type LoopSettings = OfferSettings &
   Pick<AgentOptions, Optional>;
 type Optional = "systemPrompt" | "maxAnswerTokens";
 
-/** A run under way. `state` is replaced as the run goes on, never changed, so that a copy of it is a run at one moment. */
-export interface Running {
+/** A run in progress. `state` is replaced, never mutated, so a copy of it is a snapshot of the run. */
+export interface ActiveRun {
   state: RunState;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
 }
 
 /** Works on a run until it ends or pauses. Rejects if the model or the search for tools fails. */
-export async function runLoop(running: Running, settings: LoopSettings): Promise<RunStatus> {
+export async function runLoop(running: ActiveRun, settings: LoopSettings): Promise<RunStatus> {
   const { signal, emit } = running;
   if (running.state.open !== undefined && !(await answerCalls(running, settings))) return stopped(signal);
   for (;;) {
@@ -68,7 +68,7 @@ function stopped(signal: AbortSignal): RunStatus {
   return signal.aborted ? "aborted" : "paused";
 }
 
-/** How a run ends whose model makes no calls. */
+/** The status of a run whose model makes no calls. */
 const ENDS = { answer: "answered", calls: "answered", length: "cut-off", refused: "refused" } as const;
 
 function budgetUsedUp({ steps, usage }: RunState, budget: LoopSettings): "step-limit" | "token-limit" | undefined {
@@ -77,7 +77,7 @@ function budgetUsedUp({ steps, usage }: RunState, budget: LoopSettings): "step-l
 }
 
 function requestOf(
-  { state, signal, emit }: Running,
+  { state, signal, emit }: ActiveRun,
   { systemPrompt, maxAnswerTokens, stream }: LoopSettings,
   { step, tools }: { readonly step: number } & Pick<LlmRequest, "tools">,
 ): LlmRequest {
@@ -93,7 +93,7 @@ function requestOf(
   };
 }
 
-/** What the provider counted, or about as much if it does not say. */
+/** The provider's token count, or an estimate if the provider reports none. */
 function usageOf({ usage, message }: LlmTurn, { system = "", messages, tools }: LlmRequest): TokenUsage {
   if (usage.inputTokens + usage.outputTokens > 0) return usage;
   const definitions = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
@@ -108,7 +108,7 @@ function added(a: TokenUsage, b: TokenUsage): TokenUsage {
 }
 
 /** Runs the given calls of the open step, or those of a resumed one that wait for approval, all at once. True if the model can go on. */
-async function answerCalls(running: Running, settings: LoopSettings, fresh?: readonly ReadCall[]): Promise<boolean> {
+async function answerCalls(running: ActiveRun, settings: LoopSettings, fresh?: readonly ReadCall[]): Promise<boolean> {
   const { signal } = running;
   const due = running.state.open?.calls.flatMap(({ read, result }, index) =>
     fresh !== undefined || isPending(result) ? [{ index, read, result }] : [],
@@ -127,7 +127,7 @@ async function answerCalls(running: Running, settings: LoopSettings, fresh?: rea
 }
 
 async function runCall(
-  { state, signal, emit }: Running,
+  { state, signal, emit }: ActiveRun,
   { arsenal, by, clock, maxResultLength }: LoopSettings,
   read: ReadCall,
   confirmationId: string | undefined,
@@ -140,7 +140,7 @@ async function runCall(
     read.problem === undefined
       ? await arsenal.execute(call).catch((error: unknown) => notRun(read, toResultError(error), traceId, clock))
       : notRun(read, { code: "ARGUMENTS_INVALID", message: read.problem }, traceId, clock);
-  // A saved run is JSON, and what the source answered to somebody's request is not part of it.
+  // A saved run is JSON, and the source's raw response is not part of it.
   const { answer: _answer, ...kept } = ran;
   const result: ToolResult = { ...kept, ...("result" in kept && { result: toPlainData(kept.result) }) };
   emit({ type: "call-finished", step, callId: read.id, result });
@@ -149,7 +149,7 @@ async function runCall(
   return { ...result, ...("result" in result && { result: shortenResult(result.result, maxResultLength) }) };
 }
 
-/** A result as a model is given it: cut to so many characters, and then as text that says how much is missing. Media are left as they are. */
+/** Shortens a result for the model to `most` characters; a shortened result becomes text that states how much is missing. Media stay as they are. */
 function shortenResult(result: unknown, most: number): unknown {
   const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
   if (text.length <= most || (typeof result !== "string" && /"mime_?type"/i.test(text))) return result;
@@ -175,7 +175,7 @@ const NOT_RUN: Readonly<Record<"step-limit" | "token-limit" | "refused", Unrun>>
 };
 
 /** Gives the model the outcomes of the open step, so that it can go on. A call without one gets the error given here. */
-function closeStep(running: Running, { clock }: LoopSettings, missing: Unrun): void {
+function closeStep(running: ActiveRun, { clock }: LoopSettings, missing: Unrun): void {
   const { open: _open, ...closed } = running.state;
   running.state = { ...closed, messages: conversationOf(running.state, clock, missing) };
 }

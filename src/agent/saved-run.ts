@@ -9,13 +9,13 @@ import type { AgentMessage, TokenUsage } from "./llm.port.ts";
 const TYPE = "toolarsenal/agent-run";
 const VERSION = 1;
 
-/** A run as plain JSON. `agent.resume` goes on with it, in this process or another. */
+/** A run as plain JSON. `agent.resume` continues it in this process or another. */
 export interface SavedRun extends RunState {
   readonly type: typeof TYPE;
   readonly version: typeof VERSION;
 }
 
-/** Everything that a run has to remember. */
+/** The state of a run. */
 export interface RunState {
   readonly agent: string;
   readonly traceId: string;
@@ -31,13 +31,13 @@ export interface RunState {
   readonly open?: OpenStep;
 }
 
-/** Calls that the model waits for. */
+/** The open calls of a step. */
 export interface OpenStep {
   readonly format: "native" | "text";
   readonly calls: readonly OpenCall[];
 }
 
-/** One of them. Without a result it had started when the run was saved, and nobody knows how it ended. */
+/** One open call. If it has no result, it had started when the run was saved, and its outcome is unknown. */
 export interface OpenCall {
   readonly read: ReadCall;
   readonly result?: ToolResult;
@@ -47,7 +47,7 @@ export function toSavedRun(state: RunState): SavedRun {
   return JSON.parse(JSON.stringify({ type: TYPE, version: VERSION, ...state })) as SavedRun;
 }
 
-/** Checks a saved run that was read from somewhere. Throws INPUT_INVALID, with what is wrong, if it is not one. */
+/** Checks a saved run. Throws INPUT_INVALID with the reason if it is invalid. */
 export function fromSavedRun(given: unknown): RunState {
   if (!isPlainObject(given) || given["type"] !== TYPE)
     throw invalid("", given, "is not a saved run", "Pass what run.save() returned, or the parsed JSON of it.");
@@ -62,7 +62,7 @@ export function fromSavedRun(given: unknown): RunState {
   return state as unknown as RunState;
 }
 
-/** True if the model has said what it wants to say, so that there is nothing to resume. */
+/** Returns true if the model finished its answer, so that there is nothing to resume. */
 export function hasEnded({ status }: Pick<RunState, "status">): boolean {
   return ENDED.includes(status);
 }
@@ -76,7 +76,7 @@ export function toResumed(saved: unknown, toolset?: string): RunState {
   }
   if (!hasEnded(state)) return toolset === undefined ? state : { ...state, toolset };
   const fix = "Start a new run, with its messages as history.";
-  throw invalid("status", state.status, "says that the run has its answer", fix);
+  throw invalid("status", state.status, "is already answered", fix);
 }
 
 const ENDED: readonly string[] = ["answered", "refused"];

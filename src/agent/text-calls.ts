@@ -4,15 +4,15 @@ import { toAlias } from "../transcode/alias.ts";
 import type { ReadCall } from "../transcode/dialect.port.ts";
 import { toReadCall } from "../transcode/to-read-call.ts";
 
-/** Where a call may begin inside other text. */
+/** Matches the beginning of a call inside other text. */
 const START = /\{\s*"function_call"\s*:/g;
 const FENCED = /^```\w*\n([\s\S]*)\n```$/;
-/** More would be a model that repeats itself. */
+/** A model that makes more calls is repeating itself. */
 const MOST_CALLS = 16;
 
 /**
- * Reads `{"function_call": {"name": …, "arguments": "…"}}` in what a model said. A text that is only that calls whatever it names. In the middle
- * of other text, only tools on offer count, because the model may be quoting something.
+ * Reads `{"function_call": {"name": …, "arguments": "…"}}` in a model's text. A text that contains nothing else can call any tool. Inside other text,
+ * only offered tools count, because the model may be quoting something.
  */
 export function readTextCalls(text: string, offered: readonly Tool[], step: number): readonly ReadCall[] {
   if (!text.includes('"function_call"')) return [];

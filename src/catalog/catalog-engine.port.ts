@@ -7,11 +7,11 @@ import type { Tool } from "../tool/tool.ts";
  */
 export interface CatalogEngine {
   readonly name: string;
-  /** Creates what the engine needs. Idempotent; called before anything else. */
+  /** Creates the storage that the engine needs. Idempotent; called before anything else. */
   open(options?: EngineOptions): Promise<void>;
-  /** Adds tools, replacing those with the same id, all or nothing. A tool with an unchanged content hash is neither written nor indexed again. */
+  /** Adds tools, replacing those with the same id, all or nothing. Tools with an unchanged content hash are skipped. */
   put(tools: readonly Tool[], options?: EngineOptions): Promise<PutTools>;
-  /** Removes tools and their vectors. Returns how many there were. */
+  /** Removes tools and their vectors. Returns the number of tools removed. */
   delete(ids: readonly string[], options?: EngineOptions): Promise<number>;
   /** The tools with these ids, in this order; unknown ids are left out. */
   get(ids: readonly string[], options?: EngineOptions): Promise<readonly Tool[]>;
@@ -31,11 +31,11 @@ export interface CatalogEngine {
   deleteVectors(model: string, options?: EngineOptions): Promise<void>;
   /** The evidence for one request, in one round trip. The filter runs before the cut. */
   search(query: EngineQuery): Promise<EngineAnswer>;
-  /** What changed after a revision, so that another process can follow. */
+  /** Returns the changes after a revision, so that another process can follow. */
   changes(since: number, options?: EngineOptions): Promise<EngineChanges>;
   /** True if the engine can be read and written now. Never rejects. */
   healthCheck(options?: EngineOptions): Promise<boolean>;
-  /** Writes out what is pending and releases what is held. Safe to call twice. */
+  /** Writes pending changes and releases resources. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface EngineOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What became of tools that were put. */
+/** The outcome of `put`. */
 export interface PutTools {
   /** Ids that were new or changed. */
   readonly changed: readonly string[];
@@ -97,7 +97,7 @@ export interface ModelVector {
   readonly vector: Float32Array;
 }
 
-/** What an engine knows about a request. */
+/** An engine's evidence for a request. */
 export interface EngineAnswer {
   /** Every tool put forward by any ranker, each judged by all of them. In no particular order. */
   readonly candidates: readonly EngineCandidate[];
@@ -108,17 +108,17 @@ export interface EngineAnswer {
   readonly embedded: readonly number[];
   /** Tools and namespaces that the first text names outright. */
   readonly named: { readonly tools: ReadonlySet<string>; readonly namespaces: ReadonlySet<string> };
-  /** How long filtering, searching by words and searching by vectors took, in milliseconds. Omitted by an engine that cannot tell. */
+  /** How long filtering, searching by words and searching by vectors took, in milliseconds. Omitted by engines that do not measure it. */
   readonly timings?: { readonly filterMs: number; readonly lexicalMs: number; readonly denseMs: number };
-  /** Reads a text, and returns what finds its words in a candidate, heaviest first. Computed when asked for. */
+  /** Returns a function that lists the words of the text found in a candidate, heaviest first. Computed on demand. */
   matchedTerms(text: string): (id: string) => readonly MatchedTerm[];
   /** How alike the words of two candidates are, without those of their namespaces, in [0, 1]; 1 for copies. */
   similarity(a: string, b: string): number;
-  /** How near the mean of a namespace's vectors is to the query's vector at this index; undefined if there are too few namespaces to say. */
+  /** How near the mean of a namespace's vectors is to the query's vector at this index; undefined if there are too few namespaces to compare. */
   namespaceFit(namespace: string, vector: number): NamespaceFit | undefined;
 }
 
-/** A tool, and what each ranker says about it. */
+/** A tool and its scores from each ranker. */
 export interface EngineCandidate {
   readonly tool: Tool;
   /** For each text: the share of its weight that the tool's words cover, in [0, 1]; 1 only if the text is the tool's name. */
@@ -141,13 +141,13 @@ export interface NamespaceFit {
   readonly trust: number;
 }
 
-/** What changed since a revision. */
+/** The changes since a revision. */
 export interface EngineChanges {
   readonly revision: number;
   readonly changed: readonly string[];
   readonly deleted: readonly string[];
-  /** True if the engine no longer knows what changed since then: everything must be read again. */
+  /** True if the engine no longer has the changes since then: everything must be read again. */
   readonly incomplete?: boolean;
-  /** True if no other process can change these tools, so that nobody has to follow them. */
+  /** True if no other process can change these tools, so that following them is unnecessary. */
   readonly alone?: boolean;
 }

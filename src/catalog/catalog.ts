@@ -10,14 +10,14 @@ import { untilAborted } from "../tool/until-aborted.ts";
 import type { Exclusively } from "./exclusively.ts";
 import type { Following } from "./follow.ts";
 
-/** What a catalog works with. It opens and closes all of it. */
+/** The dependencies of a catalog. It opens and closes all of them. */
 export interface CatalogParts {
   readonly engine: CatalogEngine;
-  /** Embedders from the least to the best, or what loads them with the first use. Without any, tools are found by their words alone. */
+  /** Embedders from weakest to strongest, or a function that loads them on first use. Without any, tools are found by their words alone. */
   readonly tiers?: readonly Tier[] | (() => Promise<readonly Tier[]>);
   readonly emit: Emit;
   readonly clock: Clock;
-  /** How processes that share the engine tell each other of changes, and agree on who embeds. Without them, each process works by itself. */
+  /** Lets processes that share the engine announce changes, and agree on who embeds. Without them, each process works by itself. */
   readonly changes?: Changes;
   readonly leases?: Leases;
 }
@@ -33,7 +33,7 @@ const BY_WORDS: RequestVectors = { tiers: [], vectors: [], embeddingTimeMs: 0, k
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
-/** The engine with the embedders above it: what is put is embedded, and requests become vectors. Not yet opened. */
+/** Combines the engine with the embedders: embeds new tools and turns requests into vectors. Not yet opened. */
 export function createCatalog({ engine, tiers: given = [], emit, clock, changes, leases }: CatalogParts) {
   let loaded: readonly Tier[] | undefined;
   let tiers: Tiers | undefined;
@@ -46,7 +46,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   let isShared = false;
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
-  /** So that a tool's vectors are never those of an earlier change. */
+  /** Keeps a tool's vectors from being overwritten by those of an earlier change. */
   const turns = createTurns();
 
   async function load(): Promise<void> {
@@ -70,7 +70,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     schedulePrune();
   }
 
-  /** Takes note of what other processes changed. */
+  /** Applies the changes made by other processes. */
   async function applyChanges(found: EngineChanges): Promise<void> {
     size = await engine.count();
     tiers?.forget(found.deleted);
@@ -95,7 +95,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     await exclusively?.("prune", removeOthers, closing.signal).catch(() => {}); // the next round does it
   }
 
-  /** Opens the engine and embeds what it has no vectors of. Idempotent; the other methods do it if it was not done. */
+  /** Opens the engine and embeds the tools without vectors. Idempotent; the other methods call it if needed. */
   async function open({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
     if (state === "closed")
       throw fixable("CLOSED", "The catalog was closed and takes no more work.", "Create a new catalog.");
@@ -114,7 +114,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     if (changed.length > 0 || following) size = await engine.count();
     const missing = new Set(tiers?.missing());
     const due = new Set(changed);
-    // An upsert that was cancelled while it embedded comes again with the same tools.
+    // A cancelled upsert is retried with the same tools.
     for (const id of latest.keys()) if (missing.delete(id)) due.add(id);
     const again = missing.size === 0 ? [] : await engine.get([...missing].slice(0, RETRIED));
     await tiers?.embed(
@@ -126,7 +126,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
   }
 
   return {
-    /** What stores and searches the tools. Write through the catalog, so that tools are embedded. */
+    /** The engine that stores and searches the tools. Write through the catalog, so that tools are embedded. */
     engine,
     open,
     /** Calls back when other processes changed tools, one change at a time. May also name changes made here. Only for engines that are shared. */
@@ -140,7 +140,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
     get shared() {
       return isShared;
     },
-    /** How many tools there were after the last change that this process made or heard of. */
+    /** The number of tools after the last change that this process made or received. */
     get size() {
       return size;
     },
@@ -153,7 +153,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
       await open({ signal });
       return turns.take(() => applyUpsert(tools, signal));
     },
-    /** Returns how many there were. */
+    /** Returns the number of tools removed. */
     async delete(ids: readonly string[]): Promise<number> {
       await open();
       return turns.take(async () => {
@@ -184,7 +184,7 @@ export function createCatalog({ engine, tiers: given = [], emit, clock, changes,
       state = "closed";
       closing.abort(new Error("closed"));
       cancelPrune?.();
-      // Started first: background work is not worth waiting for.
+      // Started first: closing does not wait for background work.
       const stopping = tiers?.close();
       await opening?.catch(() => {});
       await turns.idle();

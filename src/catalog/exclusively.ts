@@ -1,9 +1,9 @@
 import type { Leases } from "../state/changes.port.ts";
 
 /**
- * Runs work that one process at a time may do, by name. The signal that the work gets fires when its turn is lost. Resolves to `taken` if the work was
- * not done, or not to its end, because another process has the turn, and to `away` if nobody can tell whose turn it is. Rejects if the work does, or
- * if the signal fires.
+ * Runs work that one process at a time may do, by name. The signal that the work gets fires when its turn is lost. Resolves to `taken` if the work
+ * was not done, or not to its end, because another process has the turn, and to `away` if the lease store is unavailable. Rejects if the work does,
+ * or if the signal fires.
  */
 export type Exclusively = (
   name: string,
@@ -11,7 +11,7 @@ export type Exclusively = (
   signal: AbortSignal,
 ) => Promise<"done" | "taken" | "away">;
 
-/** How long a process that died keeps others from its work, in milliseconds. */
+/** How long the lease of a dead process blocks other processes, in milliseconds. */
 const LEASE_MS = 10_000;
 
 export function exclusivelyBy(leases: Leases): Exclusively {

@@ -6,20 +6,20 @@ interface FollowingParts {
   readonly engine: Pick<CatalogEngine, "changes">;
   readonly changes: Changes;
   readonly clock: Clock;
-  /** Called with what changed, in order, one at a time. It may name changes made here too. */
+  /** Called with the changes in order, one at a time. May include changes made here. */
   readonly onChanges: (changes: EngineChanges) => Promise<void>;
-  /** Called now and then. */
+  /** Called periodically. */
   readonly onRound: () => void;
 }
 
-/** The topic that tells of changes of the catalog. */
+/** The topic of catalog changes. */
 const TOPIC = "catalog";
-/** How often to look even if nothing was heard: a process may die between a change and telling of it. */
+/** The polling interval if no message arrives: a process may die between a change and its announcement. */
 const ROUND_MS = 30_000;
 
 export type Following = ReturnType<typeof follow>;
 
-/** Follows what other processes change in an engine that they share, from a revision on. */
+/** Follows the changes that other processes make to a shared engine, from a revision on. */
 export function follow(since: number, { engine, changes, clock, onChanges, onRound }: FollowingParts) {
   let read = since;
   let heard = since;
@@ -49,29 +49,29 @@ export function follow(since: number, { engine, changes, clock, onChanges, onRou
         heard = read;
         const found = await engine.changes(read);
         read = Math.max(read, found.revision);
-        // A write that took long may come to light after the revision it belongs to.
+        // A slow write may become visible after its revision was read.
         const isNews = found.changed.length + found.deleted.length > 0 || found.incomplete === true;
         if (isNews && !signal.aborted) await onChanges(found);
       }
     } catch {
-      // The engine fails; the next round tries again.
+      // The engine failed; the next round retries.
     }
   }
 
-  // Something may have changed before the first message could be heard.
+  // Something may have changed before the first message arrived.
   hear(Infinity);
 
   return {
-    /** Notes a change made here, and tells the other processes. */
+    /** Records a change made here and announces it to the other processes. */
     made(revision: number): void {
-      // Nobody else can have made a change in between.
+      // No other process can have made a change in between.
       if (revision === read + 1) read = revision;
       else hear(revision);
       changes.publish(TOPIC, { revision }).catch(() => {
-        // The others find out in their next round.
+        // The other processes find the change in their next round.
       });
     },
-    /** Stops; resolves when nothing is under way any more. */
+    /** Stops; resolves when no work is in progress. */
     async close(): Promise<void> {
       closing.abort();
       end();

@@ -20,12 +20,12 @@ import {
 import { toolFields } from "./tool-text.ts";
 
 const PAGE = 1000;
-/** Tools indexed before other work gets a turn. */
+/** The number of tools indexed before yielding to other work. */
 const TURN = 500;
 /** Deletions that `changes` remembers. */
 const REMEMBERED_DELETIONS = 10_000;
 
-/** Keeps every tool in memory: exact search by words and vectors, gone when the process ends. */
+/** Keeps every tool in memory: exact search by words and vectors; the content is lost when the process ends. */
 export function createMemoryEngine(createRows: CreateRows, now: () => number): MemoryEngine {
   const lexical = createLexicalIndex();
   const mentions = createMentions();
@@ -39,7 +39,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
   const deletions = new Map<string, number>();
   let forgottenAt = 0;
   let closed = false;
-  /** A large change lets other work run in between. */
+  /** Yields to other work during a large change. */
   const turns = createTurns();
 
   function check(signal: AbortSignal | undefined): void {
@@ -106,7 +106,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     return (sorted ??= [...entries.values()].sort(byId));
   }
 
-  /** The ids that a filter can accept, if it names them; undefined if every tool must be looked at. */
+  /** The ids that a filter can accept, if it names them; undefined if every tool must be checked. */
   function narrowed(filter: ToolFilter): ReadonlySet<string> | undefined {
     if ("ids" in filter) return new Set(filter.ids);
     if ("names" in filter) return new Set(filter.names.flatMap((name) => idsByName.get(name) ?? []));
@@ -128,7 +128,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     return looked.filter(isAccepted).sort(byId);
   }
 
-  /** The tools that a query may find, by slot: the quickest way through all of them. */
+  /** The tools that a query may find, by slot. */
   function sieve({ filter = EVERY_TOOL, visible = EVERY_TOOL }: EngineQuery) {
     const [exists, accepts] = [toPredicate(visible), toPredicate(filter)];
     const bits = new Uint8Array(entryAt.length);
@@ -194,7 +194,7 @@ export function createMemoryEngine(createRows: CreateRows, now: () => number): M
     };
   }
 
-  /** The coverage of each tool, in order: most are known from the search. */
+  /** The coverage of each tool, in order; most values come from the search. */
   function coverageOf(text: string, slots: readonly number[], hits: readonly LexicalHit[]): readonly number[] {
     const known = new Map(hits.map(({ id, score }) => [slotOf(id), score]));
     const others = slots.filter((slot) => !known.has(slot));

@@ -17,19 +17,19 @@ export interface MemoryEngine extends CatalogEngine {
    */
   save(take: TakePart): Promise<readonly (string | undefined)[]>;
   /**
-   * Fills an empty engine. `read` gives the tool of a slot, each when it is first needed. Returns the ids by slot; undefined, and takes nothing, if
-   * words are indexed in another way today.
+   * Fills an empty engine. `read` returns the tool of a slot when it is first needed. Returns the ids by slot; undefined, and takes nothing, if
+   * the image was made with a different text analysis.
    */
   restore(image: IndexImage, read: (slot: number) => Tool): readonly (string | undefined)[] | undefined;
-  /** Takes over the vectors of an image for tools that are the same as when it was made, and that have none of the model yet. */
+  /** Restores the vectors of an image for tools that are unchanged and have no vectors of the model yet. */
   adoptVectors(image: IndexImage): Promise<void>;
   /** The content hash of a tool. */
   hashOf(id: string): string | undefined;
 }
 
-/** An index in parts, each of which a structured clone copies. */
+/** The parts of an index, each of which a structured clone can copy. */
 export interface IndexImage {
-  /** How texts were taken apart. */
+  /** Identifies the text analysis. */
   readonly analysis: string;
   readonly entries: EntriesImage;
   readonly lexical: LexicalImage;
@@ -39,15 +39,15 @@ export interface IndexImage {
 
 export type TakePart = (part: Partial<IndexImage>) => void;
 
-/** A tool, where the indexes have it, and the revision that brought it. */
+/** A tool, its slot in the indexes, and the revision that added it. */
 export interface Entry {
   readonly id: string;
   readonly slot: number;
   readonly revision: number;
   readonly contentHash: string;
-  /** What filters look at. */
+  /** The fields that filters read. */
   readonly filtered: FilteredTool;
-  /** The tool itself; undefined if it was restored and nobody has asked for it yet. */
+  /** The tool itself; undefined if it was restored and not read yet. */
   tool: Tool | undefined;
 }
 
@@ -67,7 +67,7 @@ export function firstAfter(entries: readonly Entry[], cursor: string): number {
   return low;
 }
 
-/** Other work gets a turn in between, so nothing may change the tools meanwhile. */
+/** Yields to other work in between, so the tools must not change meanwhile. */
 export async function saveIndex(
   parts: {
     readonly entryAt: readonly (Entry | undefined)[];
@@ -96,7 +96,7 @@ export function restoreModels({ models }: IndexImage, create: () => ModelVectors
   return new Map(restored.flatMap(([model, vectors, saved]) => (vectors.restore(saved) ? [[model, vectors]] : [])));
 }
 
-/** What filters look at, without what most tools have of their own. */
+/** The fields that filters read, without those that differ between most tools. */
 type Kind = Pick<
   FilteredTool,
   "namespace" | "source" | "ensemble" | "category" | "riskLevel" | "capabilities" | "deprecated"
@@ -104,7 +104,7 @@ type Kind = Pick<
 
 type EntriesImage = ReturnType<typeof saveEntries>;
 
-/** By slot: ids, hashes, and what filters look at. What many tools have in common is one object, which a structured clone copies once. */
+/** By slot: ids, hashes, and the fields that filters read. Fields shared by many tools are one object, which a structured clone copies once. */
 function saveEntries(entries: readonly (Entry | undefined)[]) {
   const known = new Map<string, unknown>();
   const shared = <Value>(value: Value): Value => {
@@ -152,7 +152,7 @@ export function restoreEntries(image: EntriesImage, revision: number): readonly 
 
 const NO_METADATA = Object.freeze({});
 
-/** Says how texts are taken apart. An index of words made in another way is of no use. */
+/** Identifies how texts are split into words. An index made with a different analysis cannot be used. */
 export function analysisOf(): string {
   const fields = toolFields({
     name: "getHTTPStatus_v2",

@@ -2,7 +2,7 @@ import { EVERY_TOOL, toPredicate } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { CatalogEngine, EngineAnswer, EngineCandidate } from "./catalog-engine.port.ts";
 
-/** The part of an engine that tools are shown from. */
+/** The read methods of an engine. */
 export type ShownTools = Pick<CatalogEngine, "get" | "list" | "search">;
 
 export interface OwnDefinitionsParts {
@@ -11,11 +11,11 @@ export interface OwnDefinitionsParts {
   readonly own: (id: string) => Tool | undefined;
   /** Ids of tools that run here and that the engine holds with another definition. */
   readonly conflicts: ReadonlySet<string>;
-  /** Makes an empty engine in memory, which finds the tools in conflict by their words. Called with the first conflict. */
+  /** Creates an empty engine in memory, which searches the conflicting tools by their words. Called on the first conflict. */
   readonly createEngine: () => Promise<CatalogEngine>;
 }
 
-/** Shows each tool that this process runs as it runs it, whatever a shared engine holds under its id: the model reads the definition that the guard enforces. */
+/** Shows each tool of this process with its own definition, whatever a shared engine holds under its id: the model reads the definition that the guard enforces. */
 export function withOwnDefinitions({ engine, own, conflicts, createEngine }: OwnDefinitionsParts): ShownTools {
   const aside = createAside(createEngine);
   const shown = (tool: Tool): Tool => own(tool.id) ?? tool;
@@ -60,7 +60,7 @@ export function withOwnDefinitions({ engine, own, conflicts, createEngine }: Own
   };
 }
 
-/** Adds what was found aside. Counts stay those of the engine, which has an entry under each of these ids, too. */
+/** Adds the results for conflicting tools. Counts stay those of the engine, which has an entry under each of these ids, too. */
 function merged(answer: EngineAnswer, aside: EngineAnswer, conflicts: ReadonlySet<string>): EngineAnswer {
   return {
     ...answer,

@@ -4,7 +4,7 @@ import { splitWords } from "../tool/split-words.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { FieldTexts } from "./lexical/lexical-fields.ts";
 
-/** What a tool is found by. */
+/** The fields of a tool that are searched. */
 export type DescribedTool = Pick<
   Tool,
   | "name"
@@ -63,7 +63,7 @@ export function toolTexts(tool: DescribedTool): readonly string[] {
 /** Examples that get vectors of their own; a tool has no more. */
 const MOST_EXAMPLES = 10;
 
-/** Requests a tool says it serves: each is found by its own vector. */
+/** Example requests of a tool: each is found by its own vector. */
 export function exampleTexts(tool: DescribedTool): readonly string[] {
   return tool.examples.filter((example) => example.trim() !== "").slice(0, MOST_EXAMPLES);
 }
@@ -72,17 +72,17 @@ const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
 const LETTERS_AND_DIGITS = /[\p{L}\p{N}]+/gu;
 const NON_ASCII = /\P{ASCII}/u;
 const OWNER = /^@[^/]+\//;
-/** Words that many namespaces have and that say nothing of what is in them. */
+/** Words that are common in namespaces and say nothing about their tools. */
 const NOISE: ReadonlySet<string> = new Set(["mcp", "server", "default"]);
-/** No more of a name or a namespace is read, whatever a source sends, and no more of everything of one kind. */
+/** The most characters read of a name or a namespace, and of all texts of one kind, whatever a source sends. */
 const READ_LENGTH = 200;
 const READ_FIELD_LENGTH = 30_000;
 
-/** The words of a namespace as its source wrote it, without its owner and what every MCP server is called: `@owner/GitHub-MCP` says "GitHub". */
+/** The words of a namespace as its source wrote it, without its owner and the usual words of MCP servers: `@owner/GitHub-MCP` becomes "GitHub". */
 function namespaceRuns(tool: DescribedTool): readonly string[] {
   return (writtenNamespace(tool).match(RUNS) ?? []).flatMap((run) => {
     const words = splitWords(run);
-    // "GitHub" stays whole, since people also write "github"; "SlackMcpServer" comes apart.
+    // "GitHub" stays whole, since people also write "github"; "SlackMcpServer" is split.
     return words.some((word) => NOISE.has(word)) ? words.filter((word) => !NOISE.has(word)) : [run];
   });
 }
@@ -96,7 +96,7 @@ function writtenNamespace(tool: DescribedTool): string {
   return (typeof namespace === "string" ? namespace : tool.namespace).slice(0, READ_LENGTH).replace(OWNER, "");
 }
 
-/** Words as the models know them: humps are taken apart in plain ASCII only. */
+/** Words as the models know them: camel case is split in plain ASCII only. */
 function textWords(text: string): readonly string[] {
   if (!NON_ASCII.test(text)) return splitWords(text);
   return (

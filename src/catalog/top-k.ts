@@ -1,11 +1,11 @@
-/** A row that was kept. */
-export interface Kept {
+/** A row among the best. */
+export interface ScoredRow {
   readonly score: number;
-  /** A number the caller understands. */
+  /** The caller's number for the row. */
   readonly row: number;
 }
 
-/** Keeps the best `limit` of many scored rows in a heap. If scores are equal, `precedes` says which row comes first, whatever came before. */
+/** Keeps the best `limit` of many scored rows in a heap. `precedes` orders rows with equal scores. */
 export function createTopK(limit: number, precedes: (a: number, b: number) => boolean) {
   const scores: number[] = [];
   const rows: number[] = [];
@@ -49,7 +49,7 @@ export function createTopK(limit: number, precedes: (a: number, b: number) => bo
   }
 
   return {
-    /** A lower score would not be kept: that of the worst row kept, or -Infinity while there is room. */
+    /** The score of the worst row kept, or -Infinity while there is room. Lower scores are not kept. */
     get lowest() {
       return rows.length < limit ? -Infinity : (scores[0] ?? Infinity);
     },
@@ -67,8 +67,8 @@ export function createTopK(limit: number, precedes: (a: number, b: number) => bo
       rows[0] = row;
       sink();
     },
-    /** The rows kept, best first. Empties it. */
-    take(): Kept[] {
+    /** Returns the rows kept, best first, and empties the heap. */
+    take(): ScoredRow[] {
       const kept = rows.map((row, index) => ({ row, score: scores[index] ?? 0 }));
       scores.length = 0;
       rows.length = 0;

@@ -1,9 +1,9 @@
 import type { Command, NamedCommand } from "./command.ts";
 
-/** What a command does, in one line, and its module, which is loaded when it is needed. */
-type Entry = readonly [summary: string, load: () => Promise<{ readonly command: Command }>];
+/** A command's summary in one line, and its module, which is loaded on demand. */
+type CommandEntry = readonly [summary: string, load: () => Promise<{ readonly command: Command }>];
 
-const ENTRIES: Readonly<Record<string, Entry>> = {
+const ENTRIES: Readonly<Record<string, CommandEntry>> = {
   serve: ["Serve your MCP servers and tools as one MCP server", () => import("./commands/serve.ts")],
   init: ["Write a configuration, a policy and example tools to start from", () => import("./commands/init.ts")],
   setup: ["Find the MCP servers your other programs use, and write arsenal.yaml", () => import("./commands/setup.ts")],

@@ -1,4 +1,4 @@
-// Read by every Node, however old: it imports nothing, and has no syntax of later years.
+// Every Node version can parse this file: it imports nothing and uses only old syntax.
 
 /** The oldest Node that runs this program. */
 export const MINIMUM_NODE = "22.19";

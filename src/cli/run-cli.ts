@@ -17,15 +17,15 @@ export const COMMON_OPTIONS: Readonly<Record<string, Option>> = {
   help: { description: "Show this help" },
 };
 
-/** What shells report for a program that Ctrl-C ended. */
+/** The exit code that shells report after Ctrl-C. */
 const INTERRUPTED = 130;
 
-/** Errors in what the user wrote. */
+/** Errors in the user's input. */
 const WRONG_USAGE: ReadonlySet<string> = new Set(["INPUT_INVALID", "CONFIG_INVALID", "QUERY_INVALID"]);
 
-/** Runs one command line. Returns the exit code: 0 success, 1 the thing asked for failed, 2 wrong usage. */
+/** Runs one command line. Returns the exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function runCli(argv: readonly string[], given: Terminal): Promise<number> {
-  // Much of what is shown was written by others, and what is piped ends up on a screen too.
+  // Much of the output was written by others, and piped output ends up on a screen too.
   const terminal: Terminal = { ...given, out: safeStream(given.out), err: safeStream(given.err) };
   const [name, ...rest] = argv;
   const json = argv.includes("--json");
@@ -60,7 +60,7 @@ export async function runCli(argv: readonly string[], given: Terminal): Promise<
 }
 
 function report(thrown: unknown, json: boolean, terminal: Terminal): number {
-  // The arsenal has redacted the secrets it knows. This redacts what looks like one.
+  // The arsenal has redacted the secrets it knows. This redacts anything that looks like one.
   const error = createRedactor().error(thrown);
   const paint = styles(terminal.err, terminal.environment);
   if (!isArsenalError(error)) {
@@ -138,7 +138,7 @@ function parse(argv: readonly string[], known: Readonly<Record<string, Option>>)
   });
 }
 
-/** Divides a line with a command to run, such as `import mcp npx -y server`: from its first word on, everything belongs to that command. */
+/** Splits a line that contains another command, such as `import mcp npx -y server`: from its first word on, everything belongs to that command. */
 function divideRest(
   { actions = {} }: NamedCommand,
   known: Readonly<Record<string, Option>>,

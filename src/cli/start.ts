@@ -1,13 +1,13 @@
 import { enableCompileCache } from "node:module";
 
-// Compiled code is kept between runs, which halves the time until a client that started this program gets its first answer.
+// Caching compiled code between runs halves the time until a client that started this program gets its first answer.
 enableCompileCache();
 const { runCli } = await import("./run-cli.ts");
 
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    // A second Ctrl-C does not wait.
+    // A second Ctrl-C exits at once.
     if (interrupted.signal.aborted) process.exit(130);
     interrupted.abort();
   });
@@ -32,5 +32,5 @@ const code = await runCli(process.argv.slice(2), {
   },
 });
 
-// A module may have left a connection open, or a cancelled tool may still be busy: neither keeps the shell waiting. Output is written out first.
+// A module may have left a connection open, or a cancelled tool may still be running: the process does not wait for them. Output is flushed first.
 process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

@@ -18,15 +18,15 @@ import type { GivenTools, ImportOptions } from "../transcode/import-tools.ts";
 import type { ExportedTools, ExportOptions } from "../wire-registrations.ts";
 import type { RemoteOperations } from "./operate.ts";
 
-/** A call that can be sent to a gateway. The gateway knows the caller by its credentials, so there is no `principal`. */
+/** A call for a gateway. The gateway identifies the caller by its credentials, so there is no `principal`. */
 export type RemoteCall = Omit<ToolCall, "principal" | "request">;
 
-/** Several calls that can be sent to a gateway. One signal cancels all of them. */
+/** Several calls for a gateway. One signal cancels all of them. */
 export type RemoteBatch = Omit<BatchCall, "calls"> & {
   readonly calls: readonly Omit<RemoteCall, "signal" | "onProgress">[];
 };
 
-/** A search that can be sent to a gateway. */
+/** A search for a gateway. */
 export type RemoteQuery = Omit<ToolQuery, "principal">;
 
 /** The options of a search in words that can be sent to a gateway. */
@@ -40,22 +40,22 @@ export type RemoteRetrieveToolsOptions<Given = DialectName | DefinitionWriter> =
 export interface RemoteListOptions {
   readonly namespace?: string;
   readonly source?: ToolSource;
-  /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
+  /** Searches only the tools of this toolset. Defaults to the whole catalog. */
   readonly toolset?: string;
 }
 
-/** How a server, a document or an agent is added. */
+/** Options to add a server, a document or an agent. */
 export interface AddOptions {
-  /** Gives up. Nothing is added then. */
+  /** Cancels. Nothing is added then. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * What an embedded `ToolArsenal` and a client have in common. A function that takes an `Arsenal` works with either: await what it returns,
- * because some values that are there at once in an embedded arsenal are promises in a client.
+ * The methods that an embedded `ToolArsenal` and a client share. A function that takes an `Arsenal` works with both: await its results,
+ * because some plain values of an embedded arsenal are promises in a client.
  */
 export interface Arsenal {
-  /** Adds a tool from its definition. It can be found, but not run. */
+  /** Adds a tool from its definition. It can be found, but not called. */
   addTool(draft: ToolDraft): Promise<Tool>;
   /** Adds many tools. Invalid ones are reported; the rest are still registered. */
   addTools(batch: readonly { readonly tool: ToolDraft }[]): Promise<RegisteredBatch>;
@@ -65,21 +65,21 @@ export interface Arsenal {
     tools: GivenTools,
     options?: Pick<ImportOptions, "namespace">,
   ): Promise<RegisteredBatch>;
-  /** Writes tools, by id, as an API takes them. */
+  /** Writes tools, by id, in the format of an API. */
   exportTools(
     format: DialectName | (string & {}),
     ids: readonly string[],
     options?: Omit<ExportOptions, "principal">,
   ): Promise<ExportedTools>;
-  /** Connects an MCP server and returns how many tools it has. */
+  /** Connects an MCP server and returns the number of its tools. */
   addMcpServer(settings: McpServerSettings, options?: AddOptions): Promise<number>;
-  /** Adds the operations of an OpenAPI document and returns how many tools came. */
+  /** Adds the operations of an OpenAPI document and returns the number of tools added. */
   addOpenApi(settings: OpenApiSettings, options?: AddOptions): Promise<number>;
-  /** Connects an A2A agent and returns how many tools it has. */
+  /** Connects an A2A agent and returns the number of its tools. */
   addA2aAgent(settings: A2aAgentSettings, options?: AddOptions): Promise<number>;
   /** Disconnects an ensemble and removes its tools. Returns false if the ensemble is unknown. */
   removeEnsemble(name: string): Promise<boolean>;
-  /** Indexes pending registrations. Returns how many tools were new or changed. */
+  /** Indexes pending registrations. Returns the number of new or changed tools. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   /** Finds the tools that fit a request and its conversation, best first. */
   retrieve(query: string | RemoteQuery, options?: RemoteRetrieveOptions): Promise<RetrievalResult>;
@@ -92,21 +92,21 @@ export interface Arsenal {
     query: string,
     options: RemoteRetrieveToolsOptions<DialectName | DefinitionWriter<Definition>>,
   ): Promise<Definition[]>;
-  /** Runs one tool under policy. A failing tool, or a call whose answer was lost, is a result with a status, not an exception. */
+  /** Runs one tool under policy. A failing tool, or a call with a lost response, is a result with a status, not an exception. */
   execute(call: RemoteCall): Promise<ToolResult>;
-  /** Runs several calls, in parallel, in sequence, or as far as is safe in parallel. */
+  /** Runs several calls in parallel, in sequence, or in parallel as far as that is safe. */
   executeBatch(batch: RemoteBatch): Promise<BatchResult>;
-  /** Returns one tool; undefined if there is none, or the caller may not see it. The namespace defaults to `default`. */
+  /** Returns one tool; undefined if it does not exist or the caller may not see it. The namespace defaults to `default`. */
   getTool(name: string, namespace?: string, by?: { readonly toolset?: string }): Promise<Tool | undefined>;
   /** Every tool that passes the filters, ordered by id. */
   listTools(options?: RemoteListOptions): Promise<readonly Tool[]>;
-  /** Removes a tool. Returns false if there is none. The namespace defaults to `default`. */
+  /** Removes a tool. Returns false if it does not exist. The namespace defaults to `default`. */
   deleteTool(name: string, namespace?: string): Promise<boolean>;
-  /** How a tool has fared since the arsenal started. */
+  /** The health of a tool since the arsenal started. */
   health(toolId: string): Health | Promise<Health>;
-  /** Which parts work now. */
+  /** The parts that work now. */
   healthCheck(): Promise<Record<string, boolean>>;
-  /** How many tools are registered. */
+  /** The number of registered tools. */
   readonly toolCount: number | Promise<number>;
   /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
   readonly scoreThreshold: number | Promise<number>;
@@ -118,24 +118,24 @@ export interface Arsenal {
   reloadPolicy(): void | Promise<void>;
   /** Calls `listener` for every event. Returns a function that unsubscribes it. */
   subscribe(listener: (event: ArsenalEvent) => void): () => void;
-  /** Releases everything. Safe to call twice. */
+  /** Releases all resources. Safe to call twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** An arsenal behind a gateway. It has the methods of `ToolArsenal` that can be remote; every value is a promise. */
+/** An arsenal behind a gateway. It has the methods of `ToolArsenal` that work remotely; every value is a promise. */
 export interface ArsenalClient extends Arsenal, RemoteOperations {
-  /** The tools that pass the filters, ordered by id, a page at a time. `limit` is how many tools a page has. */
+  /** The tools that pass the filters, ordered by id, in pages of `limit` tools. */
   pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly Tool[]>;
   health(toolId: string): Promise<Health>;
   readonly toolCount: Promise<number>;
   readonly scoreThreshold: Promise<number>;
-  /** Calls that wait for a person's approval. The client's credentials say who answers them; they need the role `approver`. */
+  /** Calls that wait for a person's approval. The client's credentials identify the approver and need the role `approver`. */
   readonly approvals: RemoteApprovals;
   readonly pins: RemotePins;
   readonly toolsets: RemoteToolsets;
   reloadPolicy(): Promise<void>;
-  /** Calls `listener` for events of the gateway, which needs the role `operator`. A lost connection is made again. */
+  /** Calls `listener` for events of the gateway, which needs the role `operator`. Reconnects automatically. */
   subscribe(listener: (event: ArsenalEvent) => void, options?: SubscribeOptions): Unsubscribe;
 }
 
@@ -146,38 +146,38 @@ export interface RemoteApprovals {
   /** Rejects with `APPROVAL_INVALID` if the id is unknown, expired or settled, or the call is the caller's own. */
   approve(id: string): Promise<void>;
   deny(id: string): Promise<void>;
-  /** The same, by the answer's name. */
+  /** The same, with the answer as a value. */
   answer(id: string, answer: "approve" | "deny"): Promise<{ readonly outcome: "approved" | "denied" }>;
 }
 
 export interface RemotePins {
   list(): Promise<readonly Pin[]>;
-  /** Accepts what a tool, or the instructions of a server, is now. Needs the role `approver`. */
+  /** Accepts the current definition of a tool, or the current instructions of a server. Needs the role `approver`. */
   accept(id: string, options?: AcceptOptions): Promise<void>;
 }
 
 /** The toolsets that the caller may use. */
 export interface RemoteToolsets {
   list(): Promise<readonly Toolset[]>;
-  /** Rejects with `TOOLSET_NOT_FOUND` if there is none that the caller may use. */
+  /** Rejects with `TOOLSET_NOT_FOUND` if it does not exist or the caller may not use it. */
   get(name: string): Promise<Toolset>;
   find(name: string): Promise<Toolset | undefined>;
 }
 
 export interface SubscribeOptions {
-  /** Only events of these names. Defaults to all. */
+  /** Only events with these names. Defaults to all. */
   readonly names?: readonly EventName[];
   /** Only events of this level or a higher one. Defaults to all. */
   readonly level?: EventLevel;
-  /** Called if events are missing, such as after a connection was lost for too long. `missed` is omitted if nobody knows how many. */
+  /** Called if events were missed, for example after a long disconnection. `missed` is omitted if the number is unknown. */
   readonly onGap?: (gap: { readonly missed?: number; readonly reason: string }) => void;
-  /** Called when the subscription ends for good, such as when the caller may not read events. */
+  /** Called when the subscription ends permanently, for example because the caller may not read events. */
   readonly onError?: (error: Error) => void;
 }
 
 /** Ends a subscription. */
 export interface Unsubscribe {
   (): void;
-  /** Resolves once the gateway sends events: what happens from then on is not missed. Rejects if the subscription ends before. */
+  /** Resolves once the gateway sends events: later events are not missed. Rejects if the subscription ends before. */
   readonly connected: Promise<void>;
 }

@@ -6,10 +6,10 @@ import { readEvents } from "./events.ts";
 import type { FetchedResponse, Http } from "./http.ts";
 import { readJson, readProblem, toStreamedError } from "./problem.ts";
 
-/** Calls are bounded by their own limits, which the gateway keeps. */
+/** The gateway enforces the calls' own time limits. */
 const CALL = { method: "POST", timeoutMs: Number.POSITIVE_INFINITY } as const;
 
-/** Runs a call at the gateway. A call that gets no answer is a result too: what became of it is in its error. */
+/** Runs a call at the gateway. A call without a response is a result too: its error describes the outcome. */
 export async function execute(http: Http, given: RemoteCall): Promise<ToolResult> {
   const { signal, onProgress, ...call } = given;
   const queuedAt = Date.now();
@@ -33,14 +33,14 @@ export async function executeBatch(http: Http, given: RemoteBatch): Promise<Batc
     const asked = { ...CALL, path: "/batch", body: batch, safe, signal, malformed: "CALL_INVALID" } as const;
     return await http.json<BatchResult>(asked);
   } catch (error) {
-    // The batch itself is wrong, or it has no calls to report a result for.
+    // The batch itself is invalid, or has no calls to report a result for.
     if (batch.calls.length === 0 || (isArsenalError(error) && error.code === "CALL_INVALID")) throw error;
     const results = batch.calls.map((call) => unanswered(call, error, queuedAt));
     return { results, totalTimeMs: Date.now() - queuedAt, successfulCount: 0, failedCount: results.length };
   }
 }
 
-/** Runs with the gateway's own caller or not at all: dropping the principal would run the call with the client's rights. */
+/** Rejects calls with a principal: ignoring it would run the call with the client's rights. */
 export function refusePrincipal(given: object): void {
   const { principal } = given as { readonly principal?: unknown };
   if (principal === undefined) return;
@@ -77,7 +77,7 @@ function tell(onProgress: RemoteCall["onProgress"], update: Progress): void {
   }
 }
 
-/** The result of a call that got no answer. Throws the error again if it says that the request itself is wrong. */
+/** The result of a call without a response. Rethrows the error if the request itself is invalid. */
 function unanswered(call: Omit<RemoteCall, "signal" | "onProgress">, error: unknown, queuedAt: number): ToolResult {
   if (!isArsenalError(error)) throw error;
   const { toolName, traceId = "" } = call;
@@ -94,7 +94,7 @@ function unanswered(call: Omit<RemoteCall, "signal" | "onProgress">, error: unkn
   };
 }
 
-/** What became of a call whose request failed. */
+/** The outcome of a call whose request failed. */
 function fateOf(toolName: string, error: ArsenalError): ResultError {
   const { code, message, details } = error;
   const { beforeSend = false } = details;
@@ -109,7 +109,7 @@ function fateOf(toolName: string, error: ArsenalError): ResultError {
   return { code: "OUTCOME_UNKNOWN", message: lost, fix };
 }
 
-/** A failed result as the error that `onFailure: "throw"` asks for. A call that waits for a person has not failed. */
+/** Throws a failed result as an error, as `onFailure: "throw"` requires. A call that waits for approval has not failed. */
 export function thrownIfFailed(result: ToolResult): ToolResult {
   const { status, error } = result;
   if (status === "success" || status === "pending_confirmation" || error === undefined) return result;

@@ -12,11 +12,11 @@ import type { ExportedTools } from "../wire-registrations.ts";
 import type { AddOptions, ArsenalClient, RemoteListOptions, RemoteRetrieveToolsOptions } from "./arsenal.ts";
 import { execute, executeBatch, refusePrincipal, thrownIfFailed } from "./calls.ts";
 import { follow } from "./events.ts";
-import { type Asked, type ClientOptions, createHttp } from "./http.ts";
+import { type GatewayRequest, type ClientOptions, createHttp } from "./http.ts";
 import { operations } from "./operate.ts";
 import { toArsenalError } from "./problem.ts";
 
-/** What needs the process that an arsenal runs in, and what to do instead. */
+/** Methods that need the arsenal's own process, and their alternatives. */
 const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   register:
     "Register functions in the process of the gateway, or serve them with MCP and add that server with addMcpServer.",
@@ -27,7 +27,7 @@ const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   serveA2a: "Give agents the address of the gateway: it serves them at /a2a.",
 };
 
-/** Searching and exporting change nothing. */
+/** Searching and exporting have no side effects. */
 const QUERY = { safe: true, malformed: "QUERY_INVALID" } as const;
 
 /**
@@ -43,8 +43,9 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
   const http = createHttp(options);
   const closing = new AbortController();
 
-  const get = <Value>(path: string, query: Asked["query"] = {}): Promise<Value> => http.json<Value>({ path, query });
-  const post = <Value>(path: string, body: unknown, asked: Partial<Asked> = {}): Promise<Value> =>
+  const get = <Value>(path: string, query: GatewayRequest["query"] = {}): Promise<Value> =>
+    http.json<Value>({ path, query });
+  const post = <Value>(path: string, body: unknown, asked: Partial<GatewayRequest> = {}): Promise<Value> =>
     http.json<Value>({ method: "POST", path, body, ...asked });
   const info = <Key extends "toolCount" | "scoreThreshold">(key: Key): Promise<number> =>
     get<Readonly<Record<Key, number>>>("/info").then((told) => told[key]);
@@ -199,7 +200,7 @@ function refuseFilter(given: object): void {
   throw fixable("INPUT_INVALID", 'A gateway takes no "filter".', fix, { field: "filter" });
 }
 
-/** True for a dialect that only writes definitions, which the client can do itself. */
+/** Returns true for a dialect that only writes definitions, which the client can do itself. */
 function isWriter(dialect: unknown): dialect is DefinitionWriter {
   const { fromCanonical, convert } = (dialect ?? {}) as Partial<Record<"fromCanonical" | "convert", unknown>>;
   return typeof fromCanonical === "function" && convert === undefined;
@@ -222,7 +223,7 @@ async function removed(asked: Promise<unknown>): Promise<boolean> {
   return (await ifFound(asked.then(() => true))) ?? false;
 }
 
-/** A batch as it travels: its errors are data. */
+/** A batch as sent over the wire: its errors are data. */
 type WireBatch = Omit<RegisteredBatch, "rejected"> & {
   readonly rejected: readonly { readonly index: number; readonly name: string; readonly error: ResultError }[];
 };

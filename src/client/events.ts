@@ -6,7 +6,7 @@ import { readProblem, toStreamedError } from "./problem.ts";
 
 /** One event of a stream. */
 export interface StreamedEvent {
-  /** `message` if the stream names none. */
+  /** Defaults to `message`. */
   readonly event: string;
   readonly data: string;
   readonly id: string | undefined;
@@ -29,7 +29,7 @@ export async function* readEvents(
       const { done, value } = await reader.read();
       if (done) return;
       const chunk = decoder.decode(value, { stream: true });
-      // A line's end may be cut in two: the first half has ended the line.
+      // A line ending may be split: the first half has already ended the line.
       const lines = (rest + (wasCut ? chunk.replace(/^\n/, "") : chunk)).split(/\r\n|\n|\r/);
       if (chunk !== "") wasCut = chunk.endsWith("\r");
       rest = lines.pop() ?? "";
@@ -50,7 +50,7 @@ export async function* readEvents(
   }
 }
 
-/** After these the gateway may be asked again; whatever else it answers ends a subscription. */
+/** The stream reconnects after these errors; any other error ends the subscription. */
 const PASSING: ReadonlySet<string> = new Set([
   "TRANSPORT_FAILED",
   "SOURCE_UNAVAILABLE",
@@ -59,7 +59,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "TIMEOUT",
 ]);
 
-/** Follows the events of a gateway until it is ended, or `closed` fires. A lost connection is made again, from the last event on. */
+/** Follows the events of a gateway until it is ended, or `closed` fires. Reconnects from the last event. */
 export function follow(
   http: Http,
   closed: AbortSignal,
@@ -69,7 +69,7 @@ export function follow(
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, closed]);
   const connected = Promise.withResolvers<void>();
-  // Nobody has to wait for it.
+  // Waiting for it is optional.
   connected.promise.catch(() => {});
   let lastId: string | undefined;
   let failures = 0;
@@ -89,7 +89,7 @@ export function follow(
         if (told.name === "gap") onGap?.(told.data);
         else listener(told);
       } catch {
-        // A listener's own mistakes are not the stream's.
+        // A listener's error must not end the stream.
       }
     }
   }

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../errors/codes.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { readJson, readProblem } from "./problem.ts";
 
-/** Where the gateway is, and how it is called. */
+/** The gateway's address, and the options of requests. */
 export interface ClientOptions {
   /** The address of the gateway: `https://tools.example.com`. Defaults, in a web page, to the page's own origin. */
   readonly url?: string;
@@ -15,15 +15,15 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Makes the requests. Defaults to the runtime's own `fetch`. */
   readonly fetch?: Fetch;
-  /** Cancels whatever is under way when it fires. */
+  /** Cancels all requests in progress when it fires. */
   readonly signal?: AbortSignal;
-  /** The longest that a request may take, in milliseconds. Default 30,000; 70,000 if the gateway connects a server for it. Calls of tools are bounded by their own `timeoutMs` and `deadline` instead. */
+  /** The timeout of a request, in milliseconds. Defaults to 30,000; 70,000 if the gateway connects a server for it. Tool calls use their own `timeoutMs` and `deadline` instead. */
   readonly timeoutMs?: number;
-  /** How often a request is repeated, if that is safe. Default 2. */
+  /** The most retries of a request, if retrying is safe. Defaults to 2. */
   readonly retries?: number;
-  /** What `execute` does with a result that is not a success: `throw` makes it an `ArsenalError` whose cause is the result. Default `return`. */
+  /** Determines how `execute` handles a result that is not a success: `throw` throws an `ArsenalError` whose cause is the result. Defaults to `return`. */
   readonly onFailure?: "return" | "throw";
-  /** Defaults to the machine's own. */
+  /** Defaults to the system clock. */
   readonly clock?: Clock;
 }
 
@@ -54,48 +54,48 @@ export interface BodyReader {
 }
 
 /** One request to the gateway. */
-export interface Asked {
+export interface GatewayRequest {
   readonly method?: "GET" | "POST" | "DELETE";
-  /** Below `/api/v1`. */
+  /** Relative to `/api/v1`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Whether it may be repeated if its answer was lost. Defaults to true for GET. */
+  /** Whether it may be retried if its response was lost. Defaults to true for GET. */
   readonly safe?: boolean;
   /** Whether the gateway connects a server, which may take longer than other requests. */
   readonly connects?: boolean;
-  /** Defaults to the client's; Infinity has no limit. */
+  /** Defaults to the client's; Infinity means no limit. */
   readonly timeoutMs?: number;
   /** Defaults to the client's. */
   readonly retries?: number;
-  /** The code that an embedded arsenal gives a malformed request of this kind. */
+  /** The code that an embedded arsenal uses for a malformed request of this kind. */
   readonly malformed?: ErrorCode;
 }
 
-/** Reads an answer. A stream calls `alive` whenever something comes; if nothing comes for long, the connection is taken for dead. */
-export type Read<Value> = (response: FetchedResponse, alive: () => void) => Promise<Value>;
+/** Reads a response. A stream calls `alive` for each chunk; after a long silence, the connection counts as dead. */
+export type ResponseReader<Value> = (response: FetchedResponse, alive: () => void) => Promise<Value>;
 
-/** Sends requests to one gateway, and those again that are safe to repeat. */
+/** Sends requests to one gateway, and retries those that are safe to repeat. */
 export interface Http {
-  /** The answer's JSON; undefined if it has no body. Rejects with the error that the gateway answered. */
-  json<Value>(asked: Asked): Promise<Value>;
-  /** What `read` makes of the answer, also of one that is not ok. If `read` throws anything but an `ArsenalError`, the answer is lost. */
-  send<Value>(asked: Asked, read: Read<Value>): Promise<Value>;
+  /** The response's JSON; undefined if it has no body. Rejects with the gateway's error. */
+  json<Value>(asked: GatewayRequest): Promise<Value>;
+  /** The result of `read`, also for a response that is not ok. If `read` throws anything but an `ArsenalError`, the response counts as lost. */
+  send<Value>(asked: GatewayRequest, read: ResponseReader<Value>): Promise<Value>;
   /** Waits before the next attempt, longer after each failure. Rejects with CANCELLED when the signal fires. */
   pause(failures: number, signal: AbortSignal | undefined): Promise<void>;
-  /** From now on every request rejects with CLOSED; those under way go on. */
+  /** From now on every request rejects with CLOSED; requests in progress continue. */
   close(): void;
 }
 
-/** The longest wait before a request is repeated. A busy gateway that asks for a longer one is not asked again. */
+/** The longest delay before a retry. If a busy gateway requests a longer one, the request is not retried. */
 const MAX_WAIT_MS = 10_000;
 
-/** The longest that a stream may say nothing. A gateway sends a comment every 15 s. */
+/** The longest silence of a stream. A gateway sends a comment every 15 s. */
 const MAX_SILENCE_MS = 30_000;
 
-/** Failures of the connection that certainly happened before anything was sent, as the runtimes name them. */
+/** Connection failures that certainly happened before anything was sent, as the runtimes name them. */
 const BEFORE_SEND: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -111,7 +111,7 @@ export function createHttp(options: ClientOptions): Http {
   const base = baseOf(options.url);
   let closed = false;
 
-  async function attempt<Value>(asked: Asked, read: Read<Value>): Promise<Value> {
+  async function attempt<Value>(asked: GatewayRequest, read: ResponseReader<Value>): Promise<Value> {
     const { method = "GET", path, query, body, connects = false } = asked;
     const { timeoutMs = options.timeoutMs ?? (connects ? 70_000 : 30_000) } = asked;
     const given = [options.signal, asked.signal].filter((signal) => signal !== undefined);
@@ -166,7 +166,7 @@ export function createHttp(options: ClientOptions): Http {
     }
   }
 
-  async function send<Value>(asked: Asked, read: Read<Value>): Promise<Value> {
+  async function send<Value>(asked: GatewayRequest, read: ResponseReader<Value>): Promise<Value> {
     const { safe = (asked.method ?? "GET") === "GET", retries = usualRetries } = asked;
     for (let failures = 0; ; failures++) {
       if (closed) throw new ArsenalError("CLOSED", "The client was closed. Create another one with createClient.");
@@ -176,7 +176,7 @@ export function createHttp(options: ClientOptions): Http {
         if (!isArsenalError(error) || failures >= retries) throw error;
         const { beforeSend = false, retryAfterMs = 0 } = error.details;
         const mayRepeat = error.code !== "CANCELLED" && (beforeSend || (safe && isPassing(error)));
-        // A gateway that shuts down need not be waited for to the end: its address may lead to another one.
+        // A gateway that shuts down may be replaced at the same address, so its full delay is not needed.
         const isTooLong = retryAfterMs > MAX_WAIT_MS && error.code !== "CLOSED";
         if (!mayRepeat || isTooLong) throw error;
         await pause(failures, asked.signal, Math.min(retryAfterMs, MAX_WAIT_MS));
@@ -197,7 +197,7 @@ export function createHttp(options: ClientOptions): Http {
   }
 
   return {
-    async json<Value>(asked: Asked): Promise<Value> {
+    async json<Value>(asked: GatewayRequest): Promise<Value> {
       return send(asked, async (response) => {
         if (!response.ok) throw (await readProblem(response, asked.malformed)).error;
         return (await readJson(response)) as Value;
@@ -211,7 +211,7 @@ export function createHttp(options: ClientOptions): Http {
   };
 }
 
-/** True for a failure that may be over at the next attempt. */
+/** Returns true for a transient failure. */
 function isPassing({ code, details }: ArsenalError): boolean {
   if (code === "TRANSPORT_FAILED" || code === "SOURCE_UNAVAILABLE") return true;
   return details.retryAfterMs !== undefined && (code === "RATE_LIMITED" || code === "CLOSED");
@@ -242,14 +242,14 @@ async function credentials({ apiKey, token }: ClientOptions): Promise<Record<str
   };
 }
 
-function toSearch(query: Asked["query"] = {}): string {
+function toSearch(query: GatewayRequest["query"] = {}): string {
   const search = new URLSearchParams();
   // A list becomes text with commas.
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return [...search].length === 0 ? "" : `?${search.toString()}`;
 }
 
-/** JSON, unless it would lose a function or a signal on the way. */
+/** Writes JSON, unless a function or a signal would be lost. */
 function toJson(body: unknown): string {
   const fix = "Leave it out, or do this in the process of the gateway, with its own ToolArsenal.";
   const refused = (field: string, what: string): ArsenalError =>

@@ -11,9 +11,9 @@ import type {
   TraceHistory,
 } from "../serve/administration.ts";
 import type { LogLine } from "../register/source.port.ts";
-import type { Asked, Http } from "./http.ts";
+import type { GatewayRequest, Http } from "./http.ts";
 
-/** What a gateway says of itself and of the caller. */
+/** The gateway's version and features, and the caller's identity. */
 export interface GatewayInfo {
   readonly version: string;
   /** The formats that tools can be exported in. */
@@ -24,9 +24,9 @@ export interface GatewayInfo {
   };
 }
 
-/** What operators do over REST. Each method but `info` needs the role `operator`; those that change what tenants share need one without a tenant. */
+/** Operator methods over REST. Each method except `info` needs the role `operator`; changes to state shared by tenants need an operator without a tenant. */
 export interface RemoteOperations {
-  /** Returns the gateway's version and whom it takes the caller for. */
+  /** Returns the gateway's version and the caller's identity. */
   info(): Promise<GatewayInfo>;
   readonly ensembles: {
     /** In the order they were added. */
@@ -41,51 +41,51 @@ export interface RemoteOperations {
     disconnect(name: string): Promise<EnsembleStatus>;
     /** Lists its tools again. */
     reload(name: string): Promise<EnsembleStatus>;
-    /** Disconnects and connects it. Calls under way fail; its tools come back with the same ids. */
+    /** Disconnects and reconnects it. Calls in progress fail; its tools return with the same ids. */
     restart(name: string): Promise<EnsembleStatus>;
   };
   readonly policy: {
-    /** The rules in force, in the order they are looked at. Undefined if the policy cannot list them. */
+    /** The rules in force, in the order of evaluation. Undefined if the policy cannot list them. */
     rules(): Promise<readonly PolicyRule[] | undefined>;
-    /** What policy says of a call that is not made. */
+    /** Explains the policy's decision on a hypothetical call. */
     explain(asked: PolicyQuestion): Promise<PolicyAnswer>;
     reload(): Promise<void>;
   };
   readonly audit: {
-    /** Newest first. `next` of a page is the `cursor` of the one after it. */
+    /** Newest first. `next` of a page is the `cursor` of the following one. */
     query(query?: RemoteAuditQuery): Promise<AuditPage>;
     /** Checks that no record was changed or removed. */
     verify(): Promise<Verification>;
   };
-  /** What the process that answers did since it started, and its state now. */
+  /** The statistics of the responding process since it started, and its current state. */
   stats(): Promise<GatewayOverview>;
   readonly history: {
-    /** Past searches and calls, newest first. `next` of a page is the `cursor` of the one after it. */
+    /** Past searches and calls, newest first. `next` of a page is the `cursor` of the following one. */
     list(
       asked?: Omit<HistoryFilter, "tenant"> & { readonly limit?: number; readonly cursor?: string },
     ): Promise<HistoryPage>;
-    /** What is kept of one trace: searches with every signal, calls with every step. Rejects with INPUT_INVALID if nothing is. */
+    /** The records of one trace: searches with every signal, calls with every step. Rejects with INPUT_INVALID if there are none. */
     trace(traceId: string): Promise<TraceHistory>;
-    /** What calls cost, by tool and for the last 30 days by default. */
+    /** The costs of calls, by default by tool for the last 30 days. */
     costs(asked?: { readonly by?: "tool" | "tenant" | "day"; readonly days?: number }): Promise<readonly CostSum[]>;
   };
 }
 
-/** A call that is not made: who would make it, of which tool, with which arguments. */
+/** A hypothetical call: its caller, tool and arguments. */
 export interface PolicyQuestion {
   readonly toolName: string;
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** It has no roles, scopes or capabilities unless they are named. */
+  /** Roles, scopes and capabilities default to none. */
   readonly principal: Pick<Principal, "id"> & Partial<Omit<Principal, "local">>;
   readonly toolset?: string;
 }
 
-/** Which records are meant. All conditions hold. */
+/** The conditions on records. All must hold. */
 export interface RemoteAuditQuery {
   readonly kind?: string;
-  /** A tool, or what else an operator changed. */
+  /** A tool, or another object that an operator changed. */
   readonly tool?: string;
-  /** What an operator did: `addMcpServer`. */
+  /** The operator's action: `addMcpServer`. */
   readonly action?: string;
   readonly principal?: string;
   readonly trace?: string;
@@ -94,7 +94,7 @@ export interface RemoteAuditQuery {
   readonly from?: string;
   /** Before this time. */
   readonly to?: string;
-  /** Records on a page. Default 50. */
+  /** Records per page. Defaults to 50. */
   readonly limit?: number;
   readonly cursor?: string;
 }
@@ -112,7 +112,7 @@ export interface HistoryPage {
 }
 
 export function operations(http: Http): RemoteOperations {
-  const post = <Value>(path: string, body: unknown = {}, asked: Partial<Asked> = {}): Promise<Value> =>
+  const post = <Value>(path: string, body: unknown = {}, asked: Partial<GatewayRequest> = {}): Promise<Value> =>
     http.json<Value>({ method: "POST", path, body, ...asked });
   const ensemble = (name: string, action = ""): string => `/ensembles/${encodeURIComponent(name)}${action}`;
   return {

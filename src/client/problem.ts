@@ -2,14 +2,14 @@ import { ArsenalError, type ErrorDetails, fixable } from "../errors/arsenal-erro
 import type { ErrorCode } from "../errors/codes.ts";
 import type { FetchedResponse } from "./http.ts";
 
-/** What a gateway answers a request that it refuses. */
+/** The gateway's response to a request that it refuses. */
 export interface ReadProblem {
   readonly error: ArsenalError;
   /** The result of a call that was refused before it ran. */
   readonly result: unknown;
 }
 
-/** Reads `application/problem+json`, or what a proxy answered. A request that the gateway cannot read gets the code `malformed`. */
+/** Reads `application/problem+json`, or a proxy's response. A request that the gateway cannot parse gets the code `malformed`. */
 export async function readProblem(
   response: FetchedResponse,
   malformed: ErrorCode = "INPUT_INVALID",
@@ -18,7 +18,7 @@ export async function readProblem(
   const body = problemIn(await response.text());
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const retryAfterMs = body.retryAfterMs ?? (Number.isFinite(seconds) ? seconds * 1000 : undefined);
-  // A gateway that answers with Retry-After has not started the request.
+  // A gateway that responds with Retry-After has not started the request.
   const beforeSend = body.beforeSend ?? (retryAfterMs !== undefined && (status === 429 || status === 503));
   const message = body.detail ?? `The gateway answered ${status}.`;
   const details = { ...detailsOf(body), ...(retryAfterMs !== undefined && { retryAfterMs }) };
@@ -34,14 +34,14 @@ export function toStreamedError(data: string): ArsenalError {
   return new ArsenalError(code, detail, detailsOf(details));
 }
 
-/** An error that came as data, as the error that it was. */
+/** Restores an error that was sent as data. */
 export function toArsenalError(
   data: ErrorDetails & { readonly code: ErrorCode; readonly message: string },
 ): ArsenalError {
   return new ArsenalError(data.code, data.message, detailsOf(data));
 }
 
-/** The JSON of a good answer; undefined if it has no body. */
+/** The JSON of a successful response; undefined if it has no body. */
 export async function readJson(response: FetchedResponse): Promise<unknown> {
   const text = await response.text();
   if (text === "") return undefined;
@@ -59,7 +59,7 @@ interface ProblemBody extends ErrorDetails {
   readonly result?: unknown;
 }
 
-/** The host's own refusals, before a request reaches the API, are `{ error: { message } }`. A proxy may answer anything. */
+/** The host's own refusals, before a request reaches the API, are `{ error: { message } }`. A proxy may respond with anything. */
 function problemIn(text: string): ProblemBody {
   try {
     const body = JSON.parse(text) as ProblemBody & {
@@ -78,7 +78,7 @@ function detailsOf({ field, value, fix, issues, retryAfterMs, beforeSend, answer
   return Object.fromEntries(Object.entries(details).filter(([, given]) => given !== undefined));
 }
 
-/** The code of an answer that names none. */
+/** The code of a response without one. */
 function codeOf(status: number): ErrorCode {
   if (status === 401) return "UNAUTHENTICATED";
   if (status === 403) return "PERMISSION_DENIED";

@@ -5,7 +5,7 @@ import type { ToolDefinition, ToolParameter } from "./schemas.ts";
 
 const TYPES: readonly string[] = ["string", "number", "boolean", "object", "array"] satisfies ToolParameter["type"][];
 
-/** The draft of a definition. What a tool has no field for is kept in its metadata. */
+/** The draft of a definition. Fields that a tool does not have are kept in its metadata. */
 export function toDraft(definition: ToolDefinition): ToolDraft {
   const { name, description, parameters, returnType, category, riskLevel, timeoutMs, requiresApproval, source } =
     definition;
@@ -34,7 +34,7 @@ function toSchema(parameters: readonly ToolParameter[]): JsonSchema {
   return { type: "object", properties: Object.fromEntries(properties), required };
 }
 
-/** The definition of a tool. Parameters that a list cannot say in full (nested objects, unions) keep their name, description and main type. */
+/** The definition of a tool. Parameters that a list cannot fully express (nested objects, unions) keep their name, description and main type. */
 export function toDefinition(tool: Tool, timeoutMs: number): ToolDefinition {
   const { source, returnType } = tool.metadata;
   const { description } = tool.sourceMeta;
@@ -51,7 +51,7 @@ export function toDefinition(tool: Tool, timeoutMs: number): ToolDefinition {
   };
 }
 
-/** What agents call a tool: `web-search` as it was registered, `server/tool` for an MCP server's, the id for anything else. */
+/** The name that agents use for a tool: `web-search` as registered, `server/tool` for an MCP server's, the id for any other. */
 export function nameOf({ id, namespace, source, sourceName, ensemble }: Tool): string {
   if (source === "mcp" && ensemble !== undefined) return `${ensemble}/${sourceName}`;
   return namespace === "default" ? sourceName : id;

@@ -1,11 +1,11 @@
 import { Data } from "effect";
 import type { ErrorCode } from "../errors/codes.ts";
 
-/** What every error keeps of the arsenal's own error. */
+/** The fields that every error takes from the arsenal's own error. */
 interface Original {
-  /** The arsenal's code: tells apart what shares a tag, such as RATE_LIMITED and CIRCUIT_OPEN. */
+  /** The arsenal's code: distinguishes errors that share a tag, such as RATE_LIMITED and CIRCUIT_OPEN. */
   readonly code?: ErrorCode;
-  /** The arsenal's error with its details, such as `retryAfterMs`, or whatever an `IdentityService` failed with. */
+  /** The arsenal's error with its details, such as `retryAfterMs`, or the error of an `IdentityService`. */
   readonly cause?: unknown;
 }
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, PubSub, Stream } from "effect";
 
-/** What happens to tools and MCP servers. */
+/** An event of a tool or an MCP server. */
 export type ToolEvent =
   | {
       readonly type: "tools.executed";
@@ -33,7 +33,7 @@ export class EventBus extends Context.Service<
   }
 >()("toolarsenal/effect/EventBus") {}
 
-/** Events a slow subscriber may fall behind by; then it loses the oldest. Publishing never waits. */
+/** The most events a slow subscriber may fall behind; then it loses the oldest. Publishing never waits. */
 const CAPACITY = 1024;
 
 /** An event bus in memory. */

@@ -16,7 +16,7 @@ import type { CallerContext } from "./run-handler.ts";
 import type { ToolInput, ToolOutput } from "./schemas.ts";
 import { type CallError, isMissing, toToolError } from "./to-tool-error.ts";
 
-/** What a call needs of the service. */
+/** The parts of the service that a call needs. */
 export interface ExecuteParts {
   readonly arsenal: ToolArsenal;
   readonly events: EventBus["Service"];
@@ -30,7 +30,7 @@ export interface ExecuteParts {
 
 type Execute = (input: ToolInput) => Effect.Effect<ToolOutput, CallError>;
 
-/** The span that the arsenal's own spans belong under. None if tracing is off. */
+/** The parent of the arsenal's own spans. Omitted if tracing is off. */
 const currentTrace: Effect.Effect<Pick<ToolCall, "traceId" | "parentSpanId">> = Effect.match(Effect.currentSpan, {
   onFailure: () => ({}),
   onSuccess: ({ traceId, spanId }) => (/^[0-9a-f]{32}$/.test(traceId) ? { traceId, parentSpanId: spanId } : {}),
@@ -66,12 +66,12 @@ export function makeExecute(parts: ExecuteParts): Execute {
       const thrown = (error: unknown) => failWith({ status: "failure", error: toResultError(error) });
 
       const tool = yield* findTool(arsenal, toolName, by).pipe(Effect.catch(thrown));
-      // An agent is not told whether a tool that it may not see exists.
+      // An agent does not learn whether a tool that it may not see exists.
       const hide = (error: CallError) =>
         tool === undefined ? failWith({ status: "failure", error: notFound(toolName) }) : Effect.fail(error);
       yield* authorize(input, tool === undefined ? toolName : nameOf(tool)).pipe(Effect.catch(hide));
       const result = yield* run({
-        // By its id, so that what runs is what was authorized. A tool that appears only now waits for a person.
+        // Uses the id, so that the tool that runs is the one authorized. A tool that appears only now waits for a person.
         toolName: tool?.id ?? toolName,
         ...(tool === undefined && { requireConfirmation: true }),
         arguments: input.arguments,
@@ -108,7 +108,7 @@ export function makeExecute(parts: ExecuteParts): Execute {
     );
 }
 
-/** Tells the audit log and the event bus how a call ended. Neither can fail the call. */
+/** Reports the outcome of a call to the audit log and the event bus. Neither can fail the call. */
 function report(
   { identity, events }: Pick<ExecuteParts, "identity" | "events">,
   { toolName, agentId, sessionId, correlationId }: ToolInput,

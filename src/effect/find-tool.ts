@@ -7,7 +7,7 @@ import type { Tool } from "../tool/tool.ts";
 import { fromAlias, isCutAlias, toAlias } from "../transcode/alias.ts";
 import type { ListToolsOptions } from "../visible-tools.ts";
 
-/** The tool that an agent means, if it may see it: `server/tool` of an MCP server, a bare name, or whatever else `execute` takes. */
+/** Finds the tool that an agent names, if it may see it: `server/tool` of an MCP server, a bare name, or any other name that `execute` takes. */
 export function findTool(arsenal: ToolArsenal, name: string, by: AskedBy): Effect.Effect<Tool | undefined, unknown> {
   const ask = <A>(question: () => Promise<A>): Effect.Effect<A, unknown> =>
     Effect.tryPromise({ try: question, catch: (error) => error });

@@ -13,20 +13,20 @@ export interface AuditEntry {
   readonly metadata: { readonly correlationId: string | undefined };
 }
 
-/** Says which agent may run which tool, and records what they ran. */
+/** Decides which agent may run which tool, and records their calls. */
 export class IdentityService extends Context.Service<
   IdentityService,
   {
-    /** Fails, with any error, if the agent may not do this. Asked before every call; the arsenal's own policy is asked after it. */
+    /** Fails, with any error, if the agent may not do this. Runs before every call and before the arsenal's own policy. */
     readonly authorize: (agentId: string, resource: string, action: "execute") => Effect.Effect<void, unknown>;
     /** Records a call. A failure does not fail the call. */
     readonly audit: (entry: AuditEntry) => Effect.Effect<void, unknown>;
-    /** Who the agent is to the arsenal's policy. Defaults to one with the agent's id, the role `agent`, and every capability and scope. */
+    /** The agent's principal for the arsenal's policy. Defaults to one with the agent's id, the role `agent`, and every capability and scope. */
     readonly principal?: (agentId: string) => Effect.Effect<Principal, unknown>;
   }
 >()("toolarsenal/effect/IdentityService") {}
 
-/** Lets every agent through to the arsenal's policy, and leaves the record to the arsenal's audit log. */
+/** Leaves authorization to the arsenal's policy, and records to the arsenal's audit log. */
 export const IdentityServiceLive: Layer.Layer<IdentityService> = Layer.succeed(IdentityService, {
   authorize: () => Effect.void,
   audit: () => Effect.void,

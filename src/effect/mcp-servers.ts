@@ -26,11 +26,11 @@ export function makeMcpServers({
   readonly owned: boolean;
 }): Effect.Effect<McpMethods, never, Scope.Scope> {
   return Effect.gen(function* () {
-    /** Servers that live until they are disconnected. */
+    /** Servers that stay connected until they are disconnected. */
     const connected = new Set<McpUpstream>();
     const disconnected = new Map<string, MCPServer>();
 
-    /** A server that is away right now is listed without its tools. */
+    /** An unreachable server is listed without its tools. */
     const describe = (upstream: McpUpstream): Effect.Effect<MCPServer> =>
       Effect.tryPromise(() => upstream.list("tools")).pipe(
         Effect.orElseSucceed(() => []),
@@ -39,7 +39,7 @@ export function makeMcpServers({
 
     const find = (name: string): McpUpstream | undefined => arsenal.upstreams.find((each) => each.name === name);
 
-    /** Connects, and has `keep` see to it that the server is disconnected, with no interruption between the two. */
+    /** Connects, and has `keep` register the disconnection, with no interruption between the two. */
     const connect = <R>(
       config: MCPServerConfig,
       keep: (upstream: McpUpstream) => Effect.Effect<unknown, never, R>,
@@ -59,7 +59,7 @@ export function makeMcpServers({
         }),
       );
 
-    /** Does nothing if the server was disconnected already, whatever has its name now. */
+    /** Does nothing if the server was already disconnected, even if another server has its name now. */
     const disconnect = (upstream: McpUpstream): Effect.Effect<void, unknown> =>
       Effect.gen(function* () {
         const { name } = upstream;
@@ -72,7 +72,7 @@ export function makeMcpServers({
     const publishDisconnected = ({ name }: McpUpstream): Effect.Effect<void> =>
       events.publish({ type: "tools.mcp-disconnected", payload: { serverName: name } });
 
-    // An arsenal that is closed disconnects its servers, and leaves their tools in a stored catalog for the next start.
+    // A closed arsenal disconnects its servers and leaves their tools in a stored catalog for the next start.
     const endWithLayer = owned ? publishDisconnected : (upstream: McpUpstream) => Effect.ignore(disconnect(upstream));
     yield* Effect.addFinalizer(() => Effect.forEach([...connected], endWithLayer, { discard: true }));
 
@@ -102,7 +102,7 @@ export function makeMcpServers({
   });
 }
 
-/** Adds the server. Interrupting it ends the attempt and waits until the server's process is gone. */
+/** Adds the server. Interrupting it ends the attempt and waits until the server's process has exited. */
 function addServer(
   arsenal: ToolArsenal,
   settings: McpServerSettings,
@@ -114,7 +114,7 @@ function addServer(
     const ended = Effect.tryPromise({ try: () => adding, catch: (error) => error });
     const giveUp = Effect.gen(function* () {
       controller.abort();
-      // It may have connected in the very moment it was given up.
+      // The server may have connected just as the attempt was cancelled.
       if (Exit.isSuccess(yield* Effect.exit(ended))) yield* Effect.promise(() => arsenal.removeEnsemble(settings.name));
     });
     return Effect.onInterrupt(restore(ended), () => giveUp);

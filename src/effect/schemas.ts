@@ -36,12 +36,12 @@ export const ToolInputSchema = Schema.Struct({
   correlationId: Schema.optional(Schema.String),
   /** The approved confirmation that this call uses. */
   confirmationId: Schema.optional(Schema.String),
-  /** The toolset that the agent looks through. Defaults to the whole catalog. */
+  /** The toolset that limits the agent's view. Defaults to the whole catalog. */
   toolset: Schema.optional(Schema.String),
 });
 export type ToolInput = typeof ToolInputSchema.Type;
 
-/** What a tool returned. */
+/** The output of a tool. */
 export const ToolOutputSchema = Schema.Struct({
   toolName: Schema.String,
   success: Schema.Boolean,

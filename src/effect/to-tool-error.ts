@@ -22,7 +22,7 @@ export type CallError =
 
 type Kind = "missing" | "invalid" | "refused" | "late" | "failed";
 
-/** What the codes of failed calls are to an Effect program. All others mean that the tool failed. */
+/** Maps the codes of failed calls to errors. All other codes mean that the tool failed. */
 const KINDS: Readonly<Partial<Record<ErrorCode, Kind>>> = {
   TOOL_NOT_FOUND: "missing",
   TOOLSET_NOT_FOUND: "missing",
@@ -38,17 +38,17 @@ const KINDS: Readonly<Partial<Record<ErrorCode, Kind>>> = {
   TIMEOUT: "late",
 };
 
-/** What an error is made of, besides the result. */
+/** The details of an error, besides the result. */
 export interface FailedCall {
   readonly input: ToolInput;
   readonly tool: Tool | undefined;
-  /** The time the call may take, if its error does not say. */
+  /** The time limit of the call, if its error does not state it. */
   readonly timeoutMs: number;
   /** Names of tools that the agent may see, if the tool is missing. */
   readonly availableTools: readonly string[];
 }
 
-/** True if the tool of this result does not exist for the agent. */
+/** Returns true if the tool of this result does not exist for the agent. */
 export function isMissing({ error }: Pick<ToolResult, "error">): boolean {
   return error !== undefined && KINDS[error.code] === "missing";
 }

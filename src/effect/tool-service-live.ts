@@ -37,7 +37,7 @@ export function toolServiceFromConfig(
 }
 
 /**
- * An arsenal of yours, which stays open when the layer closes. MCP servers that the service connected are disconnected then. Tools that it
+ * Your own arsenal, which stays open when the layer closes. MCP servers that the service connected are disconnected then. Tools that it
  * registered stay, and calling them fails with CLOSED, because the services of their handlers are gone.
  */
 export function toolServiceFrom(arsenal: ToolArsenal): Layer.Layer<ToolService, never, EventBus | IdentityService> {
@@ -127,7 +127,7 @@ function makeToolService(
   });
 }
 
-/** Runs what may reject with an `ArsenalError`. */
+/** Wraps a call that may reject with an `ArsenalError`. */
 function attempt<A>(run: () => Promise<A>): Effect.Effect<A, ToolServiceError> {
   return Effect.tryPromise({
     try: run,

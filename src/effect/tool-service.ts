@@ -28,7 +28,7 @@ export type EffectHandler<E = never, R = never> = (
   context: HandlerContext,
 ) => Effect.Effect<unknown, E, R>;
 
-/** For whom tools are listed. Defaults to the local operator and the whole catalog. */
+/** The caller for whom tools are listed. Defaults to the local operator and the whole catalog. */
 export interface SeenBy {
   readonly agentId?: string;
   readonly toolset?: string;
@@ -59,7 +59,7 @@ export class ToolService extends Context.Service<
     ) => Effect.Effect<void, never, R>;
     /** Connects an MCP server and registers its tools, until `disconnectMCPServer` or until the layer closes. */
     readonly connectMCPServer: (config: MCPServerConfig) => Effect.Effect<MCPServer, MCPConnectionError>;
-    /** The same, until the scope closes. */
+    /** The same as `connectMCPServer`, until the scope closes. */
     readonly connectMCPServerScoped: (
       config: MCPServerConfig,
     ) => Effect.Effect<MCPServer, MCPConnectionError, Scope.Scope>;

@@ -10,7 +10,7 @@ import { LIMITS } from "../tool/limits.ts";
 import { type Ensemble, type EnsembleConfiguration, type Invoker, toEnsemble } from "./ensemble.ts";
 import { shareArsenal, type SharedArsenal } from "./shared-arsenal.ts";
 
-/** What the invocable of an invoker made in code gets in addition to its arguments. */
+/** The context that the invocable of an invoker made in code gets with its arguments. */
 export interface Context extends InvocableContext {
   readonly invoker: Invoker;
 }
@@ -26,10 +26,9 @@ export type InvokerDefinition<Schema extends ParametersSchema = ParametersSchema
   readonly argumentsSchema?: Schema;
 };
 
-/** An invoker that an ensemble can take. */
+/** An invoker for an ensemble. */
 export interface CreatedInvoker {
   readonly name: string;
-  /** The tool as the ensemble offers it. */
   readonly offer: (ensemble: Ensemble) => OfferedTool;
 }
 
@@ -64,20 +63,20 @@ export interface EnsembleDefinition<Connection = unknown> {
   /** A list, or a record by name. */
   readonly invokers: readonly CreatedInvoker[] | Readonly<Record<string, CreatedInvoker>>;
   readonly configuration?: EnsembleConfiguration;
-  /** Opens what the tools need, such as a database. What it returns is the ensemble's `connection`. */
+  /** Opens the resources of the tools, such as a database. Its return value is the ensemble's `connection`. */
   connect?(options: { readonly signal: AbortSignal }): Promise<Connection>;
-  /** Closes it. Not called unless `connect` succeeded. */
+  /** Closes the connection. Not called unless `connect` succeeded. */
   disconnect?(connection: Connection): Promise<void>;
 }
 
-/** Where ensembles live. */
+/** The arsenal of the ensembles. */
 export interface EnsembleOptions {
-  /** Defaults to an arsenal of their own, with every default, that is closed with the last of them. */
+  /** Defaults to a shared arsenal with default settings, closed with the last ensemble. */
   readonly arsenal?: ToolArsenal;
 }
 
 /**
- * Makes an ensemble from invokers. It is connected by `connect`. Throws CONFIG_INVALID if two invokers have one name, or a default is invalid.
+ * Makes an ensemble from invokers. It is connected by `connect`. Throws CONFIG_INVALID if two invokers have the same name, or a default is invalid.
  *
  * @example
  * const io = createEnsemble({ name: "io", invokers: [readFile, writeFile], configuration: { timeout: 30 } });
@@ -147,7 +146,7 @@ function invokersOf({ name, invokers }: Pick<EnsembleDefinition, "name" | "invok
   return list;
 }
 
-/** What each default may be, as in TOML descriptors. Other keys are the user's own. */
+/** The valid values of each default, as in TOML descriptors. Other keys are the user's own. */
 const DEFAULTS = [
   { key: "timeout", from: LIMITS.timeoutMinMs / 1000, to: LIMITS.timeoutMaxMs / 1000, what: "a number of seconds" },
   { key: "maxRetries", from: 0, to: 5, what: "a whole number" },

@@ -2,17 +2,17 @@ import { canonicalJson } from "../tool/json/canonical-json.ts";
 import { estimateTokens } from "../tool/estimate-tokens.ts";
 import type { Invocation, InvocationResult } from "./records.ts";
 
-/** When repeated results are left out. */
+/** Options of `deduplicate`. */
 export interface DeduplicateOptions {
-  /** Leaves the records alone as long as they have at most so many tokens. Defaults to 0: always deduplicates. */
+  /** Leaves the records alone if they have at most this many tokens. Defaults to 0: always deduplicates. */
   readonly maxTokens?: number;
   /** Tokens of a text. Defaults to an estimate that is within 15 % for typical tool definitions. */
   readonly countTokens?: (text: string) => number;
 }
 
 /**
- * Shortens a conversation's records: of several results of the same call, the latest stays, and the others only refer to it. A result is left
- * out if it is the same as the latest, or if its tool is confirmed read-only, so that the latest is newer. Every call keeps a result, as
+ * Shortens a conversation's records: if a call has several results, the latest stays, and the others only refer to it. A result is replaced
+ * if it equals the latest, or if its tool is confirmed read-only, so that the latest is newer. Every call keeps a result, as
  * providers demand. Failed calls, and records that are neither invocations nor results, stay as they are. Returns the same list if nothing
  * changed.
  *
@@ -37,7 +37,7 @@ export function deduplicate<Item extends object>(
     : records.map((record) => (references.get(record) as Item | undefined) ?? record);
 }
 
-/** Results of which each one that repeats an earlier one, of the conversation so far or among them, only refers to it. */
+/** Replaces each result that repeats an earlier one, in the conversation or in this list, with a reference to it. */
 export function referBack(
   invocations: readonly Invocation[],
   results: readonly InvocationResult[],
@@ -56,7 +56,7 @@ export function referBack(
   return results.map((result) => references.get(result) ?? result);
 }
 
-/** The successful results that are there in full, each with its call as text. */
+/** The successful results that are present in full, each with its call as text. */
 function fullResults(
   records: readonly object[],
 ): readonly { readonly call: string; readonly result: InvocationResult }[] {
@@ -64,13 +64,13 @@ function fullResults(
   return records.flatMap((record) => {
     if (isInvocation(record)) calls.set(record.id, canonicalJson([record.name, record.arguments]));
     if (!isResult(record) || record.error !== undefined || record.sameAs !== undefined) return [];
-    // Some providers use an id again, so a result belongs to the nearest call before it.
+    // Some providers reuse ids, so a result belongs to the nearest call before it.
     const call = calls.get(record.invocationId);
     return call === undefined ? [] : [{ call, result: record }];
   });
 }
 
-/** What stands for a result that another one repeats or replaces; undefined if it must stay, or is as short already. */
+/** The reference that replaces a repeated result; undefined if the result must stay, or is already as short. */
 function referenceTo(
   other: InvocationResult,
   result: InvocationResult,

@@ -11,34 +11,34 @@ import type { SharedArsenal } from "./shared-arsenal.ts";
 /** Tools that share one lifecycle and its defaults: the invokers of a descriptor, or those of one MCP server. */
 export interface Ensemble {
   readonly name: string;
-  /** By the name that the descriptor or the server gives. Follows changes while connected; empty before `connect`. */
+  /** By the name in the descriptor or from the server. Follows changes while connected; empty before `connect`. */
   readonly invokers: ReadonlyMap<string, Invoker>;
   /** The ensemble's defaults and settings, as written. */
   readonly configuration: EnsembleConfiguration;
   readonly isConnected: boolean;
-  /** What the ensemble is connected to, such as an `McpUpstream`; undefined if it needs no connection, or has none now. */
+  /** The ensemble's connection, such as an `McpUpstream`; undefined if it needs none or is not connected. */
   readonly connection: unknown;
   /** The arsenal that its tools are registered in and run through. */
   readonly arsenal: ToolArsenal;
-  /** Registers its tools, and connects what they need. Leaves nothing behind if it fails. Does nothing if it is connected. */
+  /** Registers its tools, and opens their connections. Leaves nothing behind if it fails. Does nothing if it is connected. */
   connect(options?: ConnectOptions): Promise<void>;
-  /** Removes its tools and releases everything. Safe to call twice; `connect` connects it again. */
+  /** Removes its tools and releases all resources. Safe to call twice; `connect` connects it again. */
   disconnect(): Promise<void>;
-  /** Throws TOOL_NOT_FOUND, with the nearest name, if there is none of that name. */
+  /** Throws TOOL_NOT_FOUND, with the nearest name, if no invoker has that name. */
   accessInvoker(name: string): Invoker;
 }
 
-/** How an ensemble is connected. */
+/** Options to connect an ensemble. */
 export interface ConnectOptions {
   /** Stops connecting. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Defaults that the tools of an ensemble inherit, and whatever else its invocables read from it. */
+/** Defaults that the tools of an ensemble inherit, and settings for its invocables. */
 export interface EnsembleConfiguration {
   /** Seconds that one run may take, unless the tool sets its own. */
   readonly timeout?: number;
-  /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. */
+  /** The most attempts at a call that is safe to repeat; 0 and 1 mean no retry. */
   readonly maxRetries?: number;
   /** Calls of the ensemble's tools that run at once. */
   readonly maxConcurrent?: number;
@@ -55,13 +55,13 @@ export interface Invoker extends DescribedInvoker {
 /** How an invoker is run: `auxdata` for the invocable, `signal`, `principal`, `timeoutMs` and everything else a call can have. */
 export type InvokeOptions = Omit<ToolCall, "toolName" | "arguments">;
 
-/** What makes one kind of ensemble another than the others. */
+/** Settings that differ between kinds of ensembles. */
 export interface EnsembleKind {
   readonly name: string;
   configuration(): EnsembleConfiguration;
   /** Adds the ensemble to an arsenal. Leaves nothing behind if it rejects. */
   add(arsenal: ToolArsenal, ensemble: Ensemble, options: ConnectOptions): Promise<unknown>;
-  /** What it is connected to, while it is connected. */
+  /** The current connection, while the ensemble is connected. */
   connection?(arsenal: ToolArsenal): unknown;
 }
 

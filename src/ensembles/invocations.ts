@@ -40,11 +40,11 @@ export interface InvocationsProcessor<Definition = Record<string, unknown>, Mess
 
 /** For whom tools are prepared, and how. */
 export interface PrepareToolsOptions extends AskedBy {
-  /** Asks for the provider's strict mode for the tools that can have it, within what one request may hold. */
+  /** Uses the provider's strict mode for the tools that support it, within the limits of one request. */
   readonly strict?: boolean;
 }
 
-/** How invocations are run. */
+/** Options to run invocations. */
 export interface ExecuteInvocationsOptions extends Pick<
   ToolCall,
   "principal" | "toolset" | "auxdata" | "signal" | "timeoutMs" | "deadline" | "traceId" | "cache"
@@ -58,7 +58,7 @@ export interface ExecuteInvocationsOptions extends Pick<
   readonly earlier?: readonly object[];
 }
 
-/** What a processor is made of. */
+/** The settings of a processor. */
 export interface InvocationsProcessorOptions<Given> {
   /** A dialect, or the name of a built-in one. */
   readonly dialect: Given;
@@ -101,7 +101,7 @@ export async function createInvocationsProcessor({
     },
     normalizeInvocations: (message) =>
       dialect.readCalls(message).map(({ id, idMadeUp, call, problem }) => ({
-        // A made-up id tells the calls of one answer apart; a record is kept for longer.
+        // A made-up id is unique within one answer only; a record needs a lasting one.
         ...(idMadeUp === true ? { id: `call_${randomUUID()}`, idMadeUp } : { id }),
         name: call.toolName,
         arguments: call.arguments ?? {},

@@ -21,9 +21,9 @@ export type EnsembleEntry =
   | { readonly server: McpServerSettings; readonly enabled?: boolean }
   | (EnsembleDefinition & { readonly enabled?: boolean });
 
-/** How ensembles are prepared. */
+/** Options to prepare ensembles. */
 export interface PrepareOptions extends EnsembleOptions, ConnectOptions {
-  /** Where relative paths start. Defaults to the current folder. */
+  /** The base of relative paths. Defaults to the current folder. */
   readonly folder?: string;
   /** Functions by name, for descriptors that name no module. */
   readonly handlers?: Invocables;
@@ -63,7 +63,7 @@ export async function prepareEnsembles(
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       if (options.onFailure === "report" && signal?.aborted !== true) return void failures.push({ entry, error });
-      // What goes wrong now adds nothing to why it failed.
+      // A failure now adds nothing to the first reason.
       await disconnectAll(connected).catch(() => {});
       throw error;
     }
@@ -86,7 +86,7 @@ export async function prepareEnsembles(
   return Object.assign(connected, { failures, [Symbol.asyncDispose]: () => disconnectAll(connected) });
 }
 
-/** Disconnects every ensemble, the last first, and then throws what went wrong first. */
+/** Disconnects every ensemble, the last first, and then throws the first error. */
 async function disconnectAll(ensembles: readonly Ensemble[]): Promise<void> {
   const errors: unknown[] = [];
   for (const ensemble of ensembles.toReversed())
@@ -94,15 +94,15 @@ async function disconnectAll(ensembles: readonly Ensemble[]): Promise<void> {
   if (errors.length > 0) throw errors[0];
 }
 
-/** Makes an ensemble that is not yet connected; undefined if it is not enabled. */
-type Open = () => Promise<Ensemble | undefined>;
+/** Creates an ensemble that is not yet connected; undefined if it is not enabled. */
+type OpenEnsemble = () => Promise<Ensemble | undefined>;
 
-/** What opens each ensemble that an entry means. */
+/** The functions that open the ensembles of an entry. */
 async function toOpeners(
   entry: EnsembleEntry,
   options: PrepareOptions,
   shared: SharedArsenal,
-): Promise<readonly Open[]> {
+): Promise<readonly OpenEnsemble[]> {
   if (typeof entry !== "string" && entry?.enabled === false) return [];
   if (typeof entry === "string" || "file" in entry) {
     const { file, handlers = {} } = typeof entry === "string" ? { file: entry } : entry;
@@ -123,7 +123,7 @@ function refused(value: unknown, problem: string, fix: string): ArsenalError {
   return fixable("CONFIG_INVALID", problem, fix, { field: "ensembles", value });
 }
 
-/** Undefined if the file says that it is not enabled. */
+/** Undefined if the file disables it. */
 async function fromDescriptor(
   file: string,
   handlers: Invocables,

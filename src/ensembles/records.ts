@@ -7,9 +7,9 @@ import type { Tool } from "../tool/tool.ts";
 
 /** One call that a model asks for. Plain JSON data. */
 export interface Invocation {
-  /** The provider's id. If the provider gives none, one that is unique. */
+  /** The provider's id, or a unique one if the provider sent none. */
   readonly id: string;
-  /** True if the provider gave no id. It is then not sent back. */
+  /** True if the provider sent no id. The id is then not sent back. */
   readonly idMadeUp?: true;
   /** The tool's name as `prepareTools` wrote it. */
   readonly name: string;
@@ -25,10 +25,10 @@ export interface InvocationResult {
   readonly invocationId: string;
   readonly idMadeUp?: true;
   readonly name: string;
-  /** What the model is shown: what the tool returned, or the error in words. Omitted if the tool returned nothing. */
+  /** The content shown to the model: the tool's output, or the error as text. Omitted if the tool returned nothing. */
   readonly content?: unknown;
   readonly error?: InvocationError;
-  /** The approval that the call waits for. Once it is given, execute the same invocation again. */
+  /** The approval that the call waits for. Once approved, execute the same invocation again. */
   readonly confirmationId?: string;
   /** True if the tool is confirmed read-only: an equal call that comes later has the newer result. */
   readonly readOnly?: true;
@@ -45,10 +45,10 @@ export interface InvocationError {
   readonly message: string;
 }
 
-/** `validation`: the call does not fit the tool. `network`: what the tool needs is not available now. */
+/** `validation`: the call does not match the tool's schema. `network`: a service that the tool needs is unavailable. */
 export type ErrorCategory = "validation" | "execution" | "timeout" | "permission" | "network";
 
-/** Returns what kind of failure a code stands for. */
+/** Returns the category of an error code. */
 export function errorCategory(code: ErrorCode): ErrorCategory {
   switch (code) {
     case "ARGUMENTS_INVALID":
@@ -114,7 +114,7 @@ export function toFailure(
   };
 }
 
-/** What a result says of the invocation it belongs to. */
+/** The ids that link a result to its invocation. */
 export function idsOf({
   id,
   idMadeUp,

@@ -9,7 +9,7 @@ export interface SharedArsenal {
   release(): Promise<void>;
 }
 
-/** Ensembles in an arsenal that somebody else opens and closes; without one, in one of their own, closed with the last of them. */
+/** Shares the given arsenal, which its owner closes; without one, creates an arsenal that is closed with the last ensemble. */
 export function shareArsenal(given?: ToolArsenal): SharedArsenal {
   let own: ToolArsenal | undefined;
   let connected = 0;

@@ -1,20 +1,20 @@
 import type { ErrorCode } from "./codes.ts";
 
-/** What was wrong, in parts: which field, what it held, how to fix it. */
+/** The details of an error: the field, its value, and the fix. */
 export interface ErrorDetails {
   /** Dotted path of the offending field: `parameters.type`, `execution.max_retries`. */
   readonly field?: string;
-  /** The offending value, as given. */
+  /** The invalid value, as given. */
   readonly value?: unknown;
-  /** What to do about it, as an instruction. */
+  /** The fix, as an instruction. */
   readonly fix?: string;
-  /** Milliseconds until trying again can succeed. */
+  /** Milliseconds until a retry can succeed. */
   readonly retryAfterMs?: number;
-  /** True if the failure certainly happened before anything was sent, so that repeating is safe. */
+  /** True if the failure certainly happened before anything was sent, so that a retry is safe. */
   readonly beforeSend?: boolean;
-  /** True if the tool ran and reported the error itself: it can be reached and works, whatever it was asked. */
+  /** True if the tool ran and reported the error itself: it is reachable and works. */
   readonly answered?: boolean;
-  /** The single problems, if there is more than one. */
+  /** The individual problems, if there are several. */
   readonly issues?: readonly ErrorIssue[];
 }
 
@@ -40,12 +40,12 @@ export class ArsenalError extends Error {
   }
 }
 
-/** True for an `ArsenalError`, also one from another copy of this package. */
+/** Returns true for an `ArsenalError`, also one from another copy of this package. */
 export function isArsenalError(error: unknown): error is ArsenalError {
   return error instanceof Error && error.name === "ArsenalError" && "code" in error;
 }
 
-/** An error whose message ends with how to fix it. */
+/** Creates an error whose message ends with the fix. */
 export function fixable(
   code: ErrorCode,
   problem: string,
@@ -55,10 +55,10 @@ export function fixable(
   return new ArsenalError(code, `${problem} ${fix}`, { ...details, fix });
 }
 
-/** A problem, and where in the file it is. */
+/** A problem and its location in the file. */
 export type LocatedIssue = ErrorIssue & { readonly at: string };
 
-/** One error for all problems. Its message tells the first in full. */
+/** Creates one error for all problems. Its message states the first in full. */
 export function configInvalid(issues: readonly LocatedIssue[]): ArsenalError {
   const shown = issues.map(({ at, field, message, ...issue }) => ({
     ...issue,

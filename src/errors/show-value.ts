@@ -1,4 +1,4 @@
-/** A value as it may stand in an error message: JSON, one line, at most `max` characters. */
+/** Formats a value for an error message: JSON, one line, at most `max` characters. */
 export function showValue(value: unknown, max = 60): string {
   let text: string | undefined;
   if (typeof value === "function") text = `function ${value.name || "(anonymous)"}`;
@@ -15,8 +15,8 @@ export function showValue(value: unknown, max = 60): string {
 }
 
 /**
- * As much of a value as `max` characters of its JSON can show, so that showing one of megabytes costs nothing. The value itself if it is small,
- * or not plain data. Throws if it contains itself.
+ * The beginning of a value, as much as `max` characters of its JSON can show, so that a value of megabytes costs nothing. Returns the value itself if
+ * it is small or not plain data. Throws if it is cyclic.
  */
 function beginningOf(value: unknown, max: number): unknown {
   let left = max;
@@ -57,13 +57,13 @@ function beginningOf(value: unknown, max: number): unknown {
   return copy(value);
 }
 
-/** What was thrown, in words. */
+/** The message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return typeof thrown === "string" ? thrown : showValue(thrown);
 }
 
-/** No name is longer, so nothing longer is one misspelt. */
+/** No name is longer, so a longer word cannot be a misspelt name. */
 const MAX_WORD_LENGTH = 512;
 
 /** The member of `known` nearest to `word` in spelling, or undefined if none is near. */
@@ -81,7 +81,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Levenshtein distance, given up on once it reaches `limit`. */
+/** Levenshtein distance; stops once it reaches `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -105,7 +105,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** Removes what could steer a terminal, or change the order in which it shows letters, from text that others wrote. Keeps line breaks and tabs. */
+/** Removes characters that could control a terminal, or reorder its letters, from text that others wrote. Keeps line breaks and tabs. */
 export function harmless(text: string): string {
   return process
     .getBuiltinModule("node:util")

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./codes.ts";
 
-/** How an error code reaches a peer: as an HTTP status and a JSON-RPC code. */
+/** An error code on the wire: an HTTP status and a JSON-RPC code. */
 export interface WireError {
   readonly httpStatus: number;
   readonly jsonRpcCode: number;

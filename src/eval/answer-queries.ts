@@ -1,31 +1,31 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Message, ToolQuery } from "../retrieve/query.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
-import { type Answer, RANKED, type RankedTool } from "./answer.ts";
+import { type AnsweredQuery, RANKED, type RankedTool } from "./answer.ts";
 import { figuresOf } from "./metrics.ts";
 import type { SetQuery } from "./read-set.ts";
 
-/** The part of an arsenal that answers. */
+/** The part of an arsenal that answers queries. */
 export interface Answering {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
 }
 
-/** What every step of an evaluation is given: it can be interrupted, and says how far it is. */
+/** The progress and cancellation of one step of an evaluation. */
 export interface Work {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number) => void;
 }
 
-/** The event loop gets a turn this often: retrieval from memory alone would not let Ctrl-C through. */
+/** How often the event loop gets a turn: retrieval from memory alone would block Ctrl-C. */
 const TURN_MS = 50;
 
-/** Answers every query, in order. `tier` names what answered the last one. */
+/** Answers every query, in order. `tier` is the ranker that answered the last one. */
 export async function answerQueries<Query extends SetQuery>(
   arsenal: Answering,
   queries: readonly Query[],
   { signal, onProgress, now = performance.now.bind(performance) }: Work & { readonly now?: () => number },
-): Promise<{ readonly answers: readonly (Answer & Query)[]; readonly tier: string }> {
-  const answers: (Answer & Query)[] = [];
+): Promise<{ readonly answers: readonly (AnsweredQuery & Query)[]; readonly tier: string }> {
+  const answers: (AnsweredQuery & Query)[] = [];
   let tier = "";
   let turnedAt = now();
   for (const query of queries) {
@@ -51,7 +51,7 @@ export async function answerQueries<Query extends SetQuery>(
   return { answers, tier };
 }
 
-/** Asks for the ranking before refusal. Whether a user would get no tools is asked separately. */
+/** Requests the ranking before refusal. Whether a user would get no tools is checked separately. */
 export function toToolQuery(query: SetQuery, signal: AbortSignal): ToolQuery {
   return {
     context: { query: query.query, recentMessages: query.history.slice(-10).map(toMessage) },

@@ -1,11 +1,11 @@
 import type { Figures } from "./metrics.ts";
 import type { SetQuery } from "./read-set.ts";
 
-/** A query and how it was answered. */
-export interface Answer extends SetQuery {
-  /** Undefined if nothing fits, rightly: such a query has no ranking to measure. */
+/** A query and its ranking. */
+export interface AnsweredQuery extends SetQuery {
+  /** Undefined if nothing fits, correctly: such a query has no ranking to measure. */
   readonly figures: Figures | undefined;
-  /** Best first, before anything is refused, without the tools that neither count nor cost. */
+  /** Best first, before any refusal, without the tools that count neither for nor against. */
   readonly ranking: readonly RankedTool[];
   readonly refused: boolean;
   readonly durationMs: number;
@@ -18,16 +18,16 @@ export interface RankedTool {
   readonly semanticScore: number;
 }
 
-/** Tools that are ranked for each query; a tool below counts as not found. */
+/** The number of tools ranked for each query; a lower tool counts as not found. */
 export const RANKED = 50;
 
-/** Where a tool stands, counted from 1; undefined if it is not ranked. */
-export function rankOf(answer: Pick<Answer, "ranking">, id: string): number | undefined {
+/** The rank of a tool, counted from 1; undefined if it is not ranked. */
+export function rankOf(answer: Pick<AnsweredQuery, "ranking">, id: string): number | undefined {
   return firstRank({ ranking: answer.ranking, relevant: [id] });
 }
 
-/** Where the first tool that serves the query stands, counted from 1; undefined if none is ranked. */
-export function firstRank({ ranking, relevant }: Pick<Answer, "ranking" | "relevant">): number | undefined {
+/** The rank of the first tool that serves the query, counted from 1; undefined if none is ranked. */
+export function firstRank({ ranking, relevant }: Pick<AnsweredQuery, "ranking" | "relevant">): number | undefined {
   const index = ranking.findIndex(({ id }) => relevant.includes(id));
   return index < 0 ? undefined : index + 1;
 }

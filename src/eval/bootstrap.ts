@@ -17,7 +17,7 @@ export interface BootstrapOptions {
 export const RESAMPLES = 10_000;
 export const SEED = 20_240_501;
 
-/** Draws between two turns of the event loop, so that Ctrl-C is heard. */
+/** Draws between two turns of the event loop, so that Ctrl-C works. */
 const DRAWS_A_TURN = 5_000_000;
 
 /** The mean of each list of paired differences with its percentile interval. Lists have one entry per query and share the draws. Seeded. */
@@ -51,7 +51,7 @@ export async function pairedBootstrap(
   });
 }
 
-/** The queries on which anything differs, side by side in memory. The others stand behind them, and add nothing when drawn. */
+/** The queries with a difference, adjacent in memory. The others follow, and add nothing when drawn. */
 function changedRows(
   differences: readonly Float64Array[],
   count: number,
@@ -69,7 +69,7 @@ function at(numbers: Float64Array, index: number): number {
   return numbers[index] ?? 0;
 }
 
-/** The smallest of sorted numbers that at least a share of them does not exceed. */
+/** The smallest value that at least `share` of the sorted numbers do not exceed. */
 function quantile(sorted: Float64Array, share: number): number {
   return at(sorted, Math.max(0, Math.ceil(share * sorted.length) - 1));
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Answer } from "./answer.ts";
+import type { AnsweredQuery } from "./answer.ts";
 import { compareAnswers } from "./compare.ts";
 import { figuresOf } from "./metrics.ts";
 
 /** An answer to a query that tool `a` serves, or that nothing does. */
-function answer(id: string, ranking: string, { refused = false, relevant = ["a"] } = {}): Answer {
+function answer(id: string, ranking: string, { refused = false, relevant = ["a"] } = {}): AnsweredQuery {
   const tools = [...ranking].map((tool, index) => ({ id: tool, score: 1 - index / 10, semanticScore: 0.9 }));
   const figures = relevant.length > 0 ? figuresOf([...ranking], new Set(relevant)) : undefined;
   return {

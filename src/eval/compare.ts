@@ -1,9 +1,9 @@
-import { type Answer, firstRank } from "./answer.ts";
+import { type AnsweredQuery, firstRank } from "./answer.ts";
 import { type BootstrapOptions, pairedBootstrap, RESAMPLES, SEED } from "./bootstrap.ts";
 import { FIGURES, round } from "./metrics.ts";
 import type { SetReport } from "./summarise.ts";
 
-/** What a run was made with. */
+/** The names of a run's files and settings. */
 interface RunName {
   readonly config: string | null;
   readonly tier: string;
@@ -19,9 +19,9 @@ const MOST_CHANGED = 20;
 
 interface Measure {
   readonly name: string;
-  /** −1 where less is better. */
+  /** −1 if less is better. */
   readonly sign: 1 | -1;
-  readonly of: (answer: Answer) => number;
+  readonly of: (answer: AnsweredQuery) => number;
 }
 
 const RANKING: readonly Measure[] = [
@@ -32,7 +32,11 @@ const RANKING: readonly Measure[] = [
 const REFUSAL: readonly Measure[] = [{ name: "refused", sign: 1, of: ({ refused }) => Number(refused) }];
 
 /** Every figure of two runs side by side, with the interval of its difference. Both have answered the same queries in the same order. */
-export async function compareAnswers(a: readonly Answer[], b: readonly Answer[], options: BootstrapOptions = {}) {
+export async function compareAnswers(
+  a: readonly AnsweredQuery[],
+  b: readonly AnsweredQuery[],
+  options: BootstrapOptions = {},
+) {
   const pairs = a.flatMap((first, index): readonly Pair[] => {
     const second = b[index];
     return second ? [{ a: first, b: second }] : [];
@@ -52,8 +56,8 @@ export async function compareAnswers(a: readonly Answer[], b: readonly Answer[],
 }
 
 interface Pair {
-  readonly a: Answer;
-  readonly b: Answer;
+  readonly a: AnsweredQuery;
+  readonly b: AnsweredQuery;
 }
 
 async function compareFigures(pairs: readonly Pair[], measures: readonly Measure[], options: BootstrapOptions) {
@@ -76,7 +80,7 @@ async function compareFigures(pairs: readonly Pair[], measures: readonly Measure
         difference: plain(mean),
         low: plain(low),
         high: plain(high),
-        // Queries on which B is better, worse, and no different.
+        // Queries on which B is better, worse, and equal.
         wins,
         losses,
         ties: pairs.length - wins - losses,

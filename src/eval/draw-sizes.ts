@@ -3,14 +3,14 @@ import type { Tool } from "../tool/tool.ts";
 import { createRandom } from "./random.ts";
 import type { SetQuery } from "./read-set.ts";
 
-/** A query to ask of a part of the tools. */
+/** A query over a part of the tools. */
 export interface SizedQuery extends SetQuery {
-  /** The part has at most so many tools, and more than the next smaller size. */
+  /** The part has at most this many tools, and more than the next smaller size. */
   readonly size: number;
   readonly namespaces: readonly string[];
 }
 
-/** The sizes of catalogs that people have: one to four servers. */
+/** Typical catalog sizes: one to four servers. */
 const SIZES = [20, 50, 100] as const;
 const MOST_SERVERS = 4;
 /** With fewer namespaces there is little to draw from. */
@@ -30,7 +30,7 @@ export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly Se
   const countOf = (names: Iterable<string>): number =>
     [...names].reduce((sum, name) => sum + (byNamespace.get(name)?.length ?? 0), 0);
 
-  /** The given namespaces and others from `pool`, with a number of tools within the bounds; undefined if chance finds none. */
+  /** The given namespaces and others from `pool`, with a number of tools within the bounds; undefined if no draw succeeds. */
   function draw(given: ReadonlySet<string>, pool: readonly string[], bounds: readonly [number, number]) {
     const [over, most] = bounds;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -60,7 +60,7 @@ export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly Se
     });
   });
 
-  /** Namespaces that cannot serve the query: no tool named like one that does, and no name in common with its namespaces. */
+  /** Namespaces that cannot serve the query: they have no tool with the name of a relevant one, and share no name with its namespaces. */
   function strangersTo({ relevant, alsoOk }: SetQuery, home: ReadonlySet<string>): readonly string[] {
     const good = [...relevant, ...alsoOk].flatMap((id) => tools.get(id) ?? []);
     const names = new Set(good.map(({ name }) => name));
@@ -79,7 +79,7 @@ export function drawSizes(tools: ReadonlyMap<string, Tool>, queries: readonly Se
 
 const GENERIC: ReadonlySet<string> = new Set(["mcp", "server", "servers", "api", "the", "tool", "tools", "default"]);
 
-/** At most so many queries, taken from each style in turn, in the order of the file. */
+/** At most `MOST_QUERIES` queries, taken from each style in turn, in the order of the file. */
 function sampleByStyle(queries: readonly SetQuery[], random: () => number): readonly SetQuery[] {
   if (queries.length <= MOST_QUERIES) return queries;
   const styles = [...Map.groupBy(queries, ({ style }) => style).values()].map((group) => shuffled(group, random));

@@ -2,16 +2,16 @@ import { toolFields } from "../catalog/tool-text.ts";
 import { nameKey, tokenize } from "../catalog/lexical/tokenize.ts";
 import type { Tool } from "../tool/tool.ts";
 
-/** A tool of the set as the arsenal knows it, and the words it can be found by. */
+/** A tool of the set as registered in the arsenal, and its words. */
 export interface KnownTool {
-  /** As the tools file says. */
+  /** As in the tools file. */
   readonly id: string;
-  /** As the tools file says. */
+  /** As in the tools file. */
   readonly name: string;
-  /** How messages call it: its id, with its name unless the id contains it. */
+  /** The name for messages: its id, with its name unless the id contains it. */
   readonly label: string;
   readonly tool: Tool;
-  /** Every term of every field, and how it is written there. */
+  /** Every term of every field, and its spelling there. */
   readonly terms: ReadonlyMap<string, string>;
 }
 

@@ -1,7 +1,7 @@
 /** The figures of a ranking, by the names that reports and scripts use. */
 export const FIGURES = ["recall@1", "recall@5", "recall@10", "ndcg@10", "mrr"] as const;
 
-/** How well one query or a set of them was answered, as fractions in [0, 1]. */
+/** The quality of one ranking or the mean of several, as fractions in [0, 1]. */
 export type Figures = Readonly<Record<(typeof FIGURES)[number], number>>;
 
 /** Figures of one ranking: recall over all that is relevant, binary NDCG, reciprocal rank of the first relevant one. */
@@ -33,7 +33,7 @@ export function meanFigures(figures: readonly Figures[]): Figures {
   return Object.fromEntries(FIGURES.map((name) => [name, mean(name)])) as Figures;
 }
 
-/** The smallest of the numbers that at least a share of them does not exceed; 0 if there are none. */
+/** The smallest value that at least `share` of the numbers do not exceed; 0 if there are none. */
 export function percentile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

@@ -4,7 +4,7 @@ import { showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "../tool/json-schema.ts";
 import type { SourceDraft } from "../tool/draft.ts";
 
-/** A tool of an evaluation set. Its id is whatever the file says. */
+/** A tool of an evaluation set, with the id from the file. */
 export interface SetTool {
   readonly id: string;
   readonly draft: SourceDraft;
@@ -16,7 +16,7 @@ export interface SetQuery {
   readonly query: string;
   /** Empty if nothing fits. */
   readonly relevant: readonly string[];
-  /** Tools that neither count nor cost. */
+  /** Tools that count neither for nor against. */
   readonly alsoOk: readonly string[];
   /** Earlier turns, oldest first: `user: …`, `assistant: …`. */
   readonly history: readonly string[];
@@ -44,11 +44,15 @@ export async function readTools(path: string): Promise<readonly SetTool[]> {
   });
 }
 
-/** Reads `{"id","query","relevant":[…]}` lines, with `also_ok`, `history` and `style` where given. */
+/** Reads `{"id","query","relevant":[…]}` lines, with `also_ok`, `history` and `style` if present. */
 export async function readQueries(path: string, known: ReadonlySet<string>): Promise<readonly SetQuery[]> {
   return readLines(path, (line, refuse) => {
-    /** What may be absent must still be right if it exists. */
-    const optional = <Value>(read: (line: Line, field: string) => Value | undefined, field: string, expected: string) =>
+    /** An optional field must still be valid if it is present. */
+    const optional = <Value>(
+      read: (line: SetLine, field: string) => Value | undefined,
+      field: string,
+      expected: string,
+    ) =>
       line[field] === undefined || line[field] === null
         ? undefined
         : (read(line, field) ?? refuse(field, line[field], expected));
@@ -66,11 +70,11 @@ export async function readQueries(path: string, known: ReadonlySet<string>): Pro
   });
 }
 
-type Line = Record<string, unknown>;
+type SetLine = Record<string, unknown>;
 
 type Refuse = (field: string, value: unknown, expected: string) => never;
 
-async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) => Row): Promise<readonly Row[]> {
+async function readLines<Row>(path: string, read: (line: SetLine, refuse: Refuse) => Row): Promise<readonly Row[]> {
   const content = await readFile(path, "utf8").catch((cause: unknown) => {
     throw fixable("INPUT_INVALID", `Cannot read ${path}.`, "Check the path.", { field: path, value: path, cause });
   });
@@ -100,12 +104,12 @@ async function readLines<Row>(path: string, read: (line: Line, refuse: Refuse) =
 
 const ONE_PER_LINE = "Write one JSON object per line.";
 
-function text(line: Line, field: string): string | undefined {
+function text(line: SetLine, field: string): string | undefined {
   const value = line[field];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function texts(line: Line, field: string): readonly string[] | undefined {
+function texts(line: SetLine, field: string): readonly string[] | undefined {
   const value = line[field];
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? (value as string[]) : undefined;
 }

@@ -1,12 +1,12 @@
-import type { Answer } from "./answer.ts";
+import type { AnsweredQuery } from "./answer.ts";
 import type { SizedQuery } from "./draw-sizes.ts";
 import { type Figures, meanFigures, percentile, round } from "./metrics.ts";
 
-/** The figures of some queries, under the names that scripts rely on. */
+/** The figures of some queries, under the names in the JSON report. */
 export interface Summary extends Figures {
-  /** Every line, also those that nothing fits and that count in no ranking figure. */
+  /** Every line, including queries that no tool fits, which count in no ranking figure. */
   readonly queries: number;
-  /** Of the queries nothing fits: the share answered with nothing. */
+  /** Of the queries that no tool fits: the share answered with nothing. */
   readonly refused?: number;
   /** Of the others: the share answered with nothing. */
   readonly false_refused: number;
@@ -14,22 +14,22 @@ export interface Summary extends Figures {
   readonly p95_ms: number;
 }
 
-/** The figures of all queries, and of each style where queries have one. */
+/** The figures of all queries, and of each style if queries have one. */
 export interface SetReport extends Summary {
   readonly index_ms: number;
-  /** What ranked. */
+  /** The ranker. */
   readonly tier: string;
   readonly by_style?: ByStyle;
-  /** The same queries asked of small catalogs drawn from the tools, by their largest number of tools. */
+  /** The same queries over small catalogs drawn from the tools, by their largest number of tools. */
   readonly by_size?: Readonly<Record<string, Summary & { readonly by_style?: ByStyle }>>;
 }
 
 type ByStyle = Readonly<Record<string, Summary>>;
 
-export function summarise(answers: readonly Answer[]): Summary {
+export function summarise(answers: readonly AnsweredQuery[]): Summary {
   const possible = answers.filter(({ figures }) => figures !== undefined);
   const impossible = answers.filter(({ figures }) => figures === undefined);
-  const share = (group: readonly Answer[]): number =>
+  const share = (group: readonly AnsweredQuery[]): number =>
     group.length === 0 ? 0 : round(group.filter(({ refused }) => refused).length / group.length);
   const times = answers.map(({ durationMs }) => durationMs);
   return {
@@ -44,8 +44,8 @@ export function summarise(answers: readonly Answer[]): Summary {
 
 /** The figures of a run: of all its answers, by style in the order the styles first appear, and by catalog size. */
 export function reportOn(
-  answers: readonly Answer[],
-  run: { readonly indexMs: number; readonly tier: string; readonly sized: readonly (Answer & SizedQuery)[] },
+  answers: readonly AnsweredQuery[],
+  run: { readonly indexMs: number; readonly tier: string; readonly sized: readonly (AnsweredQuery & SizedQuery)[] },
 ): SetReport {
   const sizes = [...Map.groupBy(run.sized, ({ size }) => size)].map(
     ([size, group]) => [`up_to_${size}`, { ...summarise(group), ...byStyle(group) }] as const,
@@ -59,7 +59,7 @@ export function reportOn(
   };
 }
 
-function byStyle(answers: readonly Answer[]): { readonly by_style?: ByStyle } {
+function byStyle(answers: readonly AnsweredQuery[]): { readonly by_style?: ByStyle } {
   const styled = Map.groupBy(
     answers.filter(({ style }) => style !== undefined),
     ({ style }) => style ?? "",

@@ -93,7 +93,7 @@ describe("decide", () => {
       effect: "deny",
       code: "PERMISSION_DENIED",
       reason:
-        '"alice" lacks the capabilities financial, pii_access and the scope users:delete that default.delete_user needs. Grant what is missing, or use another tool.',
+        '"alice" lacks the capabilities financial, pii_access and the scope users:delete that default.delete_user needs. Grant it, or use another tool.',
     });
     expect(asked).toBe(0);
   });
@@ -281,7 +281,7 @@ describe("obligations", () => {
       code: "PERMISSION_DENIED",
       rule: "near",
       reason:
-        "near bounds where default.delete_user may reach, and what the tool's source sends cannot be bounded. Leave the tool out of the rule, or take egress out of its obligations.",
+        "near restricts the domains that default.delete_user may reach, and requests of the tool's source cannot be restricted. Leave the tool out of the rule, or take egress out of its obligations.",
     });
     expect((await aegis.decide(request({ guardsEgress: true }))).effect).toBe("confirm");
   });

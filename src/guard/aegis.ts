@@ -15,63 +15,63 @@ import type { InspectedResult, Inspection } from "./scan/inspection.ts";
 import type { State } from "../state/state.port.ts";
 import { askPolicy, createWeigh, denied, isPositive, notLookedAt, refusalOf, withRule } from "./weigh-call.ts";
 
-/** The guard every call passes. */
+/** The guard that checks every call. */
 export interface Aegis {
-  /** Whether the principal, looking through a toolset if one is named, may know of the tool. */
+  /** Returns whether the principal, within a toolset if one is named, may see the tool. */
   sees(tool: Tool, principal: Principal, through?: PolicyView): boolean;
   /** The same as a filter, if the policy can state it. */
   visible(principal: Principal, through?: PolicyView): ToolFilter | undefined;
   /**
-   * Whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval if one is needed. Uses up no approval. `admit` is asked before
-   * the call waits for a person: if its rates have no room, nobody is asked.
+   * Decides whether the call may run: capabilities, scopes, pins, arguments, policy, and an approval if needed. Consumes no approval. `admit` runs
+   * before the call waits for a person: if its rate limits have no room, no approval is requested.
    */
   decide(request: AegisRequest, admit?: AdmitWaiting): Promise<AegisDecision>;
-  /** What `decide` would say of a call that is not made. Asks nobody for an approval and emits nothing. */
+  /** The decision on a hypothetical call. Requests no approval and emits no events. */
   preview(request: AegisRequest): Promise<AegisPreview>;
-  /** Every rate that the call must fit into. What a source claims of its tools can lower their limit, not raise it. */
+  /** Every rate limit of the call. A source's own claims can lower its tools' limit, not raise it. */
   limitsOf(request: AegisRequest, obligations?: Obligations): readonly NamedLimit[];
-  /** Checks the pin again, then uses up the approval that the call names. Called right before the call runs, so that a refusal leaves the approval good. */
+  /** Checks the pin again, then consumes the call's approval. Called right before the call runs, so that a refusal leaves the approval valid. */
   redeem(request: AegisRequest): AegisDecision | Promise<AegisDecision>;
-  /** Makes the approval good again that this very request redeemed, where the call then did not run after all. */
+  /** Makes the approval that this request redeemed valid again, if the call did not run. */
   giveBack(request: AegisRequest): Promise<void>;
-  /** Runs what may reach these domains and no other. */
+  /** Runs code that may reach only these domains. */
   confine<R>(domains: readonly string[], run: () => R): R;
-  /** What a tool gave, as it may be given on, or why it may not be. */
+  /** The inspected result of a tool, or the reason why it is withheld. */
   inspect(tool: Tool, value: unknown): InspectedResult;
-  /** The same for a large value: everything else gets turns of the event loop in between. */
+  /** The same for a large value; yields to the event loop in between. */
   inspectLarge(tool: Tool, value: unknown): Promise<InspectedResult>;
   readonly approvals: Approvals;
 }
 
-/** Takes a call that is about to wait for a person from its rates. False if they have no room. */
+/** Counts a call that is about to wait for a person against its rate limits. Returns false if they have no room. */
 export type AdmitWaiting = (obligations: Obligations | undefined) => Promise<boolean>;
 
 export interface AegisRequest extends PolicyRequest {
-  /** True if the caller asks for a confirmation of its own accord. */
+  /** True if the caller itself requires a confirmation. */
   readonly requireConfirmation: boolean;
-  /** The approval the call redeems. */
+  /** The approval that the call redeems. */
   readonly confirmationId?: string;
-  /** True where everything the tool reaches goes through the arsenal's egress, so that a rule can bound it. */
+  /** True if all of the tool's requests go through the arsenal's egress, so that a rule can restrict them. */
   readonly guardsEgress?: boolean;
-  /** True if whatever walks the arguments takes milliseconds. */
+  /** True if processing the arguments takes milliseconds. */
   readonly isLarge?: boolean;
 }
 
 export type AegisDecision =
   | {
       readonly effect: "allow";
-      /** The rule of the policy that says so. */
+      /** The rule of the policy behind the decision. */
       readonly rule?: string;
-      /** What the caller of the guard must keep. */
+      /** The obligations of the guard's caller. */
       readonly obligations?: Obligations;
-      /** The approval that a person gave this very call before. The call must redeem it. */
+      /** An existing approval of exactly this call, which it must redeem. */
       readonly confirmationId?: string;
     }
   | {
       readonly effect: "deny";
       readonly reason: string;
       readonly code: "PERMISSION_DENIED" | "APPROVAL_INVALID" | "RATE_LIMITED";
-      /** The rule of the policy that says so. */
+      /** The rule of the policy behind the decision. */
       readonly rule?: string;
     }
   | {
@@ -88,45 +88,45 @@ export interface AegisPreview {
   readonly effect: "allow" | "deny" | "confirm";
   readonly rule?: string;
   readonly reason?: string;
-  /** How each rule of the policy stands to the call, if the policy can tell. */
+  /** The evaluation of each policy rule for the call, if the policy supports it. */
   readonly steps?: readonly PolicyStep[];
 }
 
-/** Calls that wait for a person. Each can be approved once, by id, and then runs once, for exactly the arguments it was asked with. */
+/** Calls that wait for approval. Each can be approved once, by id, and then runs once, with exactly the requested arguments. */
 export interface Approvals {
-  /** One page, oldest first, of all that are open, or of those that wait and that this person may approve. */
+  /** One page, oldest first, of all open approvals, or of the pending ones that this approver may answer. */
   list(options?: ListApprovalsOptions): Promise<ApprovalPage>;
-  /** How many calls wait for an answer. */
+  /** The number of calls that wait for an answer. */
   count(): Promise<number>;
-  /** One of those that `list` gives, by its id. */
+  /** One approval of `list`, by its id. */
   get(id: string, options?: { readonly approver?: Principal }): Promise<PendingApproval | undefined>;
-  /** What `approve` and `deny` do, with a refusal as an answer. */
+  /** The same as `approve` and `deny`, with a refusal as a value. */
   answer(id: string, answer: "approve" | "deny", by: Principal): Promise<ApprovalAnswer>;
-  /** Rejects with `APPROVAL_INVALID` where the id is unknown, expired or settled, or the approver is the requester or lacks the `approver` role. */
+  /** Rejects with `APPROVAL_INVALID` if the id is unknown, expired or settled, or the approver is the requester or lacks the `approver` role. */
   approve(id: string, by: Principal): Promise<void>;
   deny(id: string, by: Principal): Promise<void>;
 }
 
 export interface ListApprovalsOptions {
-  /** Only those that wait and that this person may approve. */
+  /** Only pending approvals that this approver may answer. */
   readonly approver?: Principal;
-  /** The most approvals on the page. Defaults to 100, and is at most 1,000. A page may be shorter: it ends after 1 MiB of arguments. */
+  /** The most approvals per page. Defaults to 100, and is at most 1,000. A page may be shorter: it ends after 1 MiB of arguments. */
   readonly limit?: number;
-  /** `next` of the page before. Defaults to the first page. */
+  /** `next` of the previous page. Defaults to the first page. */
   readonly cursor?: string;
 }
 
-/** Some of the approvals. `next` is the cursor of the page after this one, and is omitted on the last. */
+/** One page of approvals. `next` is the cursor of the following page, and is omitted on the last. */
 export interface ApprovalPage extends ReadonlyArray<PendingApproval> {
   readonly next?: string;
 }
 
-/** What became of a person's answer. */
+/** The outcome of an approver's answer. */
 export type ApprovalAnswer =
   | { readonly outcome: "approved" | "denied" }
   | {
       readonly outcome: "refused";
-      /** Another tenant's approval is as unknown as one that never was. */
+      /** Another tenant's approval counts as unknown. */
       readonly because: "lacks-role" | "own-call" | "unknown" | "settled";
       readonly error: ArsenalError;
     };
@@ -144,24 +144,24 @@ export interface PendingApproval {
 }
 
 export interface AegisSettings extends LimitSettings {
-  /** Seconds a request waits for an answer, and again an approval for its use. */
+  /** Seconds until a request expires, and again until an approval expires. */
   readonly confirmationTimeoutS: number;
   /** Whether the local operator may approve their own calls. */
   readonly selfApproval: "never" | "local";
   /** The role that makes a caller an operator. Defaults to `operator`. */
   readonly operatorRole?: string | undefined;
-  /** The command that a person approves calls with, without the id: `npx toolarsenal approvals approve`. */
+  /** The command that approves calls, without the id: `npx toolarsenal approvals approve`. */
   readonly approveCommand?: string | undefined;
 }
 
-/** The guard: what a caller lacks is checked first, then the policy, then the approval. Whatever fails on the way refuses the call. */
+/** Creates the guard: the caller's grants are checked first, then the policy, then the approval. Any failure refuses the call. */
 export function createAegis(options: {
   readonly policy: Policy;
   readonly state: State;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly settings: AegisSettings;
-  /** Refuses tools that are not what was accepted. */
+  /** Refuses tools that differ from their accepted definition. */
   readonly pins?: Pick<PinGuard, "refusal" | "hides"> | undefined;
   readonly inspection?: Inspection | undefined;
 }): Aegis {
@@ -182,7 +182,7 @@ export function createAegis(options: {
 
   const weigh = createWeigh({ policy, sees, pins, inspection });
 
-  /** Asks a person, unless one has approved this very call already. */
+  /** Requests an approval, unless this call is already approved. */
   async function confirm(
     request: AegisRequest,
     reason: string,
@@ -201,7 +201,7 @@ export function createAegis(options: {
 
   function waiting(confirmationId: string, reason: string, { principal }: AegisRequest): AegisDecision {
     const { approveCommand } = settings;
-    // A caller from elsewhere cannot run it, and need not know the paths of this machine.
+    // A remote caller cannot run it, and must not learn the paths of this machine.
     const mayRunIt = approveCommand !== undefined && principal.local;
     return {
       effect: "confirm",
@@ -211,7 +211,7 @@ export function createAegis(options: {
     };
   }
 
-  /** What an approval that is checked, or used up, means for the call that names it. */
+  /** The decision for a call whose approval was checked or consumed. */
   async function approved(
     step: "check" | "redeem",
     request: AegisRequest,
@@ -246,7 +246,7 @@ export function createAegis(options: {
       try {
         const filter = policy.visible?.(principal, through);
         if (filter === undefined || knowsTenants(principal, settings.operatorRole)) return filter;
-        // The tools of tenants that the caller does not belong to are left out of the search, so they cannot slow it down.
+        // Tools of other tenants are excluded from the search, so they cannot slow it down.
         return { all: [filter, { tenant: principal.tenant ?? "" }] };
       } catch {
         return undefined;
@@ -268,7 +268,7 @@ export function createAegis(options: {
     async preview(request) {
       const visible = sees(request.tool, request.principal, request);
       const weighed = await weigh(request, { quiet: true });
-      // To a caller, what is hidden does not exist; an operator may know which rule hides it.
+      // For a caller, a hidden tool does not exist; an operator may see the rule that hides it.
       const { effect, rule, ...said } = visible ? weighed : { ...weighed, ...(await askPolicy(policy, request)) };
       const reason = "reason" in said ? said.reason : undefined;
       return present({ visible, effect: visible ? effect : "deny", rule, reason, steps: policy.steps?.(request) });
@@ -305,7 +305,7 @@ export function createAegis(options: {
   };
 }
 
-/** The part of a policy's decision that holds once the call may run. */
+/** The part of a policy's decision that applies once the call may run. */
 type Permission = Pick<Exclude<PolicyDecision, { readonly effect: "deny" }>, "rule" | "obligations">;
 
 const NOTHING_MORE: AegisDecision & Permission = Object.freeze({ effect: "allow" });

@@ -1,24 +1,24 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
-import type { Place } from "./scan/finding.ts";
+import type { TextPlace } from "./scan/finding.ts";
 
-/** Keeps what was done, so that nobody can change it later unnoticed. Records are only ever added, each one bound to the one before. */
+/** A tamper-evident record of actions. Records are only ever appended, each one bound to the one before. */
 export interface AuditLog {
   readonly name: string;
-  /** Adds a record after all those given before it. Resolves once it is kept as safely as asked; rejects if it is not kept. */
+  /** Appends a record. Resolves once it is stored as durably as requested; rejects if it is not stored. */
   append(record: AuditRecord, options?: AppendOptions): Promise<void>;
-  /** Where the log ends now. Kept elsewhere, it proves later that nothing up to here was cut off. */
+  /** The current end of the log. Stored elsewhere, it later proves that nothing up to here was removed. */
   head(): Promise<AuditHead>;
-  /** Reads records back, newest first, before `before`. Keeps one page in memory; skips lines that are not records. Omitted if the log cannot be read back. */
+  /** Reads records, newest first, before `before`. Keeps one page in memory; skips invalid lines. Omitted if the log cannot be read. */
   read?(options?: ReadAuditOptions): Promise<AsyncIterable<KeptRecord>>;
-  /** Checks every record from the first to the last one kept now, and the signatures if this log signs. Omitted if it cannot be read back. */
+  /** Verifies every record from the first to the current last one, and the signatures if this log signs. Omitted if it cannot be read. */
   verify?(options?: VerifyAuditOptions): Promise<Verification>;
-  /** Keeps what was given, signs the end and releases what is held. Safe to call twice; nothing can be added afterwards. */
+  /** Stores pending records, signs the end and releases resources. Safe to call twice; nothing can be appended afterwards. */
   close(): Promise<void>;
 }
 
 export interface AppendOptions {
-  /** What the record must survive: a `crash` of this process, or everything that this log protects from. Defaults to `everything`. */
+  /** The required durability: a `crash` of this process, or everything that this log protects from. Defaults to `everything`. */
   readonly survives?: "crash" | "everything";
 }
 
@@ -29,12 +29,12 @@ export interface ReadAuditOptions {
 }
 
 export interface VerifyAuditOptions {
-  /** An end of the log that was kept elsewhere: the log must reach it, unchanged. */
+  /** An end of the log that was stored elsewhere: the log must reach it, unchanged. */
   readonly head?: AuditHead | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A record as it stands in a log. */
+/** A stored record. */
 export interface KeptRecord {
   readonly seq: number;
   /** Milliseconds since the epoch. */
@@ -43,33 +43,33 @@ export interface KeptRecord {
   readonly [field: string]: unknown;
 }
 
-/** The result of checking a log: it is whole, or the first place where it is not. */
+/** The result of verifying a log: it is intact, or the first damaged record. */
 export type Verification =
   | {
       readonly ok: true;
       readonly records: number;
       readonly head: AuditHead;
-      /** The last record that a checked signature covers; what follows can be forged by anybody who can write the log. 0 if there is none. */
+      /** The last record covered by a verified signature; anyone who can write the log can forge later records. 0 if there is none. */
       readonly signedUpTo: number;
-      /** How many records its `gap` records report as missing. Omitted if there are none. */
+      /** The number of missing records, as reported by its `gap` records. Omitted if there are none. */
       readonly missing?: number;
     }
   | {
       readonly ok: false;
-      /** The first sequence number that is not as it was written. */
+      /** The first sequence number that was altered. */
       readonly seq: number;
       readonly reason: string;
     };
 
 /** The end of a log. */
 export interface AuditHead {
-  /** 0 where the log is empty; the first record has 1. */
+  /** 0 if the log is empty; the first record has 1. */
   readonly seq: number;
   /** SHA-256 in 64 hexadecimal digits, of everything up to here. */
   readonly hash: string;
 }
 
-/** What can be recorded. The log adds `seq`, `at`, `prev` and `hash`. */
+/** The kinds of records. The log adds `seq`, `at`, `prev` and `hash`. */
 export type AuditRecord =
   | CallRecord
   | ApprovalRecord
@@ -77,13 +77,13 @@ export type AuditRecord =
   | PinRefusedRecord
   | ScanFailedRecord
   | OperatorActionRecord
-  /** Records that could not be kept while the log failed. */
+  /** The number of records lost while the log failed. */
   | { readonly kind: "gap"; readonly records: number };
 
-/** The one record that every call leaves, whatever became of it. */
+/** The record of every call, whatever its outcome. */
 export interface CallRecord {
   readonly kind: "call";
-  /** The tool that was meant, also if the caller may not know of it; `(unknown)` if there is none. */
+  /** The requested tool, even if the caller may not see it; `(unknown)` if it does not exist. */
   readonly toolId: string;
   /** The requested name, shortened, if the tool does not exist. */
   readonly asked?: string;
@@ -91,18 +91,18 @@ export interface CallRecord {
   readonly contentHash?: string;
   readonly principal: string;
   readonly tenant?: string;
-  /** The toolset that the caller looked through. */
+  /** The toolset of the caller. */
   readonly toolset?: string;
   readonly decision: AuditedDecision;
   readonly status: ExecutionStatus;
   readonly code?: ErrorCode;
   readonly confirmationId?: string;
   readonly idempotencyKey?: string;
-  /** True if an earlier call with the same idempotency key had run, and its result was given again. */
+  /** True if an earlier call with the same idempotency key had run, and its result was returned again. */
   readonly replayed?: true;
   /** True if the result came from the result cache. */
   readonly cached?: true;
-  /** Absent if the call could not be read. */
+  /** Omitted if the call could not be parsed. */
   readonly arguments?: AuditedArguments;
   readonly attempts: number;
   readonly queuedMs: number;
@@ -112,48 +112,48 @@ export interface CallRecord {
   readonly parentSpanId?: string;
 }
 
-/** What the guard said: `none` where a call ended before it was asked. */
+/** The guard's decision: `none` if a call ended before it. */
 export interface AuditedDecision {
   readonly effect: "allowed" | "denied" | "pending" | "none";
   readonly rule?: string;
 }
 
-/** A call's arguments: their hash, and either the types they are made of or, where so configured, the arguments. */
+/** A call's arguments: their hash, and either their types or, if configured, the arguments. */
 export type AuditedArguments =
   | { readonly sha256: string; readonly shape: unknown }
   | { readonly sha256: string; readonly value: unknown };
 
-/** Something happened to an approval. */
+/** A change of an approval. */
 export interface ApprovalRecord {
   readonly kind: "approval";
   readonly id: string;
-  /** `(unknown)` if an answer was refused because no such approval waits. */
+  /** `(unknown)` if an answer was refused because no such approval is pending. */
   readonly toolId: string;
   readonly outcome: "requested" | "approved" | "denied" | "expired" | "used" | "returned" | "refused";
-  /** Who asked, answered or used it, or tried to answer; absent if it expired. */
+  /** The person who requested, answered or used it, or tried to answer; omitted if it expired. */
   readonly by?: string;
-  /** The tenant of somebody whose answer was refused. */
+  /** The tenant of a person whose answer was refused. */
   readonly tenant?: string;
   /** Why an answer was refused. */
   readonly because?: "lacks-role" | "own-call" | "unknown" | "settled";
 }
 
-/** Somebody tried to accept a tool, or the instructions of a server, and could not. */
+/** A failed attempt to accept a tool or the instructions of a server. */
 export interface PinRefusedRecord {
   readonly kind: "pin-refused";
-  /** The id that was given, shortened. */
+  /** The given id, shortened. */
   readonly toolId: string;
   readonly because: "lacks-role" | "nothing-waits" | "changed";
   readonly by: string;
   readonly tenant?: string;
 }
 
-/** A tool, or the instructions of a server, was accepted as it is. */
+/** A tool, or the instructions of a server, was accepted. */
 export interface PinAcceptedRecord {
   readonly kind: "pin-accepted";
   /** `NAME#instructions` for the instructions of a server. */
   readonly toolId: string;
-  /** SHA-256 of what was accepted, in hexadecimal digits. */
+  /** SHA-256 of the accepted content, in hexadecimal digits. */
   readonly contentHash: string;
   readonly previousContentHash?: string;
   readonly by: string;
@@ -161,7 +161,7 @@ export interface PinAcceptedRecord {
 
 /**
  * An operator changed the gateway, or tried to. An action leaves two records, `started` before it runs and its outcome afterwards, or one if it was
- * denied before it ran. One that only started hung, or ended the process.
+ * denied before it ran. An action without an outcome hung, or ended the process.
  */
 export interface OperatorActionRecord {
   readonly kind: "operator-action";
@@ -169,23 +169,23 @@ export interface OperatorActionRecord {
   readonly id: string;
   /** The operation of the REST API: `addMcpServer`, `deleteTool`, … */
   readonly action: string;
-  /** What it changed: ids of tools, or the name of an ensemble. Empty for the gateway itself. At most 100. */
+  /** The changed objects: ids of tools, or the name of an ensemble. Empty for the gateway itself. At most 100. */
   readonly targets: readonly string[];
-  /** How many targets are left out. */
+  /** The number of targets left out. */
   readonly more?: number;
   readonly by: string;
   readonly tenant?: string;
   readonly outcome: "started" | "done" | "denied" | "failed";
   readonly code?: ErrorCode;
-  /** What was sent with it, without values. Omitted if there was nothing, or the caller lacks the role. */
+  /** The request's arguments, without values. Omitted if there were none, or the caller lacks the role. */
   readonly arguments?: AuditedArguments;
   readonly traceId?: string;
 }
 
-/** Something could not be scanned, or not to its end. */
+/** A scan that failed or was incomplete. */
 export interface ScanFailedRecord {
   readonly kind: "scan-failed";
   readonly toolId: string;
-  readonly where: Place;
+  readonly where: TextPlace;
   readonly outcome: "allowed" | "refused";
 }

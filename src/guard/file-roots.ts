@@ -6,14 +6,14 @@ import { type ArsenalError, fixable } from "../errors/arsenal-error.ts";
 import { showValue } from "../errors/show-value.ts";
 import { createOwnFiles, type IsOwnFile } from "./own-files.ts";
 
-/** Files below some folders, and no others. However a path is written, the file that is opened lies in one of the folders. */
+/** Access to files below some folders only. However a path is written, the opened file is in one of the folders. */
 export interface FileRoots {
   /**
-   * Reads a file; `path` is where it is, links resolved. Rejects with PERMISSION_DENIED outside the folders and for the gateway's own files, and with
+   * Reads a file; `path` is its real path. Rejects with PERMISSION_DENIED outside the folders and for the gateway's own files, and with
    * EXECUTION_FAILED if the file is missing or too long.
    */
   read(path: string, options: { readonly maxBytes: number }): Promise<{ path: string; bytes: Uint8Array }>;
-  /** Replaces the file as a whole, or leaves it as it was. Folders on the way are created. `created` is false if there was one before. */
+  /** Replaces the whole file, or leaves it unchanged. Creates missing folders. `created` is false if the file existed. */
   write(
     path: string,
     bytes: Uint8Array,
@@ -21,16 +21,16 @@ export interface FileRoots {
   ): Promise<{ path: string; created: boolean }>;
 }
 
-// The last step of a path is never followed, and a pipe does not make the caller wait. Windows knows neither.
+// The last step of a path is never followed, and opening a pipe does not block. Windows has neither flag.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** Confines files to folders. A relative path starts in the first of them. Links within the folders are followed, those out of them are not. */
+/** Confines files to folders. A relative path starts in the first of them. Links within the folders are followed, links out of them are not. */
 export function createFileRoots(
   folders: readonly string[],
   parts: {
     /** Opens a file, as `open` of `node:fs/promises` does. */
     readonly open?: (path: string, flags: number, mode?: number) => Promise<object>;
-    /** Files that are refused although they lie in the folders. Defaults to the files that every gateway has: `arsenal.yaml`, `.env`, `.toolarsenal/`. */
+    /** Refuses files inside the folders. Defaults to the files that every gateway has: `arsenal.yaml`, `.env`, `.toolarsenal/`. */
     readonly isOwnFile?: IsOwnFile;
   } = {},
 ): FileRoots {
@@ -38,7 +38,7 @@ export function createFileRoots(
   const openFile = (parts.open ?? open) as typeof open;
   const given = folders.map((folder) => resolve(folder));
   let known: Promise<readonly string[]> | undefined;
-  /** The folders themselves may be links: the operator who named them meant where they lead. */
+  /** The folders themselves may be links: the operator meant their targets. */
   const roots = (): Promise<readonly string[]> => (known ??= Promise.all(given.map((folder) => realpath(folder))));
 
   async function check(path: string): Promise<{ readonly target: string; readonly roots: readonly string[] }> {
@@ -47,7 +47,7 @@ export function createFileRoots(
       const fix = "Give a path below the allowed folders.";
       throw fixable("ARGUMENTS_INVALID", `${showValue(path)} is not a path.`, fix, { field: "path", value: path });
     }
-    // Refused before it is resolved: what a/../b means depends on whether a is a link.
+    // Refused before it is resolved: the meaning of a/../b depends on whether a is a link.
     if (first === undefined || path.split(/[/\\]/).includes("..")) throw outside(path);
     const whole = isAbsolute(path) ? resolve(path) : join(first, path);
     const real = await roots().catch((cause: unknown) => {
@@ -78,7 +78,7 @@ export function createFileRoots(
       if (bytes.byteLength > maxBytes) throw tooLong(path, maxBytes);
       const { target, roots: real } = await check(path);
       const before = await lstat(target).catch(() => undefined);
-      // Links were resolved, so one that is still there leads to nothing.
+      // Links were resolved, so a remaining one is dangling.
       if (before !== undefined && !before.isFile()) throw notFile(path);
       const folder = dirname(target);
       if (!isWithin(folder, real)) throw outside(path);
@@ -94,7 +94,7 @@ export function createFileRoots(
         } finally {
           await file.close();
         }
-        // Where the folder was exchanged in the meantime, the draft is not in it, and nothing is renamed.
+        // If the folder was replaced in the meantime, the draft is not in it, and nothing is renamed.
         await rename(draft, target);
       } catch (error) {
         await rm(draft, { force: true });
@@ -105,7 +105,7 @@ export function createFileRoots(
   };
 }
 
-/** The path without links, as far as it exists; what does not exist yet is appended as it is. */
+/** The real path, as far as it exists; the missing part is appended unchanged. */
 async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -117,7 +117,7 @@ async function resolveLinks(path: string): Promise<string> {
   }
 }
 
-/** Creates the missing folders one by one, so that each lies where it should before the next is made in it. */
+/** Creates the missing folders one by one, so that each is checked before the next is created in it. */
 async function makeFolders(folder: string, roots: readonly string[], path: string): Promise<void> {
   const there = await realpath(folder).catch(() => undefined);
   if (there === undefined) {
@@ -127,7 +127,7 @@ async function makeFolders(folder: string, roots: readonly string[], path: strin
   if ((there ?? (await realpath(folder))) !== folder || !isWithin(folder, roots)) throw outside(path);
 }
 
-/** What was opened must be what now lies at the checked place: a folder on the way may have become a link in between. */
+/** The opened file must be the one at the checked path: a folder may have been replaced by a link in between. */
 async function sameFile(file: FileHandle, target: string, path: string): Promise<Stats> {
   const [opened, there, real] = await Promise.all([
     file.stat(),
@@ -138,7 +138,7 @@ async function sameFile(file: FileHandle, target: string, path: string): Promise
   return opened;
 }
 
-/** Reads one byte more than allowed at most: the length that a file states may be nothing, or change. */
+/** Reads at most one byte more than allowed: the stated length of a file may be 0, or change. */
 async function readAtMost(file: FileHandle, maxBytes: number, path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let total = 0; ;) {
@@ -154,14 +154,14 @@ function isWithin(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep));
 }
 
-/** The same for what is there and what is not: nothing outside can be found out. */
+/** The same error for existing and missing files, so that nothing outside can be discovered. */
 function outside(path: string): ArsenalError {
   const fix = "Use a path below the allowed folders, without '..'.";
   const problem = `${showValue(path)} is refused: it is, or leads, outside the allowed folders.`;
   return fixable("PERMISSION_DENIED", problem, fix, { field: "path", value: path });
 }
 
-/** The same whether or not the file exists. */
+/** The same error whether or not the file exists. */
 function ownFile(path: string): ArsenalError {
   const problem = `${showValue(path)} is refused: it is one of the gateway's own files (configuration, environment, policy, keys, state, audit, code).`;
   return fixable("PERMISSION_DENIED", problem, "Use another file.", { field: "path", value: path });
@@ -188,7 +188,7 @@ function refuse(path: string): (error: unknown) => never {
 function toFailure(error: unknown, path: string): unknown {
   const { code } = error as { readonly code?: string };
   switch (code) {
-    // The last step became a link after it was checked.
+    // The last step became a link after the check.
     case "ELOOP":
       return outside(path);
     case "ENOENT":

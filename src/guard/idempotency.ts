@@ -8,21 +8,21 @@ import { toPlainData } from "../tool/schema/plain-data.ts";
 import { createKeptResults, type EndedCall, KEEP_MS, MOST_RESULT_BYTES } from "./kept-results.ts";
 import type { PolicyRequest } from "./policy.port.ts";
 
-/** Lets a call run once for its key, however often it is made: a caller who repeats it gets what the first call got. */
+/** Runs a call once per key, however often it is repeated: a repetition gets the first call's result. */
 export interface Idempotency {
-  /** Runs the call if its key is new; otherwise waits for the call that has it, and gives what that one gave. */
+  /** Runs the call if its key is new; otherwise waits for the first call and returns its result. */
   once<Value>(call: KeyedCall, options: OnceOptions<Value>): Promise<Once<Value>>;
-  /** What an earlier call with this key gave, once it has ended; undefined if there was none. Runs nothing. */
+  /** The result of an earlier call with this key, after it ended; undefined if there was none. Runs nothing. */
   recall<Value>(call: KeyedCall, options: WaitOptions): Promise<Exclude<Once<Value>, { kind: "ran" }> | undefined>;
 }
 
-/** A call and its key. Keys of different tools, callers and tenants have nothing to do with each other. */
+/** A call and its key. Keys of different tools, callers and tenants are independent. */
 export interface KeyedCall extends PolicyRequest {
   readonly idempotencyKey: string;
 }
 
 export interface WaitOptions {
-  /** How long to wait for another call with the same key, in milliseconds. */
+  /** The time to wait for another call with the same key, in milliseconds. */
   readonly waitMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,50 +32,50 @@ export interface OnceOptions<Value> extends WaitOptions {
   run(): Promise<Ran<Value>>;
 }
 
-/** How a call with a key ended. */
+/** The end of a call with a key. */
 export interface Ran<Value> {
   readonly value: Value;
-  /** False if the call did nothing, so that the key is free for the next one. */
+  /** False if the call had no effect, so that the key can be reused. */
   readonly final: boolean;
-  /** What is kept of the value for repetitions. */
+  /** The part of the value that is kept for repetitions. */
   readonly kept: Value;
-  /** A word or two that are kept even if the value is too large to keep. */
+  /** A short text that is kept even if the value is too large. */
   readonly brief: string;
 }
 
-/** What became of a call with a key. */
+/** The outcome of a call with a key. */
 export type Once<Value> =
-  /** It ran, now. */
+  /** It ran now. */
   | { readonly kind: "ran"; readonly value: Value }
-  /** It ran before. The value is JSON: what JSON cannot say is not in it. */
+  /** It ran before. The value went through JSON. */
   | { readonly kind: "replayed"; readonly value: Value }
-  /** It ran before, and its value was too large to keep, or had to make room. */
+  /** It ran before, and its value was too large to keep, or was evicted. */
   | { readonly kind: "dropped"; readonly brief: string }
-  /** The key belongs to a call with other arguments. */
+  /** The key belongs to a call with different arguments. */
   | { readonly kind: "conflict" }
-  /** It began before, and how it ended is not known: the process that ran it is gone, or could not record it. */
+  /** It started before, but its outcome was never recorded: the process is gone, or could not record it. */
   | { readonly kind: "unknown" }
-  /** It has begun and not ended, and the wait was over or given up. */
+  /** It is still running, and the wait ended or was cancelled. */
   | { readonly kind: "running" };
 
-/** A call that began. */
+/** A started call. */
 interface Claim {
   readonly arguments: string;
   /** The process that runs it. */
   readonly process: string;
-  /** The book of that process which knows whether it still runs. */
+  /** The book of that process, which tracks whether it still runs. */
   readonly book: string;
 }
 
 const PREFIX = "idempotency:";
 
-/** How often to look whether a call of another process has ended. */
+/** How often to check whether a call of another process has ended. */
 const POLL_MS = 100;
 
-/** How often to look whether that process is still there. */
+/** How often to check whether that process is still running. */
 const PRESENCE_POLL_MS = 1_000;
 
-/** Creates the keys' book, over a state that other processes may share. */
+/** Creates the book of keys, over a state that processes may share. */
 export function createIdempotency(
   { documents, presence }: Pick<SharedState, "documents" | "presence">,
   clock: Clock,
@@ -85,7 +85,7 @@ export function createIdempotency(
   /** Calls of this process that run or are about to, by the name of their key. */
   const running = new Map<string, Promise<void>>();
 
-  /** Follows the call that has the key to its end; undefined if the key is free. */
+  /** Follows the call with the key to its end; undefined if the key is free. */
   async function follow<Value>(
     name: string,
     fingerprint: string,
@@ -112,7 +112,7 @@ export function createIdempotency(
     }
   }
 
-  /** Waits for an end, a time or an abort, whichever is first. */
+  /** Waits for the end, the timeout or an abort, whichever is first. */
   async function waitFor(
     end: Promise<unknown> | undefined,
     ms: number,
@@ -132,7 +132,7 @@ export function createIdempotency(
   ): Promise<Value> {
     const { value, final, kept, brief } = await run();
     const ended = { arguments: fingerprint, done: true, brief, text: textOf(kept) } as const;
-    // The call has its result whatever happens here. If it cannot be kept, later calls end with an unknown outcome.
+    // The call has its result in any case. If it cannot be stored, later calls end with an unknown outcome.
     const keeping = final ? results.keep(name, ended, principal) : documents.delete(name);
     await keeping.catch(() => {});
     return value;
@@ -168,7 +168,7 @@ export function createIdempotency(
 
 function toReplay<Value>(ended: EndedCall): Exclude<Once<Value>, { kind: "ran" }> {
   if (ended.text !== undefined) return { kind: "replayed", value: JSON.parse(ended.text) as Value };
-  // An earlier release kept the value itself.
+  // An earlier release stored the value itself.
   if ("value" in ended) return { kind: "replayed", value: ended.value as Value };
   return { kind: "dropped", brief: ended.brief };
 }

@@ -1,76 +1,76 @@
 import type { Principal } from "./principal.ts";
 
-/** What a surface knows of a caller before it knows who it is. */
+/** The data about an unauthenticated caller. */
 export interface Credentials {
   /** Lower-case header names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The address the connection came from; absent on standard streams. */
+  /** The address of the connection; omitted on standard streams. */
   readonly remoteAddress?: string;
-  /** What the caller asks for, by the address clients know it by and without a query: `https://tools.example.com/mcp`. */
+  /** The requested resource, by its public address and without a query: `https://tools.example.com/mcp`. */
   readonly resource?: string;
 }
 
-/** Why credentials that were there did not let a caller in, in the words of RFC 6750. Nothing of the credentials is in it. */
+/** Why credentials were refused, in the terms of RFC 6750. Contains no part of the credentials. */
 export type Refusal =
   | { readonly error: "invalid_token"; readonly description: string }
-  /** The caller is known and would be let in with all of `scopes`. */
+  /** The caller is known and would be accepted with all of `scopes`. */
   | { readonly error: "insufficient_scope"; readonly description: string; readonly scopes: readonly string[] };
 
-/** Who a caller is, or why it is nobody. Neither is there if the caller brought no credentials. */
+/** The caller, or the reason of the refusal. Both are omitted if the caller sent no credentials. */
 export interface Identified {
   readonly principal?: Principal;
   readonly refusal?: Refusal;
 }
 
-/** Where a caller without a token gets one: what RFC 9728 tells of a protected resource. */
+/** The authorization servers for a caller without a token: the metadata of a protected resource (RFC 9728). */
 export interface TokenOrigin {
-  /** The issuers whose tokens are taken. */
+  /** The trusted issuers. */
   readonly authorizationServers: readonly string[];
-  /** The scopes every token needs. */
+  /** The scopes that every token needs. */
   readonly scopes: readonly string[];
 }
 
-/** What the browser of a person who signs in comes back to, and for what. */
+/** The redirect and the resource of a browser sign-in. */
 export interface SignInAttempt {
-  /** Where the issuer sends the browser back to. */
+  /** The address that the issuer redirects the browser to. */
   readonly redirectUri: string;
-  /** What the token is for: `https://tools.example.com`. */
+  /** The resource of the token: `https://tools.example.com`. */
   readonly resource: string;
 }
 
-/** Signs people in with a browser: they prove themselves to an issuer, which sends them back. Keeps nothing between the two steps. */
+/** Signs users in with a browser: they authenticate at an issuer, which redirects them back. Keeps no state between the two steps. */
 export interface SignIn {
-  /** Where people sign in, as they read it: `login.example.com`. */
+  /** The name of the sign-in page, for display: `login.example.com`. */
   readonly name: string;
-  /** True if callers have no other way to prove themselves, such as an API key. */
+  /** True if callers have no other way to authenticate, such as an API key. */
   readonly onlyWay: boolean;
-  /** Returns the address that the browser must visit, and the secret that `finish` needs. */
+  /** Returns the address for the browser, and the secret that `finish` needs. */
   begin(
     attempt: SignInAttempt & { readonly state: string },
   ): Promise<{ readonly url: string; readonly verifier: string }>;
   /**
-   * Exchanges what the browser brought back, as query parameters, for a bearer token. Rejects with `UNAUTHENTICATED` if the issuer refuses, and with
+   * Exchanges the redirect's query parameters for a bearer token. Rejects with `UNAUTHENTICATED` if the issuer refuses, and with
    * `PROTOCOL_ERROR` or `TRANSPORT_FAILED` if it fails.
    */
   finish(
     answer: Readonly<Record<string, string>>,
     attempt: SignInAttempt & { readonly verifier: string },
   ): Promise<string>;
-  /** Returns the address where people sign out and that leads back to `returnTo`. Undefined if the issuer has none. */
+  /** Returns the sign-out address that leads back to `returnTo`. Undefined if the issuer has none. */
   end(returnTo: string): Promise<string | undefined>;
 }
 
-/** Tells who a caller is. */
+/** Authenticates callers. */
 export interface Identity {
   readonly name: string;
-  /** The caller; undefined if the credentials prove nobody. Rejects only if the answer could not be found out. */
+  /** The caller; undefined if the credentials are missing or invalid. Rejects only if the check itself failed. */
   authenticate(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Principal | undefined>;
   /** The same, with the reason for a refusal. If omitted, a refused caller only gets the challenge. */
   identify?(credentials: Credentials, options?: { readonly signal?: AbortSignal }): Promise<Identified>;
   /** The `WWW-Authenticate` header of a refused HTTP request. */
   readonly challenge: string;
-  /** Where tokens come from, if callers bring tokens of an authorization server. HTTP surfaces publish it. */
+  /** The origin of tokens, if callers use tokens of an authorization server. HTTP surfaces publish it. */
   readonly tokenOrigin?: TokenOrigin;
-  /** How people sign in to the dashboard. Undefined if they must bring a key or token. */
+  /** The sign-in for the dashboard. Undefined if it needs a key or token. */
   readonly signIn?: SignIn;
 }

@@ -2,12 +2,12 @@ import type { Clock } from "../observe/clock.ts";
 import type { State } from "../state/state.port.ts";
 import { callerKey, createShares, type Holder, type Share } from "../tool/shares.ts";
 
-/** The end of a call with a key, as the state keeps it. Without `text`, only that the call ended is known. */
+/** The stored end of a call with a key. Without `text`, only the fact that the call ended is known. */
 export interface EndedCall {
   /** Identifies the call's arguments. */
   readonly arguments: string;
   readonly done: true;
-  /** Known even if the result is not kept. */
+  /** Stored even without the result. */
   readonly brief: string;
   /** The result as JSON. */
   readonly text?: string | undefined;
@@ -19,25 +19,25 @@ export const KEEP_MS: number = 24 * 60 * 60 * 1_000;
 /** The largest result that is kept, in bytes. */
 export const MOST_RESULT_BYTES: number = 1024 * 1024;
 
-/** The most that the results of one process's calls take. Results give way before keys do: without its key a call would run again. */
+/** The most that the results of one process's calls take. Results are evicted before keys: without its key a call would run again. */
 const RESULTS = { count: 100_000, bytes: 32 * 1024 * 1024, perCaller: { bytes: 8 * 1024 * 1024 } };
 
-/** The most that keys take, about 50,000 of them. A caller alone may use all of it. */
+/** The most that keys take, about 50,000 of them. A single caller may use all of it. */
 const KEYS = { count: 100_000, bytes: 32 * 1024 * 1024 };
 
-/** About what a key without a result takes, in bytes. */
+/** The approximate size of a key without a result, in bytes. */
 const KEY_BYTES = 640;
 
-/** Keys of one caller that are booked and dropped together, so that making room for one does not look at every other. */
+/** Keys of one caller that are booked and dropped together, so that eviction does not check every key. */
 const KEYS_A_BATCH = 64;
 
-/** A batch takes no more keys after this time, so that its keys expire at about the same time. */
+/** A batch accepts no more keys after this time, so that its keys expire at about the same time. */
 const BATCH_MS = 60 * 60 * 1_000;
 
 interface Batch {
   readonly caller: string;
   readonly startedAt: number;
-  /** What is written over each of its calls if their results give way. */
+  /** The entries that replace its calls if their results are evicted. */
   readonly calls: { readonly name: string; readonly bare: EndedCall; readonly expiresAt: number }[];
   expiresAt: number;
   resultBytes: number;
@@ -45,13 +45,13 @@ interface Batch {
   results: Share | undefined;
 }
 
-/** Keeps how calls with a key ended. What the calls of this process take is bounded by bytes, and shared fairly between callers. */
+/** Stores the ends of calls with a key. The calls of this process are limited in bytes, shared fairly between callers. */
 export function createKeptResults(state: State, clock: Clock) {
   const results = createShares(RESULTS);
   const keys = createShares(KEYS);
   /** Oldest first. */
   const batches = new Set<Batch>();
-  /** The batch that takes the next key of a caller. */
+  /** The batch for the next key of a caller. */
   const open = new Map<string, Batch>();
 
   function drop(batch: Batch): void {
@@ -101,7 +101,6 @@ export function createKeptResults(state: State, clock: Clock) {
       : undefined;
   }
 
-  /** Books a key and the bytes of its result. */
   function book(batch: Batch, bytes: number): { readonly key: boolean; readonly result: boolean } {
     const key = batch.keys?.resize((batch.calls.length + 1) * KEY_BYTES) === true;
     const result = batch.results?.resize(batch.resultBytes + bytes) === true;
@@ -110,7 +109,7 @@ export function createKeptResults(state: State, clock: Clock) {
   }
 
   return {
-    /** Keeps the end of a call for a day. A result that is too large or for which there is no room is left out. */
+    /** Stores the end of a call for a day. A result that is too large or has no room is left out. */
     async keep(name: string, ended: EndedCall, holder: Holder): Promise<void> {
       const now = clock.now();
       const expiresAt = now + KEEP_MS;
@@ -120,7 +119,7 @@ export function createKeptResults(state: State, clock: Clock) {
       const bytes = size > MOST_RESULT_BYTES ? 0 : size;
       let batch = openBatch(holder, now) ?? begin(holder, now);
       let booked = book(batch, bytes);
-      // The batch may itself be in the way of its caller's next result. A new one can displace it.
+      // The batch may itself block its caller's next result. A new one can displace it.
       if (!booked.key || !booked.result) {
         batch = begin(holder, now);
         booked = book(batch, bytes);

@@ -8,14 +8,14 @@ export type PatternMatcher = (tool: NamedTool) => string | undefined;
 
 export type NamedTool = Pick<Tool, "id" | "name" | "sourceName">;
 
-/** The longest pattern, in characters. Names are shorter, and comparing takes at most pattern × text steps. */
+/** The longest pattern, in characters. Names are shorter, and matching takes at most pattern × text steps. */
 export const MAX_PATTERN_LENGTH = 1_000;
 
-/** Compiles tool patterns once: `*` stands for any characters, `?` for exactly one, and case does not matter. */
+/** Compiles tool patterns: `*` matches any characters, `?` exactly one; case-insensitive. */
 export function matchPatterns(
   patterns: readonly string[],
   options: {
-    /** Where the patterns were written, for messages: `security.deny`. */
+    /** The setting with the patterns, for messages: `security.deny`. */
     readonly field?: string;
     /** True if a match grants something. A pattern with a dot then matches ids only, so a server cannot name its tool `github.anything` to pass for `github.*`. */
     readonly grants?: boolean;
@@ -37,7 +37,7 @@ export function matchPatterns(
   };
 }
 
-/** The same, but compares each tool once: tools are immutable, and every retrieval asks about all of them. */
+/** The same, with a cached result per tool: tools are immutable, and every retrieval checks all of them. */
 export function compilePatterns(...given: Parameters<typeof matchPatterns>): PatternMatcher {
   const match = matchPatterns(...given);
   return given[0].length === 0 ? match : remember(match);
@@ -57,20 +57,20 @@ function compilePattern(pattern: unknown, field: string, grants: boolean) {
   return { text, matches: wildcard(text.toLowerCase()), coversSourceName: !(grants && text.includes(".")) };
 }
 
-/** A matcher for a pattern in which `*` stands for any characters and `?` for exactly one. Case matters here. */
+/** A matcher for a pattern with `*` for any characters and `?` for exactly one. Case-sensitive. */
 function wildcard(pattern: string): (text: string) => boolean {
   if (!pattern.includes("?")) return starred(pattern);
   const characters = [...pattern];
   return (text) => matchesCharacters(characters, [...text]);
 }
 
-/** A matcher for a pattern in which only `*` has a meaning. For patterns from outside: a regular expression made of one can hang the process. */
+/** A matcher for a pattern with only `*`. For untrusted patterns: a regular expression made of one can hang the process. */
 export function starred(pattern: string): (text: string) => boolean {
   const parts = pattern.split("*");
   return (text) => isMade(text, parts);
 }
 
-/** Whether a text is made of the parts in their order with anything between: the first at its start, the last at its end. */
+/** Returns whether a text consists of the parts in order with anything between: the first at its start, the last at its end. */
 function isMade(text: string, parts: readonly string[]): boolean {
   const first = parts[0] ?? "";
   if (parts.length === 1) return text === first;
@@ -85,7 +85,7 @@ function isMade(text: string, parts: readonly string[]): boolean {
   return at + last.length <= text.length;
 }
 
-/** Compares without a regular expression, which `*a*a*a*b` could make exponential. Only the last `*` is retried: it can take what an earlier one could. */
+/** Matches without a regular expression, which `*a*a*a*b` could make exponential. Only the last `*` is retried, which is sufficient. */
 function matchesCharacters(pattern: readonly string[], text: readonly string[]): boolean {
   let at = 0;
   let reached = 0;

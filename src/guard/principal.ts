@@ -4,7 +4,7 @@ import { type Check, fields, flag, listOf, oneOf, text, throwFor } from "../tool
 import { isPlainObject } from "../tool/json-schema.ts";
 import { CAPABILITIES, type Capability, type Tool } from "../tool/tool.ts";
 
-/** Who asks. */
+/** The caller. */
 export interface Principal {
   readonly id: string;
   readonly tenant?: string;
@@ -12,7 +12,7 @@ export interface Principal {
   readonly capabilities: readonly Capability[];
   /** `*` stands for every scope. */
   readonly scopes: readonly string[];
-  /** True for the person at this machine, who runs the arsenal. */
+  /** True for the local operator, who runs the arsenal. */
   readonly local: boolean;
 }
 
@@ -42,7 +42,7 @@ export function createPrincipal(granted: Pick<Principal, "id"> & Partial<Princip
   return { id, ...(tenant !== undefined && { tenant }), roles, capabilities, scopes, local };
 }
 
-/** The person at this machine: may do everything, and stands for every call that names no other caller. */
+/** The local operator, who may do everything and is the default caller. */
 export function localOperator(overrides: Partial<Principal> = {}): Principal {
   return {
     id: "local",
@@ -54,7 +54,7 @@ export function localOperator(overrides: Partial<Principal> = {}): Principal {
   };
 }
 
-/** Who asks: the operator if nobody is named. Null, or anything that is not a principal, is refused: it must not pass for the operator. */
+/** The given principal, or the operator if it is undefined. Refuses null and invalid values: they must not become the operator. */
 export function principalOr(operator: Principal, given: Principal | undefined): Principal {
   if (given === undefined) return operator;
   const { id, roles, capabilities, scopes } = isPlainObject(given) ? given : {};
@@ -64,10 +64,7 @@ export function principalOr(operator: Principal, given: Principal | undefined): 
   throw fixable("QUERY_INVALID", problem, fix, { field: "principal", value: showValue(given) });
 }
 
-/**
- * Whether a principal may know of a tool as far as tenants go. A tenant's tool (`metadata.tenant`) is for that tenant's callers, and for operators
- * who belong to no tenant.
- */
+/** Returns whether a principal may see a tool as far as tenants are concerned. A tenant's tool (`metadata.tenant`) is for that tenant's callers, and for operators without a tenant. */
 export function mayKnow(
   { metadata: { tenant } }: Pick<Tool, "metadata">,
   principal: Principal,
@@ -76,12 +73,12 @@ export function mayKnow(
   return tenant === undefined || tenant === principal.tenant || knowsTenants(principal, operatorRole);
 }
 
-/** Whether a principal may know of every tenant's tools. */
+/** Returns whether a principal may see every tenant's tools. */
 export function knowsTenants({ tenant, local, roles }: Principal, operatorRole = "operator"): boolean {
   return tenant === undefined && (local || roles.includes(operatorRole));
 }
 
-/** The capabilities a tool declares and the principal lacks, in the tool's order. */
+/** The capabilities that a tool declares and the principal lacks, in the tool's order. */
 export function missingCapabilities(
   tool: Pick<Tool, "capabilities">,
   principal: Pick<Principal, "capabilities">,
@@ -89,7 +86,7 @@ export function missingCapabilities(
   return tool.capabilities.filter((capability) => !principal.capabilities.includes(capability));
 }
 
-/** The scopes a tool requires and the principal lacks, in the tool's order. The scope `*` covers all. */
+/** The scopes that a tool requires and the principal lacks, in the tool's order. The scope `*` covers all. */
 export function missingScopes(
   tool: Pick<Tool, "requiredScopes">,
   principal: Pick<Principal, "scopes">,

@@ -1,7 +1,7 @@
-/** The key under which a state remembers that earlier content was lost. Adapters write it into the state that replaces the lost one. Never removed. */
+/** The key that records that earlier content of a state was lost. Adapters write it into the state that replaces the lost one. Never removed. */
 export const STATE_LOST = "state-lost";
 
-/** What is kept under that key. */
+/** The value of that key. */
 export interface StateLoss {
   /** Milliseconds since the epoch. */
   readonly at: number;

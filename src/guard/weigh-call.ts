@@ -10,10 +10,10 @@ import type { Inspection, InspectOptions } from "./scan/inspection.ts";
 
 type Denied = Extract<AegisDecision, { readonly effect: "deny" }>;
 
-/** A refusal, or what the policy says of a call that nothing else refuses. */
+/** A refusal, or the policy's decision on a call that passed all other checks. */
 type Weighed = Denied | Exclude<PolicyDecision, { readonly effect: "deny" }>;
 
-/** Creates the checks before an approval: what a caller lacks first, then the policy, then the tool and its arguments. Uses nothing up. */
+/** Creates the checks before an approval: the caller's grants first, then the policy, then the tool and its arguments. Consumes nothing. */
 export function createWeigh(parts: {
   readonly policy: Policy;
   readonly sees: Aegis["sees"];
@@ -43,7 +43,7 @@ export function createWeigh(parts: {
   };
 }
 
-/** The policy's answer; a policy that throws, or answers something that is none, refuses. */
+/** The policy's decision; a policy that throws or returns an invalid decision refuses. */
 export async function askPolicy(policy: Policy, request: PolicyRequest): Promise<PolicyDecision> {
   const { tool, arguments: args, principal, toolset } = request;
   let problem: string;
@@ -75,7 +75,7 @@ const CAN_BE_KEPT: { readonly [Name in keyof Obligations]-?: (demanded: unknown)
   maxResultBytes: (bytes) => typeof bytes === "number" && bytes >= 0,
 };
 
-/** The first demand of a policy that cannot be kept: unknown, or without a number to compare. A policy may be anybody's code, so nothing is ignored. */
+/** The first obligation that cannot be fulfilled: unknown, or without a number to compare. A policy may be third-party code, so nothing is ignored. */
 function unkeepable(obligations: unknown): string | undefined {
   if (obligations === undefined) return undefined;
   if (!isPlainObject(obligations)) return `its obligations are ${showValue(obligations)}`;
@@ -96,12 +96,12 @@ function isRate(rate: unknown): boolean {
   return isPositive(rate["calls"]) && isPositive(rate["windowMs"]);
 }
 
-/** True for a number above 0, which NaN is not. */
+/** Returns true for a number above 0; false for NaN. */
 export function isPositive(value: unknown): value is number {
   return typeof value === "number" && value > 0;
 }
 
-/** Why the tool is not what was accepted; undefined, and nothing to wait for, if nobody doubts it. Pins that fail refuse. */
+/** Why the tool differs from its accepted version; undefined synchronously if it does not. Failing pins refuse. */
 export function refusalOf(tool: Tool, pins: Pick<PinGuard, "refusal">): Promise<string | undefined> | undefined {
   try {
     const refusal = pins.refusal(tool);
@@ -124,7 +124,7 @@ function harmfulArguments(
   }
 }
 
-/** The same for large arguments. The policy has had its turn. */
+/** The same for large arguments, after the policy's decision. */
 async function harmfulLargeArguments(
   { tool, arguments: args }: AegisRequest,
   inspection: Inspection,
@@ -147,7 +147,7 @@ function lacks(tool: Tool, principal: Principal): string | undefined {
   const scopes = missingScopes(tool, principal);
   const parts = [...named("capability", "capabilities", capabilities), ...named("scope", "scopes", scopes)];
   if (parts.length === 0) return undefined;
-  return `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant what is missing, or use another tool.`;
+  return `"${principal.id}" lacks the ${parts.join(" and the ")} that ${tool.id} needs. Grant it, or use another tool.`;
 }
 
 function named(one: string, many: string, names: readonly string[]): readonly string[] {
@@ -158,10 +158,10 @@ export function denied(reason: string, rule?: string): Denied {
   return { effect: "deny", code: "PERMISSION_DENIED", reason, ...(rule !== undefined && { rule }) };
 }
 
-/** Letting a call reach further than its rule allows would be more than the rule allows. */
+/** Refuses a call whose requests a rule cannot restrict. */
 function cannotBound(tool: Tool, rule = "A rule"): string {
   const fix = "Leave the tool out of the rule, or take egress out of its obligations.";
-  return `${rule} bounds where ${tool.id} may reach, and what the tool's source sends cannot be bounded. ${fix}`;
+  return `${rule} restricts the domains that ${tool.id} may reach, and requests of the tool's source cannot be restricted. ${fix}`;
 }
 
 export function withRule({ reason, rule }: { readonly reason: string; readonly rule: string }): string {

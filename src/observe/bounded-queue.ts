@@ -1,4 +1,4 @@
-/** A first-in, first-out queue that never grows beyond its capacity: a ring, so that adding costs the same however full it is. */
+/** A first-in, first-out queue that never grows beyond its capacity: a ring, so that adding costs the same at any size. */
 export function createBoundedQueue<Item>(capacity: number) {
   const slots: (Item | undefined)[] = [];
   let first = 0;
@@ -7,7 +7,7 @@ export function createBoundedQueue<Item>(capacity: number) {
     get size(): number {
       return size;
     },
-    /** Returns false if the oldest item was dropped for it. */
+    /** Returns false if the oldest item was dropped. */
     push(item: Item): boolean {
       slots[(first + size) % capacity] = item;
       if (size < capacity) {
@@ -26,7 +26,7 @@ export function createBoundedQueue<Item>(capacity: number) {
         first = (first + 1) % capacity;
         size--;
       }
-      // Starting over keeps the ring as small as the longest queue there was.
+      // Resetting keeps the ring as small as the longest queue so far.
       if (size === 0) first = 0;
       return taken;
     },

@@ -1,12 +1,12 @@
-/** Time, injected so that tests decide what time it is and nothing sleeps. */
+/** Time, injected so that tests control it and nothing sleeps. */
 export interface Clock {
-  /** Milliseconds since the epoch, never running backwards, with fractions. */
+  /** Milliseconds since the epoch with fractions, never decreasing. */
   now(): number;
-  /** Calls back once after `ms` milliseconds. Returns what cancels it. A wait in the background does not keep the process alive. */
+  /** Calls back once after `ms` milliseconds. Returns a function that cancels it. A background timer does not keep the process alive. */
   after(ms: number, callback: () => void, options?: { readonly background?: boolean }): () => void;
 }
 
-/** The clock of the machine. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   after(ms, callback, options) {

@@ -9,45 +9,45 @@ import type { Sink } from "./sink.port.ts";
 /** Takes events from the stages to the sinks and listeners, outside the path of any call. */
 export type Events = ReturnType<typeof createEvents>;
 
-/** What a listener wants to hear, and when. */
+/** The events that a listener receives, and when. */
 export interface ListenOptions extends EventChoice {
   readonly wants?: Sink["wants"];
-  /** True if it may hear events up to 20 ms later, together, which costs far less for each. So do sinks. */
+  /** True if the listener accepts events in batches up to 20 ms late, which costs far less per event. Sinks always do. */
   readonly isPatient?: boolean;
 }
 
 interface EventsOptions {
   readonly sinks: readonly Sink[];
   readonly clock: Clock;
-  /** Takes secrets out of every event, before anybody sees it. */
+  /** Redacts secrets in every event before it is delivered. */
   readonly redactor?: Pick<Redactor, "value" | "stream">;
-  /** Events kept for a sink that is slower than they come; beyond it the oldest are dropped. Defaults to 10,000. */
+  /** The most events buffered for a slow sink; then the oldest are dropped. Defaults to 10,000. */
   readonly maxBuffered?: number;
   /** The longest that `flush` waits, and each half of `close`. Defaults to 5,000. */
   readonly maxWaitMs?: number;
 }
 
-/** Events handed over at once. A long backlog is written in turns, so that it never holds up a call for long. */
+/** The most events delivered at once. A long backlog is written in turns, so that it never blocks a call for long. */
 const MAX_BATCH = 256;
 
-/** How long events are gathered that only the patient want. */
+/** How long events are batched if only patient listeners want them. */
 const GATHER_MS = 20;
 
-/** Events gathered at most while no turn comes, because calls follow each other without a pause. */
+/** The most events batched while no turn comes, because calls follow each other without a pause. */
 const MAX_FRESH = 2048;
 
-/** A sink that keeps failing is reported this often, with all it lost in between. */
+/** How often a sink that keeps failing is reported, with its losses since the last report. */
 const REPORT_EVERY_MS = 60_000;
 
-/** Where events go: a sink with a queue of its own. */
+/** The destination of events: a sink with its own queue. */
 type Outlet = ReturnType<typeof createOutlet>;
 
-/** Starts delivering events. Each sink has its own queue, so that one that hangs or throws disturbs no other, and no call. */
+/** Starts delivering events. Each sink has its own queue, so that one that hangs or throws affects no other, and no call. */
 export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, maxWaitMs = 5_000 }: EventsOptions) {
   const redact: RedactEvent = redactor === undefined ? (_name, data) => data : createEventRedaction(redactor);
   const outlets = new Set<Outlet>(sinks.map((sink) => createOutlet(sink, maxBuffered, true)));
   const lost = new Map<string, number>();
-  /** Events that nobody has seen yet, secrets and all. */
+  /** Events that were not delivered yet, before redaction. */
   let fresh: ArsenalEvent[] = [];
   let gathering: ReturnType<typeof setTimeout> | undefined;
   let isTurnDue = false;
@@ -57,14 +57,14 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     if (outlets.size === 0 || closing !== undefined) return;
     const level = levelOf(name, data);
     if (!isWanted(name, level)) return;
-    // The cast joins a name and its own payload, which the compiler cannot see for a name that is generic.
+    // The cast joins a name and its own payload, which the compiler cannot do for a generic name.
     fresh.push({ name, level, at: Math.round(clock.now()), data } as ArsenalEvent);
     if (fresh.length >= MAX_FRESH) distribute();
     if (fresh.length >= MAX_BATCH || isUrgent(name, level)) handOverSoon();
     else gathering ??= setTimeout(handOverSoon, GATHER_MS);
   };
 
-  /** Whether anybody wants a debug event, by name, as long as the listeners are the same. */
+  /** Whether a sink or listener wants a debug event, by name. Cleared when listeners come and go. */
   const debugWanted = new Map<EventName, boolean>();
   const emit: Emit = Object.assign(send, {
     wants(name: EventName): boolean {
@@ -81,11 +81,11 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
 
   function isWanted(name: EventName, level: EventLevel): boolean {
     for (const { sink } of outlets) if (sink.wants?.(name, level) ?? true) return true;
-    // The end of a call also ends what is kept of its progress.
+    // The end of a call also ends the record of its progress.
     return name === "call-finished" && isWanted("call-progressed", "debug");
   }
 
-  /** Hands over in the next turn, together with what else happens until then. */
+  /** Delivers in the next turn, together with other events until then. */
   function handOverSoon(): void {
     if (isTurnDue) return;
     isTurnDue = true;
@@ -100,7 +100,7 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     for (const outlet of outlets) handOver(outlet);
   }
 
-  /** Redacts what came, once for all and in order, and queues it for those who want it. */
+  /** Redacts new events, once for all and in order, and queues them for interested sinks. */
   function distribute(): void {
     const events = fresh;
     if (events.length === 0) return;
@@ -119,14 +119,14 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     handOverSoon();
   }
 
-  /** Hands the next batch over, unless the one before is still being written. */
+  /** Delivers the next batch, unless the previous one is still being written. */
   function handOver(outlet: Outlet): void {
     if (outlet.isBusy || outlet.ended || outlet.queue.size === 0) return;
     const batch = outlet.queue.take(MAX_BATCH);
     const failed = (error: unknown): void => lose(outlet, batch.length, messageOf(error));
     const ended = (): void => {
       outlet.isBusy = false;
-      // A wait includes what happened during the write.
+      // A waiting `flush` includes events emitted during the write.
       if (outlet.idle !== undefined) distribute();
       if (outlet.queue.size > 0 && !outlet.ended) return handOverSoon();
       outlet.idle?.resolve();
@@ -149,7 +149,7 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     if (clock.now() - outlet.reportedAt >= REPORT_EVERY_MS) report(outlet);
   }
 
-  /** Tells the other sinks. At most once in a while for each sink, or two broken ones would report each other without end. */
+  /** Reports lost events to the other sinks. Rate-limited per sink, or two broken ones would report each other forever. */
   function report(outlet: Outlet): void {
     const { sink, lastProblem: message, lost: dropped } = outlet;
     const data = redact("sink-failed", { sink: sink.name, message, dropped });
@@ -173,7 +173,7 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
     const hanging = new Set(Array.from(outlets).filter((outlet) => !isIdle(outlet)));
     for (const outlet of outlets) if (outlet.lost > 0) report(outlet);
     const closed = Array.from(outlets, async (outlet) => {
-      // A sink that hangs on a write is closed all the same, so that it can release what it holds.
+      // A sink that hangs on a write is closed anyway, so that it can release its resources.
       if (!hanging.has(outlet)) await whenIdle(outlet);
       outlet.ended = true;
       await outlet.sink.close?.();
@@ -184,10 +184,10 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
 
   return {
     emit,
-    /** Calls back for every event from now on, or those it wants, in the turn after they happened. Returns what ends it. */
+    /** Calls back for every wanted event from now on, in the turn after it happened. Returns a function that unsubscribes. */
     subscribe(listener: (event: ArsenalEvent) => void, options: ListenOptions = {}): () => void {
       const { names, wants = names && ((name: EventName) => names.includes(name)), isPatient = false } = options;
-      // What happened before is not for the newcomer.
+      // Earlier events are not for the new listener.
       distribute();
       const outlet: Outlet = createOutlet(
         listenerSink(listener, wants, () => outlet.ended),
@@ -203,16 +203,16 @@ export function createEvents({ sinks, clock, redactor, maxBuffered = 10_000, max
         outlet.idle?.resolve();
       };
     },
-    /** Events lost since the start, by the sink that lost them. */
+    /** Events lost since the start, by sink. */
     dropped: (): ReadonlyMap<string, number> => lost,
-    /** Hands over what was emitted so far at once, without waiting for anybody: listeners have then heard it. */
+    /** Delivers all events emitted so far to the listeners at once, without waiting. */
     catchUp(): void {
       distribute();
       for (const outlet of outlets) while (!outlet.isBusy && !outlet.ended && outlet.queue.size > 0) handOver(outlet);
     },
-    /** Resolves once everything emitted so far was handed over, or the wait for a sink took too long. */
+    /** Resolves once all events emitted so far were delivered, or a sink took too long. */
     flush: drained,
-    /** Hands over what is left and closes the sinks, waiting no longer than the bound. What is emitted later is ignored. */
+    /** Delivers the remaining events and closes the sinks, within the time limit. Later events are ignored. */
     close: (): Promise<void> => (closing ??= close()),
   };
 }
@@ -224,7 +224,7 @@ function createOutlet(sink: Sink, maxBuffered: number, isPatient: boolean) {
     isPatient,
     /** True while a batch is being written. */
     isBusy: false,
-    /** Resolved when everything was handed over; undefined while nobody waits for that. */
+    /** Resolves when everything was delivered; undefined without a waiting caller. */
     idle: undefined as PromiseWithResolvers<void> | undefined,
     /** Events lost since the last report. */
     lost: 0,
@@ -236,7 +236,7 @@ function createOutlet(sink: Sink, maxBuffered: number, isPatient: boolean) {
 
 /** A listener that throws loses the event it threw on, not the rest of the batch. */
 function listenerSink(listener: (event: ArsenalEvent) => void, wants: Sink["wants"], hasEnded: () => boolean): Sink {
-  /** Hears events from one on. An async listener is awaited after each; its rejection must not become the process's. */
+  /** Calls the listener from one event on. An async listener is awaited after each; its rejection must not crash the process. */
   function hear(events: readonly ArsenalEvent[], from: number, problems: unknown[]): void | Promise<void> {
     for (let at = from; at < events.length && !hasEnded(); at++) {
       try {
@@ -254,7 +254,7 @@ function listenerSink(listener: (event: ArsenalEvent) => void, wants: Sink["want
 
 type RedactEvent = <Name extends EventName>(name: Name, data: EventMap[Name]) => EventMap[Name];
 
-/** Creates what redacts events. The messages of one call's progress are parts of one text: a secret may be split over them. */
+/** Creates the redaction of events. The progress messages of one call form one text: a secret may be split over them. */
 function createEventRedaction(redactor: Pick<Redactor, "value" | "stream">): RedactEvent {
   const running = new Map<string, (part: string) => string>();
 

@@ -1,7 +1,7 @@
 import { count, harmless } from "../errors/show-value.ts";
 import type { ArsenalEvent } from "./events.ts";
 
-/** What happened, in one line for people. */
+/** Describes an event in one line of text. */
 export function eventText(event: ArsenalEvent): string {
   return onOneLine(inWords(event), event.name === "mcp-message" ? 8_192 : 500);
 }
@@ -57,7 +57,7 @@ function inWords({ name, data }: ArsenalEvent): string {
   }
 }
 
-/** Puts text that others wrote on one line that cannot steer a terminal, cut to a width with an ellipsis. */
+/** Puts others' text on one line without terminal control characters, cut to a width with an ellipsis. */
 export function onOneLine(text: string, width: number): string {
   const line = harmless(text).replaceAll(/\s+/g, " ").trim();
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;

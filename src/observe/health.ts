@@ -2,13 +2,13 @@ import type { Health } from "../tool/tool.ts";
 import type { Clock } from "./clock.ts";
 import type { Emit } from "./events.ts";
 
-/** How each tool has fared. */
+/** The health of each tool. */
 export type HealthBook = ReturnType<typeof createHealth>;
 
-/** Success rate and latency are taken over this many of the latest calls: a tool that was fixed is not held to its past. */
+/** The number of latest calls for success rate and latency: a fixed tool recovers. */
 const HEALTH_WINDOW = 100;
 
-/** A success rate that falls below one of these, or comes back to it, is news. */
+/** A success rate that crosses one of these, in either direction, is reported. */
 const NOTABLE_RATES = [0.9, 0.5];
 
 const NEVER_CALLED: Health = Object.freeze({
@@ -29,7 +29,7 @@ export function createHealth({ clock, emit }: { readonly clock: Clock; readonly 
     records.set(toolId, record);
     const before = record.health;
     const after = change(record);
-    // Kept ready, because ranking asks for the health of every candidate and calls are rarer.
+    // Precomputed, because ranking reads the health of every candidate and calls are rarer.
     record.health = after;
     if (isNews(before, after)) emit("health-changed", { toolId, before, after });
   }

@@ -1,7 +1,7 @@
 import { readTracestate } from "../tool/trace-headers.ts";
 import type { TraceContext } from "./trace-context.ts";
 
-/** Where `@opentelemetry/api` keeps what the application registered, and the span in a context. Both are part of its contract between versions. */
+/** The global of `@opentelemetry/api` with the application's registrations, and the key of the span in a context. Both are stable between versions. */
 const API = Symbol.for("opentelemetry.js.api.1");
 const SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
 
@@ -21,12 +21,12 @@ interface HostSpan {
 
 const hostApi = (): HostApi | undefined => (globalThis as { readonly [API]?: HostApi })[API];
 
-/** True if the application that uses this library has registered a tracer provider with `@opentelemetry/api`. */
+/** Returns true if the application that uses this library has registered a tracer provider with `@opentelemetry/api`. */
 export function hasHostTracer(): boolean {
   return hostApi()?.trace !== undefined;
 }
 
-/** The span of the application that is active now. Undefined if there is none. */
+/** The application's active span; undefined if there is none. */
 export function activeHostSpan(): TraceContext | undefined {
   const span = hostApi()?.context?.active().getValue(SPAN) as HostSpan | undefined;
   if (span === undefined) return undefined;

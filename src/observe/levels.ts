@@ -2,19 +2,19 @@ import type { ArsenalEvent, EventLevel, EventMap, EventName } from "./events.ts"
 
 export const EVENT_LEVELS: readonly EventLevel[] = ["debug", "info", "warn", "error"];
 
-/** Calls that ended in any other way are warnings. */
+/** Calls with any other outcome are warnings. */
 const EXPECTED: readonly string[] = ["success", "pending_confirmation", "cancelled"];
 
-/** The parts of the path that events come from. A log can have a level for each. */
+/** The stages that emit events. A log can have a level for each. */
 export type LogStage = "register" | "catalog" | "retrieve" | "guard" | "execute" | "state" | "observe" | "serve";
 
-/** Where each event comes from, and how loud it is. */
+/** The stage and the level of each event. */
 const EVENTS: {
   readonly [Name in EventName]: readonly [LogStage, EventLevel | ((data: EventMap[Name]) => EventLevel)];
 } = {
   "tool-registered": ["register", "debug"],
   "tool-replaced": ["register", "info"],
-  // What is merely not accepted yet may be a hundred tools, which "pins-waiting" tells in one line.
+  // A hundred tools may merely wait to be accepted, which "pins-waiting" reports in one line.
   "tool-rejected": ["register", ({ code }) => (code === "PERMISSION_DENIED" ? "info" : "warn")],
   "tool-deleted": ["register", "info"],
   "tool-conflicted": ["register", "warn"],
@@ -26,7 +26,7 @@ const EVENTS: {
   "pins-failed": ["guard", "error"],
   "state-lost": ["state", "error"],
   "state-unavailable": ["state", "error"],
-  // As loud as the default, so that a log that says the state is away also says that it is back.
+  // At the default level, so that a log that reports the outage also reports its end.
   "state-restored": ["state", "warn"],
   "policy-reloaded": ["guard", "info"],
   "certificate-reloaded": ["serve", "info"],
@@ -77,15 +77,15 @@ export function levelOf<Name extends EventName>(name: Name, data: EventMap[Name]
   return typeof level === "function" ? level(data) : level;
 }
 
-/** The part of the path that an event comes from. */
+/** The stage that emits an event. */
 export function stageOf(name: EventName): LogStage {
   return EVENTS[name][0];
 }
 
-/** The quietest event that is shown of some stages. */
+/** The lowest level that is shown, for some stages. */
 export type LogLevels = Readonly<Partial<Record<LogStage, EventLevel>>>;
 
-/** True if an event is shown: at the level of its stage, or else at the common one. */
+/** Returns true if an event is shown: at the level of its stage, or else at the common level. */
 export function isLoudEnough(
   { name, level }: Pick<ArsenalEvent, "name" | "level">,
   common: EventLevel,
@@ -94,7 +94,7 @@ export function isLoudEnough(
   return isAtLeast(level, levels[stageOf(name)] ?? common);
 }
 
-/** True if an event of this level is shown at that threshold. */
+/** Returns true if an event of this level is shown at that threshold. */
 export function isAtLeast(level: EventLevel, threshold: EventLevel): boolean {
   return EVENT_LEVELS.indexOf(level) >= EVENT_LEVELS.indexOf(threshold);
 }

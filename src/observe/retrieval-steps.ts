@@ -1,6 +1,6 @@
 import type { RetrievalSteps } from "./events.ts";
 
-/** The steps of a retrieval, in order: when each started and how long it took. An engine that cannot tell how it searched has one for all of it. */
+/** The steps of a retrieval, in order, with start and duration. An engine without search timings has one step for the whole search. */
 export function timeSteps(steps: RetrievalSteps) {
   const { understandMs, searchMs, filterMs, lexicalMs, denseMs, fuseMs, rerankMs, fitMs } = steps;
   const isTold = filterMs !== undefined && lexicalMs !== undefined && denseMs !== undefined;

@@ -8,11 +8,11 @@ export interface TraceContext {
   readonly parentSpanId: string;
   /** False if the caller does not record the trace. */
   readonly sampled?: false;
-  /** The header `tracestate`: what other tracing systems passed along. */
+  /** The header `tracestate`: the data of other tracing systems. */
   readonly tracestate?: string;
 }
 
-/** Starts a span below the caller's, or at the head of a new trace. Returns its ids, and the context of what it does. */
+/** Starts a span below the caller's, or at the root of a new trace. Returns its ids, and the context for its own requests. */
 export function spanBelow(caller: TraceContext | undefined, ids: { traceId(): string; spanId(): string }) {
   const traceId = caller?.traceId ?? ids.traceId();
   const spanId = ids.spanId();

@@ -7,11 +7,11 @@ const MOST_LEFT_OUT = 10;
 export interface Verdict {
   readonly candidate: Candidate;
   readonly reason: ExplainedTool["reason"];
-  /** The other tool, where the reason is one. */
+  /** The other tool, if the reason is a tool. */
   readonly because?: string;
 }
 
-/** The explanation of a result: what was chosen, in its order, and the best of what was not. */
+/** The explanation of a result: the chosen tools in order, and the best of the others. */
 export function explain(
   ranked: readonly Candidate[],
   chosen: readonly Verdict[],
@@ -22,7 +22,7 @@ export function explain(
   return { chosen: chosen.map(explained), leftOut: leftOut(ranked, chosen, cuts).map(explained) };
 }
 
-/** What left candidates out: the threshold, and for each conflict or displacement the other tool. */
+/** The reasons for leaving candidates out: the threshold, and for each conflict or displacement the other tool. */
 interface Cuts {
   readonly scoreThreshold: number;
   /** Whether nothing fits, so that every candidate was left out. */
@@ -46,7 +46,7 @@ function leftOut(ranked: readonly Candidate[], chosen: readonly Verdict[], cuts:
   });
 }
 
-/** The contributions add up to the score, or to less than 0 where the score was stopped there. */
+/** The contributions add up to the score, or to less than 0 if the score was clamped at 0. */
 function explainTool({ candidate, reason, because }: Verdict, weights: RoutingWeights): ExplainedTool {
   return {
     toolId: candidate.tool.id,

@@ -1,7 +1,7 @@
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { CheckedQuery } from "./understand/validate-query.ts";
 
-/** What a query asks of the tools themselves, as a filter that every engine can apply. */
+/** The query's conditions on tools, as a filter that every engine can apply. */
 export function queryFilter(query: CheckedQuery): ToolFilter {
   const { namespaces, sources, tags, requiredCapabilities, excludedCapabilities, context } = query;
   const { userCapabilities } = context;
@@ -20,7 +20,7 @@ export function queryFilter(query: CheckedQuery): ToolFilter {
   };
 }
 
-/** True if a query looks at some of the tools only. */
+/** Returns true if a query searches only some of the tools. */
 export function isNarrow({ namespaces, sources, tags, requiredCapabilities, toolset }: CheckedQuery): boolean {
   return [namespaces, sources, tags, requiredCapabilities, toolset].some((given) => given !== undefined);
 }

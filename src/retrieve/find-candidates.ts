@@ -4,32 +4,32 @@ import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Request } from "./understand/understand.ts";
 
-/** Which tools are looked for. */
+/** Defines the tools to search for. */
 export interface CandidateQuery {
-  /** What the query asks of the tools themselves. */
+  /** The query's conditions on the tools. */
   readonly filter: ToolFilter;
-  /** What the caller may know of, if the policy can state it. */
+  /** The tools that the caller may see, if the policy can state them as a filter. */
   readonly visible: ToolFilter | undefined;
-  /** Decides on each tool found what no filter can state. */
+  /** Decides on each tool found, for conditions that no filter can state. */
   readonly accept: (tool: Tool) => boolean;
   /** Tools that each ranker puts forward. */
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What was found, without any tool that the caller may not know of. */
+/** The search result, without tools that the caller may not see. */
 export interface Candidates {
   readonly answer: EngineAnswer;
   /** Tools that passed every filter. */
   readonly candidateCount: number;
-  /** Tools that the caller may know of and that a filter left out. */
+  /** Tools that the caller may see and that a filter left out. */
   readonly filteredCount: number;
 }
 
-/** Each search after one that found refused tools asks for this many times as much. */
+/** If a search found refused tools, the next search requests this many times as many. */
 const GROWTH = 4;
 
-/** Searches until no tool found is refused. Refused tools are left out of the next, wider search, so hidden tools take nobody's place. */
+/** Searches until no tool found is refused. The next, wider search excludes refused tools, so hidden tools take no rank. */
 export async function findCandidates(
   engine: Pick<CatalogEngine, "search">,
   request: Request,

@@ -5,10 +5,10 @@ import type { Principal } from "../guard/principal.ts";
 /** The longest query, in characters. Longer queries are refused: a request for a tool is never that long. */
 export const MAX_QUERY_LENGTH = 16_384;
 
-/** As much of one message as is read, in characters. */
+/** The most characters of one message that are read. */
 const MAX_MESSAGE_LENGTH = 20_000;
 
-/** The conversation a request stands in. Routing uses all of it, not the last message alone. */
+/** The conversation of a request. Routing uses all of it, not the last message alone. */
 export interface ConversationContext {
   /** The immediate request, of at most 16,384 characters. */
   readonly query: string;
@@ -20,9 +20,9 @@ export interface ConversationContext {
   readonly toolsAlreadyUsed?: readonly string[];
   /** Ids or names of the tools that failed in this conversation. */
   readonly toolsFailed?: readonly string[];
-  /** What the request is about, where the caller knows; classified otherwise. */
+  /** The intent of the request, if the caller knows it; classified otherwise. */
   readonly inferredIntent?: Intent;
-  /** What the user may do. Defaults to all capabilities. */
+  /** The user's capabilities. Defaults to all capabilities. */
   readonly userCapabilities?: readonly Capability[];
   /** Calls that need one of these capabilities are marked as needing confirmation. */
   readonly requireConfirmationFor?: readonly Capability[];
@@ -35,7 +35,7 @@ export interface Message {
   readonly content?: string | readonly unknown[] | null | undefined;
 }
 
-/** What a request is about, coarsely. */
+/** The coarse subject of a request. */
 export const INTENTS = [
   "data_query",
   "data_mutation",
@@ -48,14 +48,14 @@ export const INTENTS = [
 ] as const;
 export type Intent = (typeof INTENTS)[number];
 
-/** Classifies a request by other means than keywords, such as a language model. */
+/** Classifies a request without the keywords, for example with a language model. */
 export type IntentClassifier = (
   query: string,
   summary: string | undefined,
   options: { readonly signal?: AbortSignal },
 ) => Promise<Intent>;
 
-/** When a request is answered with no tools: never, only when it is confident that nothing fits, or as soon as that is likely. */
+/** When a request is answered with no tools: never, only if it is certain that nothing fits, or as soon as that is likely. */
 export const REFUSE_MODES = ["never", "confident", "eager"] as const;
 export type RefuseMode = (typeof REFUSE_MODES)[number];
 
@@ -94,13 +94,13 @@ export interface ToolQuery {
   /** Whether the result explains every score, also of the best tools left out. */
   readonly explain?: boolean;
 
-  /** Who asks: what the principal may not see is not found. */
+  /** The caller: tools that the principal may not see are not found. */
   readonly principal?: Principal;
-  /** Looks only at the tools of this toolset. Defaults to the whole catalog. */
+  /** Searches only the tools of this toolset. Defaults to the whole catalog. */
   readonly toolset?: string;
   /** The trace that the request belongs to: 32 hexadecimal digits for one that other programs can continue. Defaults to a new one. */
   readonly traceId?: string;
-  /** The span that asks: 16 hexadecimal digits. */
+  /** The parent span: 16 hexadecimal digits. */
   readonly parentSpanId?: string;
   /** False if the caller does not record its trace: no span of it is exported. Defaults to true. */
   readonly sampled?: boolean;

@@ -22,13 +22,13 @@ export interface RetrievalResult {
   readonly queryEmbeddingTimeMs: number;
   readonly searchTimeMs: number;
   readonly rerankTimeMs?: number;
-  /** Present if reranking was asked for and failed: what went wrong. The order is then the search's own. */
+  /** Present if reranking was requested and failed: the error. The order is then the search's own. */
   readonly rerankError?: string;
   readonly totalTimeMs: number;
   /** How long each step took. */
   readonly steps: RetrievalSteps;
   readonly traceId: string;
-  /** Present if the query asked for it. */
+  /** Present if the query requested it. */
   readonly explanation?: Explanation;
 }
 
@@ -39,12 +39,12 @@ export interface ScoredTool {
   readonly score: number;
   /** How well the tool fits the words of the request, absolute, comparable between requests. In [0, 1]. */
   readonly semanticScore: number;
-  /** Present if a reranker ran; it then stands for the semantic score in the formula. */
+  /** Present if a reranker ran; it then replaces the semantic score in the formula. */
   readonly rerankScore?: number;
   readonly signals: RoutingSignals;
-  /** True if the caller's context asks for confirmation, or the tool itself. */
+  /** True if the caller's context or the tool requires confirmation. */
   readonly requiresConfirmation: boolean;
-  /** The id of the tool that requires this one, where it came as a dependency. */
+  /** The id of the tool that requires this one, if it is a dependency. */
   readonly requiredBy?: string;
 }
 
@@ -87,14 +87,14 @@ export interface ExplainedTool {
   readonly reason: "chosen" | "dependency" | "limit" | "threshold" | "confidence" | "diversity" | "conflict";
   /** For a conflict or dependency: the other tool. */
   readonly because?: string;
-  /** One entry a signal: its value, its weight and their product. Penalties have weight -1. */
+  /** One entry per signal: its value, its weight and their product. Penalties have weight -1. */
   readonly signals: readonly {
     readonly name: keyof RoutingSignals;
     readonly value: number;
     readonly weight: number;
     readonly contribution: number;
   }[];
-  /** Words of the request found in the tool, heaviest first, with the field they stand in. */
+  /** Words of the request found in the tool, heaviest first, with their field. */
   readonly matchedTerms: readonly {
     readonly term: string;
     readonly fields: readonly string[];

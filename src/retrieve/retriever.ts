@@ -41,40 +41,39 @@ export interface Retriever {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
 }
 
-/** What a retriever works with. */
+/** The dependencies of a retriever. */
 export interface RetrieverParts {
   readonly catalog: Pick<Catalog, "request"> & { readonly engine: Pick<CatalogEngine, "get" | "list" | "search"> };
   readonly health: Pick<HealthBook, "of">;
-  /** Whether a principal may know of a tool: the Aegis's answer, which has the last word. */
+  /** Whether a principal may see a tool: the Aegis's decision, which is final. */
   readonly sees: (tool: Tool, principal: Principal | undefined, through: PolicyView) => boolean;
-  /** What a principal may know of, if the policy can state it as a filter. */
+  /** The tools that a principal may see, if the policy can state them as a filter. */
   readonly visible?: (principal: Principal | undefined, through: PolicyView) => ToolFilter | undefined;
   readonly reranker?: Reranker;
   readonly classifyIntent?: IntentClassifier;
-  /** What the arsenal learns from use. If absent, the ranking is the routing formula's alone. */
+  /** The learned evidence. If omitted, the ranking uses the routing formula alone. */
   readonly learning?: Pick<Learning, "priors" | "noteRetrieval"> | undefined;
-  /** Hears of every answer. Explaining it takes as long as a good part of finding it, and can wait until the caller has it. */
+  /** Receives every result. The explanation is expensive, and can be computed after the caller has the result. */
   readonly note?: (query: ToolQuery, result: RetrievalResult, explain: () => Explanation) => void;
   readonly settings: RetrieverSettings;
   readonly emit: Emit;
   readonly clock: Clock;
 }
 
-/** Room for the signals to lift a tool that the words alone rank too low. */
+/** The smallest candidate pool: the signals can lift tools that the words alone rank too low. */
 const SMALLEST_POOL = 50;
 const POOL_PER_TOOL = 4;
-/** Each ranker puts forward at least this many, and twice the pool if that is more. */
+/** Each ranker returns at least this many candidates, and twice the pool if that is more. */
 const SMALLEST_SEARCH = 100;
-/** From here up a request is a task of several steps, and no single tool is expected to serve it. */
+/** A request with at least this many clauses is a task of several steps that no single tool serves. */
 const CLAUSES_OF_A_TASK = 4;
-/** Below this rank no wish looks for its tool. */
+/** The lowest rank at which a wish can find its tool. */
 const CONSIDERED_FOR_WISHES = 30;
-/** Tools named if nothing fits. */
+/** The number of tools in `nearest` if nothing fits. */
 const NEAREST = 3;
-/** The default threshold leaves this many: what it would cut so near the top is often the right tool. */
+/** The default threshold always keeps this many: a tool cut so near the top is often the right one. */
 const ALWAYS_KEPT = 3;
 
-/** Wires the ranking: understand → candidates → fuse → score → fit → cut. */
 export function createRetriever(parts: RetrieverParts): Retriever {
   const { catalog, health, settings, emit, clock } = parts;
   const { engine } = catalog;
@@ -152,7 +151,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
       })),
     ];
 
-    // An engine that ignores the signal must not let a cancelled retrieval count.
+    // An engine that ignores the signal must not let a cancelled retrieval succeed.
     signal?.throwIfAborted();
     const tools = chosen.map(({ candidate }) => toScoredTool(candidate, query, companions));
     parts.learning?.noteRetrieval(inConversation(request), {
@@ -230,7 +229,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     );
   }
 
-  /** Tools under the threshold are not sent: no reranker's word can bring them back. */
+  /** Tools under the threshold are not sent: a reranker cannot restore them. */
   async function askReranker(text: string, ranked: readonly Candidate[], query: CheckedQuery): Promise<Reranking> {
     if (parts.reranker === undefined) {
       return {
@@ -244,7 +243,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     return rerank(parts.reranker, text, best, options);
   }
 
-  /** Judges whether what was found serves the request, and leaves out what does not. */
+  /** Judges whether the candidates serve the request, and drops those that do not. */
   function fitOf(
     ranked: readonly Candidate[],
     found: FusedEvidence & { readonly candidateCount: number },
@@ -253,11 +252,11 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     given: ToolQuery,
   ) {
     const { scoreThreshold, refuse } = query;
-    // A follow-up says too little by itself to be judged, and no single tool serves a long task.
+    // A follow-up says too little to be judged on its own, and no single tool serves a long task.
     const isJudged = request.folded === undefined && (request.steps?.clauses.length ?? 0) < CLAUSES_OF_A_TASK;
     const { confidence, isLow } = judgeFit(request.text, found, refuse);
     const refused = isLow && isJudged && refuse !== "never" && scoreThreshold > 0;
-    // The default threshold leaves out weak tools but never all of them; one that somebody chose does.
+    // The default threshold never drops all tools; a configured one may.
     const isConfigured = settings.scoreThreshold !== DEFAULT_SETTINGS.scoreThreshold;
     const mayEmpty = given.scoreThreshold !== undefined || (isConfigured && refuse !== "never");
     const isAnyAbove = ranked.some((candidate) => candidate.semanticScore >= scoreThreshold);
@@ -269,7 +268,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     return { fitting, confidence, nothingFits, refused, scoreThreshold: applied };
   }
 
-  /** A caller who asks for diversity gets plain MMR; ordinary retrieval only holds back near-copies. */
+  /** A caller who requests diversity gets plain MMR; ordinary retrieval only holds back near-copies. */
   function diversityOf({ diversityFactor }: CheckedQuery, { similarity }: EngineAnswer): MmrOptions {
     if (diversityFactor !== undefined) return { lambda: 1 - diversityFactor, similarity };
     return {
@@ -294,7 +293,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
     });
   }
 
-  /** Companions that the search did not put forward, judged by themselves. */
+  /** Scores companions that the search did not return. */
   async function judgeStrangers(
     companions: readonly Companion[],
     known: ReadonlyMap<string, Candidate>,
@@ -311,7 +310,7 @@ export function createRetriever(parts: RetrieverParts): Retriever {
   return { retrieve };
 }
 
-/** A retrieval's place in a trace. */
+/** A retrieval's span in a trace. */
 interface BegunSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -321,7 +320,7 @@ interface BegunSpan {
   readonly startedAt: number;
 }
 
-/** Reads where a query stands, before it is checked, so that a refusal has its place too. */
+/** Reads a query's trace before the query is checked, so that an invalid query has a span too. */
 function beginSpan(given: ToolQuery, startedAt: number): BegunSpan {
   const { traceId, parentSpanId, sampled, tracestate }: { readonly [Key in keyof ToolQuery]?: unknown } = given ?? {};
   const state = readTracestate(tracestate);
@@ -341,12 +340,12 @@ function cancelled(signal: AbortSignal): ArsenalError {
   return new ArsenalError("CANCELLED", message, { cause: signal.reason });
 }
 
-/** The request as its conversation means it. */
+/** The request together with its conversation. */
 function inConversation({ text, folded }: Request): string {
   return folded?.text ?? text;
 }
 
-/** Sees to it that each clear wish of a request for several things has its tool among those shown. */
+/** Makes sure that each clear wish of a request for several things has its tool in the result. */
 function coverWishes(selected: readonly Candidate[], all: readonly Candidate[], limit: number): readonly Candidate[] {
   const taken = new Set(selected);
   const others = all.filter((candidate) => !taken.has(candidate)).slice(0, CONSIDERED_FOR_WISHES);

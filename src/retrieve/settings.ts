@@ -3,18 +3,18 @@ import type { RoutingWeights } from "./result.ts";
 
 /** How the retriever ranks. Checked by config/ before it gets here. */
 export interface RetrieverSettings {
-  /** `learned` counts only if the retriever is given what the arsenal learns. */
+  /** `learned` counts only if the retriever has learned evidence. */
   readonly weights: RoutingWeights;
   readonly penalties: Penalties;
   readonly enableIntentClassification: boolean;
-  /** Whether the injected classifier is asked before the keywords are. */
+  /** Whether the injected classifier runs before the keywords. */
   readonly useLlmForIntent: boolean;
   readonly enableMmr: boolean;
   /** 1: by score alone; 0: as different as possible. */
   readonly mmrLambda: number;
-  /** Leaves out tools with a lower semantic score if a query names no threshold. The default one never leaves out every tool. */
+  /** Leaves out tools with a lower semantic score if a query names no threshold. The default never leaves out every tool. */
   readonly scoreThreshold: number;
-  /** When a request is answered with no tools, if the query does not say. */
+  /** When a request is answered with no tools, unless the query sets it. */
   readonly refuse: RefuseMode;
   /** How many of the best candidates a reranker orders again. */
   readonly rerankTopK: number;
@@ -22,14 +22,14 @@ export interface RetrieverSettings {
   readonly rerankTimeoutMs: number;
 }
 
-/** What is taken off a tool's score for each mark against it. */
+/** The deductions from a tool's score. */
 export interface Penalties {
   readonly alreadyUsed: number;
   readonly alreadyFailed: number;
   readonly deprecated: number;
 }
 
-/** The settings that hold if nothing is configured. */
+/** The default settings. */
 export const DEFAULT_SETTINGS: RetrieverSettings = {
   weights: { semantic: 0.6, intent: 0.15, conversation: 0.1, health: 0.1, cost: 0.05 },
   penalties: { alreadyUsed: 0.05, alreadyFailed: 0.3, deprecated: 0.2 },

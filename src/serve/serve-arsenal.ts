@@ -28,7 +28,7 @@ export interface ServeOptions extends Omit<ListenOptions, "identity"> {
   readonly a2a?: boolean;
   /** Whether the dashboard is served, at `/ui`. Defaults to true, unless `rest` is false. */
   readonly ui?: boolean;
-  /** Tells who a caller is; a function gets the state that processes share, such as `(state) => apiKeyState(state)`. Without it, only loopback may be served. */
+  /** Authenticates callers. A function gets the state that processes share, such as `(state) => apiKeyState(state)`. Without it, only loopback may be served. */
   readonly identity?: Identity | ((state: Pick<SharedState, "documents" | "changes">) => Identity | Promise<Identity>);
   /** `http` listens; `stdio` talks over standard streams to the one client that started this process. Default `http`. */
   readonly transport?: "http" | "stdio";

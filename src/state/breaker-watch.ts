@@ -1,14 +1,14 @@
 import type { BreakerChange } from "./limits.port.ts";
 import { createListeners, tellAll } from "./topics.ts";
 
-/** An open breaker: when it may be probed, as the store writes it and by this process's clock. */
+/** An open breaker: the time of its next probe, as stored and by this process's clock. */
 interface OpenBreaker {
   readonly key: string;
   readonly stored: number | string;
   readonly probeAt: number;
 }
 
-/** Tells this process which breakers opened and closed. `follow` asks the store for as long as somebody listens, and returns what ends it. */
+/** Notifies this process of breakers that open and close. `follow` polls the store while there is a listener, and returns a function that stops. */
 export function createBreakerWatch(follow: () => () => void) {
   let known = new Map<string, OpenBreaker>();
   const watchers = createListeners<BreakerChange>(() => {
@@ -26,7 +26,7 @@ export function createBreakerWatch(follow: () => () => void) {
       for (const { key, probeAt } of known.values()) tellAll([listener], { key, probeAt });
       return watchers.add(listener);
     },
-    /** Takes all breakers that are open now. */
+    /** Sets the breakers that are open now. */
     update(open: readonly OpenBreaker[]) {
       if (watchers.size === 0) return;
       const before = known;

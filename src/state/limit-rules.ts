@@ -11,37 +11,37 @@ import type {
   RetryBudget,
 } from "./limits.port.ts";
 
-/** Where the limits are kept, for stores that answer at once. Each rule below runs in one transaction over it. */
+/** The storage of limits, for stores that respond synchronously. Each rule below runs in one transaction. */
 export interface LimitTables {
-  /** When the n-th newest call of a window was; undefined if there were fewer, or it has left the window. */
+  /** The time of the n-th newest call of a window; undefined if there were fewer, or it has left the window. */
   nthNewest(window: RateWindow, n: number, now: number): number | undefined;
   addCall(window: RateWindow, now: number): void;
-  /** True if as many passes as the limit hold the place. A pass holds it until its time is over. */
+  /** Returns true if the place is held by as many passes as the limit. A pass holds it until it expires. */
   isFull(key: string, limit: number, now: number): boolean;
   hold(id: string, places: readonly Places[], until: number, now: number): void;
-  /** False if the pass is not held, or no longer. */
+  /** Returns false if the pass is not held, or expired. */
   letGo(id: string, places: readonly Places[], now: number): boolean;
   breaker(key: string): Breaker | undefined;
-  /** Keeps a breaker, or forgets it. */
+  /** Stores or deletes a breaker. */
   setBreaker(key: string, breaker: Breaker | undefined): void;
-  /** A number that was never given before. */
+  /** A number that was never used before. */
   nextEra(): number;
   count(budget: string, what: "calls" | "retries", second: number): void;
-  /** From one second to another, both included, which are at most a minute apart. */
+  /** From one second to another, both included, at most a minute apart. */
   sum(budget: string, what: "calls" | "retries", from: number, to: number): number;
 }
 
-/** A breaker that has counted a failure, or was open once. */
+/** A breaker that has counted a failure or was open. */
 export interface Breaker {
   readonly failures: number;
   /** 0 until it opens for the first time. */
   readonly era: number;
-  /** When a call may probe; absent while it is closed. */
+  /** The time of the next probe; omitted while it is closed. */
   readonly probeAt?: number | undefined;
   readonly probe?: { readonly id: string; readonly until: number } | undefined;
 }
 
-/** Repeated attempts a minute that are always allowed, so that a lone call can be retried. */
+/** Retries per minute that are always allowed, so that a single call can be retried. */
 export const RETRIES_ALWAYS_ALLOWED = 3;
 
 const NONE: readonly never[] = [];
@@ -97,7 +97,7 @@ function refusedByPlaces(tables: LimitTables, places: readonly Places[], now: nu
   return undefined;
 }
 
-/** Gives back what a call held, and tells its breaker how it went. */
+/** Releases everything that a call held, and reports its outcome to the breaker. */
 export function releasePass(tables: LimitTables, pass: Pass, outcome: CallOutcome, now: number): Released {
   const isHeld = tables.letGo(pass.id, pass.places, now);
   const settings = pass.breaker;
@@ -118,7 +118,7 @@ function settleProbe(
   outcome: CallOutcome,
   now: number,
 ): Released {
-  // Another call probes by now, if this one took longer than it was allowed to.
+  // If this probe exceeded its time, another call is already probing.
   if (settings === undefined || breaker?.probe?.id !== id) return {};
   if (outcome === "failure") return open(tables, settings, breaker.failures + 1, now);
   if (outcome === "neutral") {
@@ -147,8 +147,8 @@ function open(tables: LimitTables, settings: BreakerSettings, failures: number, 
 }
 
 /**
- * Takes one repeated attempt, up to a share of the calls of the last minute. Counted by the second: a retry counts for up to a second more
- * than its minute and a call for up to a second less, so that no minute has more than its share.
+ * Takes one retry, up to a share of the calls of the last minute. Counted by the second: a retry counts for up to a second longer
+ * than a minute and a call for up to a second less, so that no minute has more than its share.
  */
 export function takeRetry(tables: LimitTables, { key, share }: RetryBudget, at: number): boolean {
   if (share <= 0) return false;
@@ -159,7 +159,7 @@ export function takeRetry(tables: LimitTables, { key, share }: RetryBudget, at: 
   return true;
 }
 
-/** Answers those who wait and can be answered now, in the order in which they came. */
+/** Answers the waiting calls that can be answered now, in the order of arrival. */
 export function serveWaiting<Waiter extends { readonly id: string; readonly request: AdmitRequest }>(
   tables: LimitTables,
   waiting: Iterable<Waiter>,

@@ -5,14 +5,14 @@ import { createLocalTables } from "./local-tables.ts";
 import { createListeners, tellAll } from "./topics.ts";
 import { ABORTED, createWaitingCalls } from "./waiting-calls.ts";
 
-/** A timer set for much longer fires at once. */
+/** A much longer timer would fire at once. */
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** Limits of this process alone. They answer at once, except to calls that wait for a place. */
+/** Limits of this process alone. They respond synchronously, except to calls that wait for a place. */
 export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; readonly ids?: string }): Limits & {
-  /** Refuses all that wait. */
+  /** Refuses all waiting calls. */
   close(): void;
-  /** How much is remembered. */
+  /** The number of stored entries. */
   readonly size: { readonly windows: number; readonly calls: number; readonly places: number };
 } {
   const watchers = createListeners<BreakerChange>();
@@ -26,7 +26,7 @@ export function createLocalLimits({ clock, ids = "" }: { readonly clock: Clock; 
       serveWaiting(tables, waiting.values(), clock.now(), (waiter, admission) => waiter.answer(admission));
   }
 
-  /** A pass that is never given back ends at its time: a call that waits then must be woken. Returns what ends it. */
+  /** A pass that is never released expires: a waiting call must then be woken. Returns a function that stops it. */
   function wakeInTime(): () => void {
     let cancel: (() => void) | undefined;
     const sleep = (): void => {

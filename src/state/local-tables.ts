@@ -1,19 +1,19 @@
 import type { Breaker, LimitTables } from "./limit-rules.ts";
 import type { BreakerChange } from "./limits.port.ts";
 
-/** Passes between two looks for those whose time is over. */
+/** The number of passes between two sweeps for expired ones. */
 const PASSES_A_SWEEP = 1_024;
 
-/** The tables of one process, in memory. `onBreaker` hears of every breaker that opens or closes. */
+/** The tables of one process, in memory. `onBreaker` is called for every breaker that opens or closes. */
 export function createLocalTables(onBreaker: (change: BreakerChange) => void): LimitTables & {
-  /** When the first pass that is held ends; undefined if none is. */
+  /** The time when the first held pass expires; undefined if none is held. */
   firstEnd(now: number): number | undefined;
   open(): readonly BreakerChange[];
   readonly size: { readonly windows: number; readonly calls: number; readonly places: number };
 } {
   // By window; within one in order of last use, so that idle keys come first and are found without a search.
   const windows = new Map<number, Map<string, CallLog>>();
-  /** By place, when each pass that holds it ends. Those that hold none are under the empty key, so that they cannot be given back twice. */
+  /** By place, the expiry of each pass that holds it. Passes without a place are under the empty key, so that they cannot be released twice. */
   const holders = new Map<string, Map<string, number>>();
   const breakers = new Map<string, Breaker>();
   const budgets = new Map<string, Record<"calls" | "retries", ReturnType<typeof createCounter>>>();
@@ -26,7 +26,7 @@ export function createLocalTables(onBreaker: (change: BreakerChange) => void): L
     return ids;
   }
 
-  /** Callers have keys of their own, so places that nobody holds are forgotten. */
+  /** Callers have keys of their own, so unused places are removed. */
   function sweep(now: number): void {
     for (const [key, ids] of holders) {
       dropEnded(ids, now);
@@ -105,7 +105,7 @@ function dropEnded(ids: Map<string, number>, now: number): void {
   for (const [id, until] of ids) if (until <= now) ids.delete(id);
 }
 
-/** Two at most, so that a call costs the same however many are idle; two go for each that comes. */
+/** Removes two at most, so that a call costs the same however many are idle; two are removed for each one added. */
 function forgetIdle(logs: Map<string, CallLog>, windowMs: number, now: number): void {
   let checked = 0;
   for (const [key, log] of logs) {
@@ -116,7 +116,7 @@ function forgetIdle(logs: Map<string, CallLog>, windowMs: number, now: number): 
 
 type CallLog = ReturnType<typeof createCallLog>;
 
-/** The times of the last calls, in a ring that grows to what is used. */
+/** The times of the last calls, in a ring that grows as needed. */
 function createCallLog() {
   let times = new Float64Array(8);
   let first = 0;

@@ -1,6 +1,6 @@
 import type { Clock } from "../observe/clock.ts";
 
-/** Looks every `ms` milliseconds and when it is asked to, never twice at the same time. The next look makes up for one that fails. */
+/** Polls every `ms` milliseconds and on request, never concurrently. After a failed poll, the next one catches up. */
 export function createLookout(clock: Clock, ms: number, look: () => Promise<unknown>) {
   const background = { background: true };
   let cancelSoon: (() => void) | undefined;
@@ -24,7 +24,7 @@ export function createLookout(clock: Clock, ms: number, look: () => Promise<unkn
     if (again) soon();
   }
 
-  /** Looks in the next turn. Many calls in one turn cost one look. */
+  /** Polls in the next turn. Many calls in one turn cost one poll. */
   function soon(): void {
     if (!ended) cancelSoon ??= clock.after(0, run, background);
   }

@@ -3,11 +3,11 @@ import type { Clock } from "../observe/clock.ts";
 import type { Lease, Leases } from "./changes.port.ts";
 import { PRESENCE_MS, type RenewedPresence } from "./renewed-presence.ts";
 
-/** Where leases are kept. Each is one step that the store makes as a whole. */
+/** The storage of leases. Each method is atomic. */
 export interface LeaseStore {
-  /** Takes the lease if nobody holds it now. */
+  /** Takes the lease if it is free. */
   acquire(name: string, holder: string, ttlMs: number, signal: AbortSignal | undefined): Promise<boolean>;
-  /** Extends the lease if this holder still has it. The answer is worth nothing after `withinMs`. */
+  /** Extends the lease if this holder still has it. A response after `withinMs` is ignored. */
   renew(name: string, holder: string, ttlMs: number, withinMs: number): Promise<boolean>;
   release(name: string, holder: string): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface LeaseStore {
 export type RenewedLeases = ReturnType<typeof createRenewedLeases>;
 
 /**
- * Leases that this process renews three times in their time to live. The id of each holder begins with that of its process. None outlives the
+ * Leases that this process renews three times in their time to live. The id of each holder begins with that of its process. No lease outlives the
  * process for longer than its presence does.
  */
 export function createRenewedLeases(store: LeaseStore, clock: Clock, presence: RenewedPresence) {
@@ -27,7 +27,7 @@ export function createRenewedLeases(store: LeaseStore, clock: Clock, presence: R
     for (const lease of held) void lease.renew();
   }
 
-  /** `end` is by this process's clock, from before it asked: the store lets nobody else have the lease until then. */
+  /** `end` is by this process's clock, from before the request: the store grants the lease to no other holder until then. */
   function hold(name: string, holder: string, ttlMs: number, end: number): Lease {
     const lost = new AbortController();
     let over = false;
@@ -45,7 +45,7 @@ export function createRenewedLeases(store: LeaseStore, clock: Clock, presence: R
       try {
         end = (await store.renew(name, holder, ttlMs, Math.max(1, end - from))) ? from + ttlMs : 0;
       } catch {
-        // The store is away. The lease is good until its time is over.
+        // The store is unavailable. The lease is valid until it expires.
       }
       if (over) return;
       cancel();
@@ -78,7 +78,7 @@ export function createRenewedLeases(store: LeaseStore, clock: Clock, presence: R
       return (await store.acquire(name, holder, ms, signal)) ? hold(name, holder, ms, from + ms) : undefined;
     },
     renewAll,
-    /** Gives back what this process holds. */
+    /** Releases the leases of this process. */
     async close() {
       await Promise.allSettled([...held].map(({ release }) => release()));
     },

@@ -8,54 +8,54 @@ export const PRESENCE_MS = 10_000;
 /** How often a process renews its presence, in milliseconds. */
 const RENEW_MS = 3_000;
 
-/** How soon a renewal that failed is repeated, in milliseconds. */
+/** The delay before a failed renewal is retried, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** A process that renewed less recently than this does not know whether the others could, in milliseconds. */
+/** If the last renewal is older than this, in milliseconds, this process cannot judge whether the others could renew. */
 const LAPSE_MS = 5_000;
 
-/** How long all processes have to renew once the store is back, before one that has not counts as gone, in milliseconds. */
+/** How long all processes have to renew after an outage of the store, before a missing one counts as gone, in milliseconds. */
 const GRACE_MS = 4_000;
 
-/** How long a process that was seen is not looked for again, in milliseconds. */
+/** How long a process that was seen is not checked again, in milliseconds. */
 const SEEN_MS = 1_000;
 
-/** Where processes are kept. */
+/** The storage of processes. */
 export interface PresenceStore {
-  /** Keeps this process for `PRESENCE_MS`, and frees all that processes hold which are gone. It is one step that the store makes as a whole. */
+  /** Stores this process for `PRESENCE_MS`, and frees everything held by processes that are gone. Atomic. */
   renew(renewal: Renewal): Promise<KnownProcesses>;
-  /** Frees all that this process holds, and forgets it. */
+  /** Frees everything held by this process, and removes it. */
   leave(id: string): Promise<void>;
 }
 
 export interface Renewal {
   readonly id: string;
-  /** Describes the process to those on the same machine. */
+  /** Describes the process to others on the same machine. */
   readonly description: string;
   /** The ids of processes that have ended. */
   readonly ended: readonly string[];
-  /** True if those that have not renewed in time are gone too. */
+  /** True if processes that did not renew in time also count as gone. */
   readonly late: boolean;
 }
 
 export interface KnownProcesses {
-  /** False if this process was not known before, or no longer. */
+  /** False if this process was unknown or no longer known. */
   readonly wasKnown: boolean;
   /** The other processes, without those that are gone. */
   readonly others: readonly { readonly id: string; readonly description: string }[];
 }
 
-/** Tells a process apart from those that have ended on the same machine. */
+/** Distinguishes running processes from ended ones on the same machine. */
 export interface ProcessTable {
   /** Describes this process. */
   describe(): string;
-  /** True if the description is of a process that has certainly ended. */
+  /** Returns true if the described process has certainly ended. */
   hasEnded(description: string): boolean;
 }
 
 export type RenewedPresence = ReturnType<typeof createPresence>;
 
-/** The presence of this process, renewed in the background from the moment at which it first holds something. */
+/** The presence of this process, renewed in the background from the moment it first holds something. */
 export function createPresence(store: PresenceStore, clock: Clock, processes: ProcessTable) {
   const id: string = randomUUID();
   const listeners = new Set<() => void>();
@@ -64,7 +64,7 @@ export function createPresence(store: PresenceStore, clock: Clock, processes: Pr
   let closed = false;
   let cancel: (() => void) | undefined;
   let renewing: Promise<ReadonlySet<string>> | undefined;
-  /** When the last renewal that succeeded began, and since when they have succeeded without a lapse. */
+  /** The start of the last successful renewal, and of the current run of renewals without a lapse. */
   let renewedAt = Number.NEGATIVE_INFINITY;
   let steadySince = 0;
   let seen: ReadonlySet<string> = new Set<string>();
@@ -81,7 +81,7 @@ export function createPresence(store: PresenceStore, clock: Clock, processes: Pr
     if (!isSteady) steadySince = from;
     renewedAt = from;
     seen = new Set(others.map((other) => other.id));
-    // It was paused or cut off for so long that the others took it for dead.
+    // The process was paused or disconnected for so long that the others considered it dead.
     if (entered && !wasKnown) for (const listener of listeners) listener();
     entered = true;
     return seen;
@@ -110,20 +110,20 @@ export function createPresence(store: PresenceStore, clock: Clock, processes: Pr
     enter: (): string | Promise<string> => (entered ? id : renew().then(() => id)),
     async isPresent(other: string): Promise<boolean> {
       if (other === id || (seen.has(other) && clock.now() - renewedAt < SEEN_MS)) return true;
-      // A renewal that is under way may have begun before the other process entered.
+      // A renewal in progress may have begun before the other process entered.
       if ((await renewing?.catch(() => undefined))?.has(other) === true) return true;
       return (await renew()).has(other);
     },
-    /** Calls back when the others took this process for dead, so that nothing it held is its own any more. */
+    /** Calls back when the others considered this process dead, so that it no longer holds anything. */
     onLost: (listener: () => void) => void listeners.add(listener),
-    /** Leaves the others, and gives back whatever is still held. */
+    /** Leaves, and releases everything still held. */
     async close(): Promise<void> {
       if (closed || (!entered && renewing === undefined)) return;
       closed = true;
       cancel?.();
       const last = renewing;
       await store.leave(id);
-      // A renewal that was under way may have arrived later.
+      // A renewal in progress may have arrived later.
       if (last !== undefined) await last.then(() => store.leave(id)).catch(() => {});
     },
   } satisfies Presence & Record<string, unknown>;

@@ -3,13 +3,13 @@ import type { Clock } from "../observe/clock.ts";
 import type { Emit } from "../observe/events.ts";
 import type { State } from "./state.port.ts";
 
-/** How often to ask whether a store that was away is back. */
+/** How often an unavailable store is probed. */
 const TRY_AGAIN_MS = 1_000;
 
-/** What is written to find out whether the store takes it. It has expired by then. */
+/** The key written to probe the store. Its value has already expired. */
 const PROBE = "is the state back?";
 
-/** Documents that emit `state-unavailable` once when their store is away, and `state-restored` when it is back. What was asked still fails. */
+/** Documents that emit `state-unavailable` once when their store fails, and `state-restored` when it is back. Requests still fail. */
 export function reportDocuments(
   documents: State,
   { clock, emit }: { readonly clock: Clock; readonly emit: Emit },
@@ -19,7 +19,7 @@ export function reportDocuments(
   let asking = false;
   let cancel: (() => void) | undefined;
 
-  /** An error may have other reasons: only a store that cannot be written is away. */
+  /** An error may have other reasons: a store counts as unavailable only if it cannot be written. */
   async function look(): Promise<void> {
     if (asking || closed) return;
     asking = true;

@@ -2,7 +2,7 @@ import type { Changes, Leases, Presence } from "./changes.port.ts";
 import type { Limits } from "./limits.port.ts";
 import type { State } from "./state.port.ts";
 
-/** Everything that replicas must agree on, kept by one backend. */
+/** The state that replicas must agree on, kept by one backend. */
 export interface SharedState {
   readonly name: string;
   readonly documents: State;
@@ -12,6 +12,6 @@ export interface SharedState {
   readonly presence: Presence;
   /** True if the backend can be read and written now. Never rejects. */
   healthCheck(): Promise<boolean>;
-  /** Gives back the places and leases that this process holds, and releases everything. Safe to call twice. */
+  /** Releases the places and leases of this process, and all resources. Safe to call twice. */
   close(): Promise<void>;
 }

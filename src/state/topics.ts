@@ -1,4 +1,4 @@
-/** The listeners of one process. `follow` asks the store for as long as somebody listens, and returns what ends it. */
+/** The listeners of one process. `follow` polls the store while there is a listener, and returns a function that stops. */
 export function createListeners<Data>(follow: () => () => void = () => () => {}) {
   const listeners = new Set<(data: Data) => void>();
   let stop: (() => void) | undefined;
@@ -6,7 +6,7 @@ export function createListeners<Data>(follow: () => () => void = () => () => {})
     get size() {
       return listeners.size;
     },
-    /** Returns what ends it. */
+    /** Returns a function that removes the listener. */
     add(listener: (data: Data) => void) {
       const own = (data: Data): void => listener(data);
       listeners.add(own);
@@ -38,13 +38,13 @@ export function createTopics(follow?: () => () => void) {
   };
 }
 
-/** Tells every listener. One that throws does not keep the others from hearing. */
+/** Calls every listener. A listener that throws does not affect the others. */
 export function tellAll<Data>(listeners: Iterable<(data: Data) => void>, data: Data): void {
   for (const listener of listeners) {
     try {
       listener(data);
     } catch {
-      // It is the listener's own failure.
+      // The listener's error is ignored.
     }
   }
 }

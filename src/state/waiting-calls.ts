@@ -12,8 +12,8 @@ interface Waiter {
 export const ABORTED: Admission = { admitted: false, because: "aborted", key: "" };
 
 /**
- * The calls of one process that wait in a queue of a store, and the passes that it holds. `look` looks for answers for as long as a call waits, and
- * returns what ends it. `leave` tells the store that a call gave up; it may have been answered already, and gives back what it got.
+ * The calls of one process that wait in a store's queue, and the passes that it holds. `look` polls for answers while a call waits, and
+ * returns a function that stops. `leave` removes a call from the queue; if it was already answered, its pass is released.
  */
 export function createWaitingCalls(
   clock: Clock,
@@ -36,7 +36,7 @@ export function createWaitingCalls(
     waiting,
     held,
 
-    /** Registers a call, before anybody can answer it. Returns what waits for the answer, which may come before the wait begins. */
+    /** Registers a call before it can be answered. Returns a function that waits for the answer, which may come before the wait begins. */
     enqueue(id: string, request: AdmitRequest) {
       const { promise, resolve, reject } = Promise.withResolvers<Admission>();
       promise.catch(() => {});
@@ -75,7 +75,7 @@ export function createWaitingCalls(
       };
     },
 
-    /** Forgets a call that need not wait. */
+    /** Removes a call that need not wait. */
     drop(id: string) {
       waiting.delete(id);
       lookWhileWaiting();

@@ -4,18 +4,18 @@ import type { Emit } from "../observe/events.ts";
 import type { CallOutcome, Limits, Pass } from "./limits.port.ts";
 import { createLocalLimits } from "./local-limits.ts";
 
-/** How long a store that failed is left alone before it is tried again. */
+/** The delay before a failed store is retried. */
 const TRY_AGAIN_MS = 1_000;
 
-/** A breaker that nobody has. Forgetting it asks the store whether it works and changes nothing. */
+/** A breaker that does not exist. Deleting it probes the store and changes nothing. */
 const NO_BREAKER = "is the state back?";
 
-/** Marks the passes that this process gave out by itself. */
+/** Marks the passes that this process issued by itself. */
 const LOCAL = "local:";
 
 /**
- * Limits that outlast their store. While it is away, each process keeps rates, places, breakers and retry budgets by itself, so calls go on
- * and no process exceeds a limit alone. The store is tried again every second, and what could not be reported to it is reported then. Emits
+ * Limits that survive an outage of their store. Meanwhile each process keeps its own rates, places, breakers and retry budgets, so calls continue
+ * and no process exceeds a limit alone. The store is retried every second, and pending reports are sent then. Emits
  * `state-unavailable` once, and `state-restored` when it is back.
  */
 export function withLocalLimits(
@@ -25,7 +25,7 @@ export function withLocalLimits(
   const local = createLocalLimits({ clock, ids: LOCAL });
   const openHere = new Set<string>();
   local.watchBreakers(({ key, probeAt }) => void (probeAt === undefined ? openHere.delete(key) : openHere.add(key)));
-  /** Reports that the store has not taken. Until it does, their places are taken. */
+  /** Reports that the store has not accepted. Until it does, their places are taken. */
   const owed = new Map<Pass, CallOutcome>();
   let awayUntil: number | undefined;
   let closed = false;
@@ -60,7 +60,7 @@ export function withLocalLimits(
     }
   }
 
-  /** Asks the store, or this process while the store is away. Costs no promise if the store answers at once. */
+  /** Uses the store, or this process while the store is unavailable. Needs no promise if the store responds synchronously. */
   function ask<Answer>(one: (limits: Limits) => Answer | Promise<Answer>): Answer | Promise<Answer> {
     if (awayUntil !== undefined && clock.now() < awayUntil) return one(local);
     try {

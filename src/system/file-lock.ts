@@ -6,14 +6,14 @@ import { ArsenalError } from "../errors/arsenal-error.ts";
 import { type Clock, systemClock } from "../observe/clock.ts";
 import { describeProcess, hasEnded, isVisible } from "./process-table.ts";
 
-/** A lock older than this belongs to nobody: everything done under one ends sooner. */
+/** An older lock is abandoned: all work under a lock ends sooner. */
 const ABANDONED_MS = 120_000;
-/** How often a process renews its lock, and after what time without it the process counts as gone if it cannot be seen from here. */
+/** How often a process renews its lock, and the time without renewal after which an invisible process counts as gone. */
 const RENEW_MS = 3_000;
 const SILENT_MS = 10_000;
 const PAUSE_MS = 20;
 
-/** Runs `work` while no other process holds the lock file, and waits for its turn if one does. */
+/** Runs `work` while no other process holds the lock file. Waits for its turn if needed. */
 export async function withFileLock<T>(
   lockPath: string,
   work: () => Promise<T>,
@@ -45,14 +45,14 @@ async function take(lockPath: string, owner: string): Promise<boolean> {
     await writeFile(lockPath, owner, { flag: "wx", mode: 0o600 });
     return true;
   } catch (cause) {
-    // Windows answers EPERM for a file that is just being removed.
+    // Windows reports EPERM for a file that is being removed.
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === "EEXIST" || (code === "EPERM" && process.platform === "win32")) return false;
     throw cause;
   }
 }
 
-/** Touches the lock while it is held, for those who cannot see this process. Returns what ends it. */
+/** Touches the lock while it is held, for processes that cannot see this one. Returns a function that stops it. */
 function renewEvery(lockPath: string, clock: Clock): () => void {
   const until = clock.now() + ABANDONED_MS;
   let cancel = next();
@@ -69,7 +69,7 @@ function renewEvery(lockPath: string, clock: Clock): () => void {
 
 type Silence = ReturnType<typeof createSilence>;
 
-/** Measures by this process's own clock how long a lock has not changed: the clocks of machines differ. */
+/** Measures by this process's own clock how long a lock has not changed, because the clocks of machines differ. */
 function createSilence(clock: Clock) {
   let last = "";
   let since = 0;
@@ -79,7 +79,7 @@ function createSilence(clock: Clock) {
   };
 }
 
-/** Removes the lock of a process that was killed. It is moved first and looked at again: another who noticed may have taken its place. */
+/** Removes the lock of a killed process. It is moved first and checked again: another process may have replaced it. */
 async function removeAbandoned(lockPath: string, silence: Silence): Promise<void> {
   const owner = await ownerOf(lockPath);
   if (owner === undefined || !(await isAbandoned(lockPath, owner, silence))) return;
@@ -100,7 +100,7 @@ async function isAbandoned(lockPath: string, owner: string, silence: Silence): P
   } catch {
     return false;
   }
-  // An empty lock is one that its owner is about to sign, or was killed before.
+  // The owner of an empty lock is about to sign it, or was killed before.
   const [description = ""] = owner.split("\n");
   if (hasEnded(description) || Date.now() - renewedAt > ABANDONED_MS) return true;
   return silence(`${owner} ${renewedAt}`) > SILENT_MS && !isVisible(description);

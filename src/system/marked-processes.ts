@@ -2,19 +2,19 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Every process of a job inherits this variable, also one that leaves the job's process group with `setsid`. */
+/** Every process of a job inherits this variable, including one that leaves the job's process group with `setsid`. */
 const MARK = "TOOLARSENAL_JOB";
 
-/** How long processes that keep starting others are chased, and how often they are looked for, in milliseconds. */
+/** How long processes that keep starting others are pursued, and the polling interval, in milliseconds. */
 const GONE_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 5;
 
-/** Marks the processes of one job, so that those that left its process group are found and ended. Only Linux shows the marks of processes. */
+/** Marks the processes of one job, so that those that left its process group can be found and ended. Only Linux exposes the marks. */
 export function createMark() {
   const value = randomUUID();
   const entry = `${MARK}=${value}`;
 
-  /** Looks at processes that are younger than the first one of the job. */
+  /** Checks processes that are younger than the first one of the job. */
   async function marked(first: number): Promise<readonly number[]> {
     const isLater = (await hasStartedOver(first)) ? () => true : (pid: number) => pid > first;
     const pids = (await readdir("/proc")).map(Number).filter((pid) => pid > 0 && isLater(pid) && pid !== process.pid);
@@ -23,9 +23,9 @@ export function createMark() {
   }
 
   return {
-    /** Goes into the environment of the job's first process. */
+    /** The environment of the job's first process. */
     env: { [MARK]: value },
-    /** Kills every process that has the mark and waits until they are gone. `first` is the id of the job's first process, which has ended. */
+    /** Kills every process with the mark and waits until they are gone. `first` is the id of the job's first process, which has ended. */
     async endAll(first: number): Promise<void> {
       if (process.platform !== "linux") return;
       for (let waited = 0; waited < GONE_WITHIN_MS; waited += LOOK_EVERY_MS) {
@@ -38,13 +38,13 @@ export function createMark() {
   };
 }
 
-/** True if ids of processes began again from the lowest since this one was given. */
+/** Returns true if process ids wrapped around since this one was assigned. */
 async function hasStartedOver(pid: number): Promise<boolean> {
   const last = (await readFile("/proc/loadavg", "latin1").catch(() => "")).split(" ")[4];
   return !(Number(last) >= pid);
 }
 
-/** The variables that a process started with. Empty for processes of others, and for those that have ended. */
+/** The variables that a process started with. Empty for other users' processes, and for ended ones. */
 async function environmentOf(pid: number): Promise<readonly string[]> {
   return (await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "")).split("\0");
 }
@@ -53,6 +53,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }

@@ -2,27 +2,27 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { type Clock, within } from "../observe/clock.ts";
 
-/** True if processes have groups that a signal can be sent to. */
+/** True if the platform has process groups. */
 export const HAS_GROUPS: boolean = process.platform !== "win32";
 
 /** How long each step of stopping may take, in milliseconds. Together they stay below five seconds. */
 const GRACE_MS = { stdinClosed: 1500, terminated: 1500, killed: 1000 } as const;
 
-/** Members of a group other than its leader are not our children: nothing tells us when they end, so they are looked at. */
+/** Members of a group other than its leader are not our children: there is no notification when they end, so they are polled. */
 const LOOK_EVERY_MS = 20;
 
-/** True while any process of the group that `leader` began is there. */
+/** Returns true while any process of the group exists. */
 export function isGroupAlive(leader: number): boolean {
   try {
     process.kill(HAS_GROUPS ? -leader : leader, 0);
     return process.platform !== "linux" || hasLivingMember(leader);
   } catch (error) {
-    // EPERM: there, but no longer ours to signal.
+    // EPERM: it exists, but may no longer be signalled.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
-/** A process is there until its parent has asked how it ended. The parent of orphans never asks in many containers, so on Linux members are looked at. */
+/** A process exists until its parent has collected its status. The parent of orphans never does so in many containers, so on Linux each member's state is read. */
 function hasLivingMember(leader: number): boolean {
   if (isLivingMember(String(leader), leader)) return true;
   try {
@@ -35,7 +35,7 @@ function hasLivingMember(leader: number): boolean {
 function isLivingMember(pid: string, leader: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // After the name, which is in parentheses and may hold anything: state, parent, group.
+    // The fields after the name, which is in parentheses and may contain anything: state, parent, group.
     const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return group === String(leader) && state !== "Z";
   } catch {
@@ -52,11 +52,11 @@ export function signalGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void
   try {
     process.kill(-leader, signal);
   } catch {
-    // Gone already.
+    // The process has already ended.
   }
 }
 
-/** Ends a group whose leader's stdin has been closed: waits for the leader to leave by itself, then asks the group with SIGTERM, then kills it. */
+/** Ends a group whose leader's stdin was closed: waits for the leader to exit by itself, then sends SIGTERM to the group, then kills it. */
 export async function stopGroup(leader: number, exited: Promise<void>, clock: Clock): Promise<void> {
   await within(GRACE_MS.stdinClosed, exited, clock);
   if (!isGroupAlive(leader)) return;

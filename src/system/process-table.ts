@@ -1,28 +1,28 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** A process, as another one on the same machine can find it. */
+/** Identifies a process to others on the same machine. */
 interface ProcessRecord {
   readonly pid: number;
-  /** When it started, as Linux counts; "-" elsewhere. A pid is used again for another process. */
+  /** The start time as Linux counts it; "-" elsewhere. A pid can be reused. */
   readonly start: string;
   readonly host: string;
 }
 
 let own: ProcessRecord | undefined;
 
-/** Describes this process in one line of text, to those that share a file or a store with it. */
+/** Describes this process in one line of text, for processes that share a file or a store with it. */
 export function describeProcess(): string {
   const { pid, start, host } = ownRecord();
   return `${pid} ${start} ${host}`;
 }
 
-/** True if the description is of a process that can be seen from here, so that `hasEnded` knows whether it still runs. */
+/** Returns true if the described process is visible from here, so that `hasEnded` is reliable. */
 export function isVisible(description: string): boolean {
   return read(description).host === ownRecord().host;
 }
 
-/** True if the process with that description has certainly ended. Processes of other machines and containers cannot be seen from here. */
+/** Returns true if the described process has certainly ended. Processes of other machines and containers are not visible. */
 export function hasEnded(description: string): boolean {
   const { pid, start, host } = read(description);
   const self = ownRecord();
@@ -32,7 +32,7 @@ export function hasEnded(description: string): boolean {
   return now !== undefined && (now.isDead || (start !== "-" && now.start !== start));
 }
 
-/** True if there is a process with this id. */
+/** Returns true if a process with this id exists. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -51,26 +51,26 @@ function read(description: string): ProcessRecord {
   return { pid: Number(pid), start, host: host.join(" ") };
 }
 
-/** Tells apart machines, their restarts, and containers with pids of their own, which may all have one host name. */
+/** Distinguishes machines, their restarts, and containers with their own pids, which may all have the same host name. */
 function hostIdentity(): string {
   const parts = [hostname()];
   if (process.platform === "linux") {
     try {
       parts.push(readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(), readlinkSync("/proc/self/ns/pid"));
     } catch {
-      // Without them nobody can tell that a pid means the same process here and there.
+      // Without them, a pid cannot be compared between processes.
       parts.push(`${process.pid}`, `${performance.timeOrigin}`);
     }
   }
   return parts.join(" ");
 }
 
-/** What Linux says about a process; undefined if it says nothing. */
+/** Linux's record of a process; undefined if it has none. */
 function statOf(pid: number): { readonly isDead: boolean; readonly start: string } | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // After the name, which is in parentheses and may hold anything: the state first, the start as the 20th.
+    // The fields after the name, which is in parentheses and may contain anything: the state first, the start as the 20th.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { isDead: fields[0] === "Z" || fields[0] === "X", start: fields[19] ?? "-" };
   } catch {

@@ -4,24 +4,24 @@ import { basename, dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../observe/clock.ts";
 
 interface WatchOptions {
-  /** Called when the text of one of the files is another than before. The next call waits until the last has ended. */
+  /** Called when the text of one of the files changed. Calls do not overlap. */
   readonly onChange: () => Promise<void> | void;
-  /** Called if the machine cannot watch, at most once per folder. */
+  /** Called if watching is impossible, at most once per folder. */
   readonly onFailure?: (error: Error) => void;
   readonly clock?: Clock;
-  /** Quiet time after which a file counts as written. Default 150. */
+  /** The quiet time after which a file counts as written. Defaults to 150. */
   readonly quietMs?: number;
-  /** What the files held when they were last read, so that no change in between is missed. Defaults to what they hold now. */
+  /** The texts of the files when they were last read, so that no change in between is missed. Defaults to their current texts. */
   readonly known?: readonly (string | undefined)[];
 }
 
 /** Files that are being watched. */
 export type WatchedConfig = Awaited<ReturnType<typeof watchConfig>>;
 
-/** Where a mounted volume swaps all its files at once. */
+/** The link through which a mounted volume replaces all its files at once. */
 const SWAPPED_LINK = "..data";
 
-/** Watches files for changes of their text. Their folders are watched: editors and mounted volumes replace a file instead of writing it. */
+/** Watches files for changes of their text. Their folders are watched, because editors and mounted volumes replace a file instead of writing it. */
 export async function watchConfig(
   files: readonly string[],
   { onChange, onFailure, clock = systemClock, quietMs = 150, known: given }: WatchOptions,
@@ -58,9 +58,9 @@ export async function watchConfig(
   }
 
   return {
-    /** Looks at once whether a file changed, and calls `onChange` even if none did. */
+    /** Checks for changes at once, and calls `onChange` even without any. */
     reload: (): void => look(true),
-    /** Resolves when a call under way has ended. */
+    /** Resolves when a call in progress has ended. */
     async close(): Promise<void> {
       closed = true;
       cancel?.();
@@ -70,12 +70,12 @@ export async function watchConfig(
   };
 }
 
-/** What the files hold; undefined for one that cannot be read. */
+/** The texts of the files; undefined for one that cannot be read. */
 export function fileTexts(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
   return Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => undefined)));
 }
 
-/** Files that are watched, which may be others from one moment to the next. */
+/** Watched files; the list can change. */
 export type WatchedFiles = ReturnType<typeof watchFiles>;
 
 /** Watches files as `watchConfig` does, with a list that can change. */
@@ -91,7 +91,7 @@ export function watchFiles(options: WatchOptions) {
     });
   };
   return {
-    /** Watches these files from now on, and no others. `known` is what they held when they were last read. */
+    /** Watches these files from now on, and no others. `known` is their text when they were last read. */
     follow(files: readonly string[], known?: readonly (string | undefined)[]): void {
       if (files.join("\n") !== followed.join("\n")) replace(files, known);
     },
@@ -102,15 +102,15 @@ export function watchFiles(options: WatchOptions) {
 }
 
 interface WatchFoldersOptions {
-  /** Called after files changed, once it has been quiet for a moment. */
+  /** Called after files changed, after a quiet time. */
   readonly changed: () => void;
   readonly matters: (file: string) => boolean;
   readonly clock: Clock;
-  /** Default 150. */
+  /** Defaults to 150. */
   readonly quietMs?: number;
 }
 
-/** Watches the files right inside folders. A folder that cannot be watched is passed over. Returns what ends the watch. */
+/** Watches the files directly inside folders. A folder that cannot be watched is skipped. Returns a function that stops. */
 export function watchFolders(
   folders: readonly string[],
   { changed, matters, clock, quietMs = 150 }: WatchFoldersOptions,
@@ -127,7 +127,7 @@ export function watchFolders(
   };
 }
 
-/** Calls back for changes of the files that matter. Returns the watcher, if the folder can be watched. */
+/** Calls back for changes of relevant files. Returns the watcher, if the folder can be watched. */
 function watchFolder(
   folder: string,
   matters: (file: string) => boolean,

@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { HAS_GROUPS, signalGroup } from "./process-group.ts";
 
 /**
- * Runs in a session of its own, so that no Ctrl-C reaches it. It reads groups from its stdin, whose end means that the process that
- * started them is gone, however it went. The groups' own stdin ended at the same moment: they get a second for that, one more after
- * SIGTERM, and are killed.
+ * Runs in its own session, so that no Ctrl-C reaches it. It reads groups from its stdin, whose end means that the process that
+ * started them is gone. The groups' own stdin ended at the same moment: they get one second to exit, one more after
+ * SIGTERM, and are then killed.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -20,8 +20,8 @@ signal 0 && sleep 1 && signal TERM && sleep 1 && signal KILL
 `;
 
 /**
- * Ends process groups with the process that began them, with one small shell for all. Without a shell, they outlive a process that is killed. The
- * shell ends `lingerMs` after the last group did, at once by default.
+ * Ends process groups when the process that started them ends, with one small shell for all. Without a shell, they outlive a killed process. The
+ * shell ends `lingerMs` after the last group, at once by default.
  */
 export function createWatchdog(
   shellPath: string | undefined = HAS_GROUPS ? "/bin/sh" : undefined,
@@ -71,13 +71,13 @@ export function createWatchdog(
     shell = undefined;
   }
 
-  /** The shell follows up on what does not heed SIGTERM. */
+  /** The shell kills processes that ignore SIGTERM. */
   function endAll(): void {
     for (const leader of leaders) signalGroup(leader, shell === undefined ? "SIGKILL" : "SIGTERM");
   }
 
   return {
-    /** Begins a process group, watched from its first moment. The process is the group's leader. */
+    /** Starts a process group, watched from the beginning. The process is the group's leader. */
     launch<Child extends ChildProcess>(begin: () => Child): Child {
       ensureShell();
       try {
@@ -92,7 +92,7 @@ export function createWatchdog(
         rest();
       }
     },
-    /** Forgets a group that is gone, before its number can be given to another. */
+    /** Stops watching a group that is gone, before its id is reused. */
     forget(leader: number): void {
       if (leaders.delete(leader)) tell(`remove ${leader}`);
       rest();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AuditLog, AuditRecord, KeptRecord } from "../guard/audit.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** What every audit log must do. */
+/** The contract of every audit log. */
 export function auditContract(make: Make<AuditLog>): readonly ContractCase[] {
   const record = (toolId: string): AuditRecord => ({
     kind: "call",

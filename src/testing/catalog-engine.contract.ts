@@ -5,15 +5,15 @@ import { sharingClaims } from "./catalog-engine/sharing.ts";
 import { storingClaims } from "./catalog-engine/storing.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** What the suite must know about an engine. */
+/** Properties of the engine under test. */
 export interface CatalogEngineCases {
-  /** Makes a second engine on the backend of the one made last. Leave it out for an engine that keeps its tools to itself. */
+  /** Creates a second engine on the same backend as the last one. Omit it for an engine that does not share its tools. */
   readonly another?: () => CatalogEngine | Promise<CatalogEngine>;
-  /** How far a cosine may be off, if the engine rounds vectors. Default 0.00001. */
+  /** The largest error of a cosine, if the engine rounds vectors. Defaults to 0.00001. */
   readonly cosineError?: number;
 }
 
-/** What every catalog engine must do. Engines are made unopened. */
+/** The contract of every catalog engine. Engines are created unopened. */
 export function catalogEngineContract(
   make: Make<CatalogEngine>,
   { another, cosineError = 1e-5 }: CatalogEngineCases = {},

@@ -3,13 +3,13 @@ import type { ContractCase } from "./contract.ts";
 import { type Claims, type StateBackend, stateCases, type TwoHandles } from "./state/backend.ts";
 import { presenceClaims } from "./state/presence-claims.ts";
 
-/** What a change feed, leases and presence must do that several processes share. */
+/** The contract of a change feed, leases and presence that several processes share. */
 export function changesContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
   return stateCases(make, { ...changeClaims, ...leaseClaims, ...presenceClaims });
 }
 
 const changeClaims: Claims = {
-  "tells every process, the publishing one included, within a second": async ({ clock, one, other }) => {
+  "notifies every process, including the publisher, within a second": async ({ clock, one, other }) => {
     const heard: unknown[] = [];
     one.changes.subscribe("t", (data) => void heard.push(["one", data]));
     other.changes.subscribe("t", (data) => void heard.push(["other", data]));
@@ -21,7 +21,13 @@ const changeClaims: Claims = {
       ["other", { list: [1, null, "ä"] }],
     ]);
   },
-  "tells everyone every message in one order, however many publish": async ({ clock, one, other, slow, until }) => {
+  "delivers every message to everyone in one order, however many publish": async ({
+    clock,
+    one,
+    other,
+    slow,
+    until,
+  }) => {
     const heard = [listenTo(one), listenTo(other)];
     await until(Promise.all(Array.from({ length: 100 }, (_, index) => slow(index).changes.publish("t", index))));
     await clock.advance(1_000);
@@ -51,7 +57,7 @@ const changeClaims: Claims = {
     assert.deepEqual(heard, [[1], [1]]);
     assert.deepEqual(given, [1]);
   },
-  "tells a listener nothing once it has ended": async ({ clock, one, other }) => {
+  "delivers nothing to a listener after it has ended": async ({ clock, one, other }) => {
     const heard: unknown[] = [];
     const listener = (data: unknown): void => void heard.push(data);
     const [end] = [other.changes.subscribe("t", listener), other.changes.subscribe("t", listener)];
@@ -63,7 +69,7 @@ const changeClaims: Claims = {
   },
 };
 
-/** What a handle hears of the topic `t` from now on. */
+/** The messages that a handle receives on topic `t` from now on. */
 function listenTo({ changes }: TwoHandles["one"]): readonly unknown[] {
   const heard: unknown[] = [];
   changes.subscribe("t", (data) => void heard.push(data));

@@ -4,7 +4,7 @@ export interface ContractCase {
   run(): Promise<void>;
 }
 
-/** What makes a fresh adapter for a case; `dispose` releases what it holds. */
+/** Creates a fresh adapter for a case; `dispose` releases its resources. */
 export type Make<Adapter> = () =>
   | Promise<{ readonly adapter: Adapter; dispose?(): Promise<void> }>
   | { readonly adapter: Adapter; dispose?(): Promise<void> };
@@ -32,7 +32,7 @@ export function contract<Adapter>(
   }));
 }
 
-/** Numbers in [0, 1) that are the same in every run: a linear congruential generator, good enough to vary tests. */
+/** Deterministic numbers in [0, 1): a linear congruential generator, sufficient to vary tests. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

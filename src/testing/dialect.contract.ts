@@ -14,19 +14,19 @@ export interface SampleCall {
   readonly arguments: string;
 }
 
-/** How the provider would have sent calls, which only the test of a dialect can know. */
+/** Samples of the provider's calls, which only the test of a dialect knows. */
 export interface DialectSamples {
-  /** An answer with these calls, as the provider sends it. */
+  /** An answer with these calls, in the provider's format. */
   answer(calls: readonly SampleCall[]): unknown;
-  /** The same as the provider streams it. Needed if the dialect reads streams. */
+  /** The same as a stream. Required if the dialect reads streams. */
   stream?(calls: readonly SampleCall[]): readonly unknown[];
   /** True if the provider sends arguments as text, which can be malformed. */
   readonly sendsText: boolean;
-  /** False if the provider gives calls no ids. */
+  /** False if the provider's calls have no ids. */
   readonly hasIds?: boolean;
 }
 
-/** What every dialect must do. */
+/** The contract of every dialect. */
 export function dialectContract(make: Make<Dialect>, samples: DialectSamples): readonly ContractCase[] {
   return contract(make, { ...definitionClaims(), ...callClaims(samples), ...resultClaims() });
 }
@@ -53,7 +53,7 @@ function definitionClaims(): Claims {
       for (const name of names) assert.match(name, /^[a-zA-Z0-9_-]{1,64}$/);
       assert.equal(new Set(names).size, names.length);
     },
-    "writes another name where it is told to": ofEachTool((dialect, tool) => {
+    "writes another name if one is given": ofEachTool((dialect, tool) => {
       assert.equal(nameIn(dialect, dialect.fromCanonical(tool, { name: "another" })), "another");
     }),
     "gives back the tool that a definition was written from": async (dialect) => {
@@ -65,14 +65,14 @@ function definitionClaims(): Claims {
         }
       }
     },
-    "reads a definition that somebody else wrote, and keeps it": ofEachTool((dialect, tool) => {
+    "reads a foreign definition, and keeps it": ofEachTool((dialect, tool) => {
       const foreign = throughJson(dialect.fromCanonical(tool));
       const draft = dialect.toCanonical(foreign);
       assert.equal(draft.description, tool.description);
       assert.deepEqual(Object.keys(draft.parameters?.properties ?? {}), Object.keys(tool.parameters.properties ?? {}));
       assert.deepEqual(draft.sourceMeta?.["definition"], foreign);
     }),
-    "refuses what is no definition, with INPUT_INVALID": async (dialect) => {
+    "refuses an invalid definition with INPUT_INVALID": async (dialect) => {
       for (const junk of JUNK) assert.throws(() => dialect.toCanonical(junk), { code: "INPUT_INVALID" });
     },
     "records what it does not support": async (dialect) => {
@@ -87,7 +87,7 @@ function definitionClaims(): Claims {
         assert.notEqual(message, "");
       }
     },
-    "is strict where that is asked for, or says why not": async (dialect) => {
+    "is strict if requested, or reports why not": async (dialect) => {
       for (const tool of [...sampleTools(), demandingTool()]) {
         const { definition, strict, losses } = dialect.convert(tool, { strict: true });
         if (strict) assert.notDeepEqual(definition, dialect.fromCanonical(tool));
@@ -144,7 +144,7 @@ function callClaims({ answer, stream, sendsText, hasIds = true }: DialectSamples
           assert.deepEqual([read?.call, others], [{ toolName: "ping", arguments: {} }, []]),
         );
     },
-    "tells of arguments that cannot be read, and reads the other calls": async (dialect) => {
+    "reports unreadable arguments, and reads the other calls": async (dialect) => {
       if (!sendsText) return;
       for (const text of ['{"city": "Par', "[1, 2]", '"text"', "not json"]) {
         const calls = [{ id: "call_a", name: "broken", arguments: text }, ...CALLS.slice(0, 1)];
@@ -180,7 +180,7 @@ function resultClaims(): Claims {
       const written = JSON.stringify(dialect.writeResults([answered("call_a", "weather", { celsius: 21.5 })]));
       assert.match(written.replaceAll("\\", ""), /"celsius":21\.5/);
     },
-    "tells of an error what happened": async (dialect) => {
+    "reports the error": async (dialect) => {
       const { read, result } = answered("call_a", "pay", undefined);
       const error = { code: "EXECUTION_FAILED", message: "The card was refused." } as const;
       const failed: AnsweredCall = { read, result: { ...result, status: "failure", error } };
@@ -226,7 +226,7 @@ const CALLS: readonly SampleCall[] = [
 
 const JUNK: readonly unknown[] = [undefined, null, 5, "text", true, [], [[]], {}, { type: "nonsense" }];
 
-/** A red pixel, and its first bytes as JSON writes them. */
+/** A red pixel, and its first bytes as JSON. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const BYTES = '"0":137,"1":80';
 

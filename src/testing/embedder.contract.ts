@@ -3,7 +3,7 @@ import type { Embedder } from "../catalog/embedder.port.ts";
 import { dot } from "./catalog-engine/fixtures.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** What every embedder must do. */
+/** The contract of every embedder. */
 export function embedderContract(make: Make<Embedder>): readonly ContractCase[] {
   return contract(make, {
     "gives one unit vector of its dimension a text, in order": async (embedder) => {

@@ -4,7 +4,7 @@ import type { Handler, HandlerContext } from "../tool/handler.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 import { sampleTools } from "./sample-tools.ts";
 
-/** What every executor must do. */
+/** The contract of every executor. */
 export function executorContract(make: Make<Executor>): readonly ContractCase[] {
   const [tool] = sampleTools();
   assert.ok(tool);

@@ -2,13 +2,13 @@ import type { Embedder } from "../catalog/embedder.port.ts";
 
 /** Options of a hashing embedder. */
 export interface HashingEmbedderOptions {
-  /** Default 256. */
+  /** Defaults to 256. */
   readonly dimension?: number;
-  /** Called with the texts of every request, so that a test can say what was embedded, and how often. */
+  /** Called with the texts of every request, so that a test can count them. */
   readonly onEmbed?: (texts: readonly string[]) => void;
 }
 
-/** An embedder for tests: words hashed into a vector, the same everywhere and always. Texts that share words are near. */
+/** An embedder for tests: hashes words into a vector, deterministically. Texts that share words are similar. */
 export function createHashingEmbedder({ dimension = 256, onEmbed }: HashingEmbedderOptions = {}): Embedder {
   return {
     model: `hashing-${dimension}`,

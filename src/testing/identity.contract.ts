@@ -3,10 +3,10 @@ import { validateHeaderValue } from "node:http";
 import type { Credentials, Identity } from "../guard/identity.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** Callers that the identity under test knows and does not know. */
+/** Known and unknown callers of the identity under test. */
 export interface IdentityExamples {
   readonly known: Credentials;
-  /** Credentials of the right form that prove nobody. */
+  /** Well-formed but invalid credentials. */
   readonly unknown: Credentials;
 }
 
@@ -23,7 +23,7 @@ const MALFORMED = [
   "x".repeat(100_000),
 ];
 
-/** What every identity must do, however it knows callers. */
+/** The contract of every identity. */
 export function identityContract(make: Make<Identity>, examples: IdentityExamples): readonly ContractCase[] {
   return contract(make, {
     "knows a caller with good credentials": async (identity) => {
@@ -35,14 +35,14 @@ export function identityContract(make: Make<Identity>, examples: IdentityExample
       const first = await identity.authenticate(examples.known);
       assert.equal((await identity.authenticate(examples.known))?.id, first?.id);
     },
-    "takes nobody who comes over the network for the person at this machine": async (identity) => {
+    "never treats a remote caller as the local operator": async (identity) => {
       const caller = await identity.authenticate({ ...examples.known, remoteAddress: "203.0.113.7" });
       assert.notEqual(caller?.local, true);
     },
-    "knows nobody without credentials": async (identity) => {
+    "refuses a caller without credentials": async (identity) => {
       assert.equal(await identity.authenticate({ headers: {} }), undefined);
     },
-    "knows nobody by bad credentials": async (identity) => {
+    "refuses bad credentials": async (identity) => {
       assert.equal(await identity.authenticate(examples.unknown), undefined);
     },
     "answers malformed headers instead of rejecting": async (identity) => {

@@ -5,7 +5,7 @@ import { type Claims, type StateBackend, stateCases } from "./state/backend.ts";
 import { breakerClaims } from "./state/breaker-claims.ts";
 import { placeClaims } from "./state/place-claims.ts";
 
-/** What limits must do that several processes share, however slow they are and whenever one of them disappears. */
+/** The contract of limits that several processes share, however slow they are and whenever one of them disappears. */
 export function limitsContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
   return stateCases(make, { ...windowClaims, ...placeClaims, ...breakerClaims, ...budgetClaims });
 }

@@ -6,17 +6,17 @@ import type { AnsweredCall } from "../transcode/dialect.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 import { resultOf, sampleTools } from "./sample-tools.ts";
 
-/** One turn that the model behind an adapter takes in a case. */
+/** One scripted turn of the model behind an adapter. */
 export interface ModelTurn {
   readonly text?: string;
-  /** Each names its tool by the alias. */
+  /** Each call names its tool by the alias. */
   readonly calls?: readonly { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }[];
 }
 
 /** Makes an adapter whose model takes these turns, one for each request. */
 export type MakeLlm = (turns: readonly ModelTurn[]) => ReturnType<Make<Llm>>;
 
-/** What every model must do. */
+/** The contract of every model. */
 export function llmContract(make: MakeLlm): readonly ContractCase[] {
   const tools = sampleTools();
   const asked: AgentMessage = { role: "user", text: "Write to Dana and look up the orders. 🦊" };
@@ -126,7 +126,7 @@ export function llmContract(make: MakeLlm): readonly ContractCase[] {
       const messages = [asked, ...turn("Let me see."), ...turn(""), { role: "user", text: "And?" } as const];
       assert.equal((await llm.next({ messages, tools })).message.text, bye.text);
     }),
-    claim("leaves out calls that nobody answered", [both, bye, bye, bye], async (llm) => {
+    claim("leaves out unanswered calls", [both, bye, bye, bye], async (llm) => {
       const turn = await llm.next({ messages: [asked], tools });
       const { text, calls } = turn.message;
       const [, results] = answered(turn, ["sent"]);
@@ -153,7 +153,7 @@ export function llmContract(make: MakeLlm): readonly ContractCase[] {
       await llm.next(request);
       assert.deepEqual(request, before);
     }),
-    claim("stops when told to, with the reason of the signal", [], async (llm) => {
+    claim("stops when the signal fires, with its reason", [], async (llm) => {
       const reason = new Error("enough");
       const signal = AbortSignal.abort(reason);
       await assert.rejects(llm.next({ messages: [asked], tools, signal }), reason);

@@ -6,7 +6,7 @@ import { toPredicate } from "../tool/tool-filter.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 import { sampleTools } from "./sample-tools.ts";
 
-/** What every policy must do, whatever it decides. */
+/** The contract of every policy, whatever its decisions. */
 export function policyContract(make: Make<Policy>): readonly ContractCase[] {
   const principal = localOperator();
   const decide = (policy: Policy, tool: Tool) => policy.decide({ tool, arguments: { order_id: "1" }, principal });

@@ -3,7 +3,7 @@ import type { Reranker } from "../retrieve/reranker.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 import { sampleTools } from "./sample-tools.ts";
 
-/** What every reranker must do. */
+/** The contract of every reranker. */
 export function rerankerContract(make: Make<Reranker>): readonly ContractCase[] {
   return contract(make, {
     "gives one score in [0, 1] a tool, in order": async (reranker) => {

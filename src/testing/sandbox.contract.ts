@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SANDBOX_LIMITS, type Sandbox, type SandboxJob, type SandboxOutcome } from "../execute/sandbox.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** What every sandbox must do, whatever it confines. The sandbox under test must be available. */
+/** The contract of every sandbox. The sandbox under test must be available. */
 export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
   const script = (code: string, more: Partial<SandboxJob> = {}): SandboxJob =>
     ({ kind: "javascript", code, limits: SANDBOX_LIMITS, ...more }) as SandboxJob;
@@ -11,7 +11,7 @@ export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
   const withLimits = (limits: Partial<typeof SANDBOX_LIMITS>): Partial<SandboxJob> => ({
     limits: { ...SANDBOX_LIMITS, ...limits },
   });
-  /** Claims about JavaScript hold for nothing in a sandbox that runs commands alone. */
+  /** Claims about JavaScript do not apply to a sandbox that only runs commands. */
   const ofScripts = (check: (sandbox: Sandbox) => Promise<void>) => async (sandbox: Sandbox) => {
     if (sandbox.kinds.includes("javascript")) await check(sandbox);
   };
@@ -38,7 +38,7 @@ export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
       assert.equal(stdout, "to stdout\n");
       assert.equal(stderr, "to stderr\n");
     }),
-    "tells what code failed with": ofScripts(async (sandbox) => {
+    "reports the error of the code": ofScripts(async (sandbox) => {
       const thrown = await run(sandbox, 'throw new TypeError("no such thing");');
       assert.equal(thrown.status, "failed");
       assert.equal(thrown.reason, "TypeError: no such thing");
@@ -90,7 +90,7 @@ export function sandboxContract(make: Make<Sandbox>): readonly ContractCase[] {
       const { status, exitCode, stdout } = await sandbox.run(job);
       assert.deepEqual({ status, exitCode, stdout }, { status: "ok", exitCode: 0, stdout: "$HOME; ls\n" });
     },
-    "gives a command its input, and tells how it failed": async (sandbox) => {
+    "gives a command its input, and reports its failure": async (sandbox) => {
       if (!sandbox.kinds.includes("command")) return;
       const command = (argv: readonly [string, ...string[]]): SandboxJob => ({
         kind: "command",

@@ -1,12 +1,12 @@
 import type { Llm, LlmRequest, LlmTurn } from "../agent/llm.port.ts";
 
-/** A model that says what a script says, and keeps what it was asked. */
+/** A model that follows a script and records its requests. */
 export interface ScriptedLlm extends Llm {
   /** Every request so far. */
   readonly requests: readonly LlmRequest[];
 }
 
-/** Returns a model that answers each request with the next turn of a script: text, a turn made with `say`, or an error to fail with. */
+/** Returns a model that answers each request with the next turn of a script: text, a turn made with `say`, or an error to throw. */
 export function scriptedLlm(script: readonly (string | LlmTurn | Error)[]): ScriptedLlm {
   const requests: LlmRequest[] = [];
   return {
@@ -25,7 +25,7 @@ export function scriptedLlm(script: readonly (string | LlmTurn | Error)[]): Scri
   };
 }
 
-/** A turn of a model: what it says, then the calls it makes, each as the tool's name and the arguments. Costs 10 tokens in and 5 out. */
+/** A turn of a model: its text, then its calls, each as the tool's name and the arguments. Costs 10 tokens in and 5 out. */
 export function say(text: string, ...calls: readonly (readonly [tool: string, args: object])[]): LlmTurn {
   return {
     message: {

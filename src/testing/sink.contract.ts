@@ -3,7 +3,7 @@ import type { ArsenalEvent } from "../observe/events.ts";
 import type { Sink } from "../observe/sink.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** What every sink must do. */
+/** The contract of every sink. */
 export function sinkContract(make: Make<Sink>): readonly ContractCase[] {
   const event: ArsenalEvent<"circuit-opened"> = {
     name: "circuit-opened",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Source } from "../register/source.port.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** What every source must do. The source under test offers at least one tool. */
+/** The contract of every source. The source under test offers at least one tool. */
 export function sourceContract(make: Make<Source>): readonly ContractCase[] {
   const { signal } = new AbortController();
   const namesOf = async (source: Source) => (await source.list({ signal })).map(({ draft }) => draft.name);
@@ -40,7 +40,7 @@ export function sourceContract(make: Make<Source>): readonly ContractCase[] {
       assert.deepEqual(await namesOf(again), first);
       await again.disconnect();
     },
-    "does not connect once told to stop": async (source) => {
+    "does not connect after it was stopped": async (source) => {
       await assert.rejects(source.connect({ signal: AbortSignal.abort() }));
     },
   });

@@ -3,7 +3,7 @@ import type { State } from "../state/state.port.ts";
 import type { ContractCase } from "./contract.ts";
 import { type StateBackend, stateCases } from "./state/backend.ts";
 
-/** What the documents of every state must do, for several processes at once. */
+/** The contract of every state's documents, with several concurrent processes. */
 export function stateContract(make: () => StateBackend | Promise<StateBackend>): readonly ContractCase[] {
   return stateCases(make, {
     "has a name, and works": async ({ one, other }) => {
@@ -25,7 +25,7 @@ export function stateContract(make: () => StateBackend | Promise<StateBackend>):
       try {
         got.list.push(3);
       } catch {
-        // Frozen is as good as copied.
+        // A frozen value is as good as a copy.
       }
       assert.deepEqual((await state.get("a"))?.value, { list: [1] });
     },

@@ -3,7 +3,7 @@ import type { Checked, Problem, Validator } from "../execute/validator.port.ts";
 import type { JsonSchema } from "../tool/json-schema.ts";
 import { contract, type ContractCase, type Make } from "./contract.ts";
 
-/** What every validator must do. */
+/** The contract of every validator. */
 export function validatorContract(make: Make<Validator>): readonly ContractCase[] {
   const schema: JsonSchema = {
     type: "object",

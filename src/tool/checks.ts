@@ -4,10 +4,10 @@ import { nearest, showValue } from "../errors/show-value.ts";
 import { isPlainObject } from "./json-schema.ts";
 import { countCharacters } from "./limits.ts";
 
-/** Reports one problem: the dotted path of the field, its value, what is wrong with it and how to fix it. */
+/** Reports one problem: the dotted path of the field, its value, the problem and the fix. */
 export type Report = (field: string, value: unknown, message: string, fix: string) => void;
 
-/** Checks a value that somebody wrote. */
+/** Checks a user's value. */
 export type Check = (value: unknown, field: string, report: Report) => void;
 
 /** A report that throws the first problem: `The query's limit must be …`. */
@@ -35,7 +35,7 @@ export const object: Check = (value, field, report) => {
   if (!isPlainObject(value)) report(field, value, "must be an object", `Write ${field}: {}, or leave it out.`);
 };
 
-/** A text with more than spaces in it, of at most `max` characters. */
+/** A non-blank text of at most `max` characters. */
 export function text(max = Infinity): Check {
   return (value, field, report) => {
     if (typeof value !== "string" || value.trim() === "") {
@@ -46,7 +46,7 @@ export function text(max = Infinity): Check {
   };
 }
 
-/** A number within bounds, which are part of it. */
+/** A number within inclusive bounds. */
 export function number(min: number, max: number): Check {
   const bounds = max === Infinity ? `, ${min} or more` : ` from ${min} to ${max}`;
   return (value, field, report) => {
@@ -75,9 +75,9 @@ export function listOf(check: Check, max = Infinity): Check {
 
 interface FieldsOptions {
   readonly required?: readonly string[];
-  /** What to write instead of something that is not an object. Defaults to the names of the fields. */
+  /** An example to show if the value is not an object. Defaults to the names of the fields. */
   readonly example?: string;
-  /** What to do about fields that people bring from elsewhere. */
+  /** Hints for fields of other formats. */
   readonly elsewhere?: Readonly<Record<string, string>>;
 }
 

@@ -2,7 +2,7 @@ import type Crypto from "node:crypto";
 
 let loaded: typeof Crypto | undefined;
 
-/** Node's cryptography, loaded with the first use: it takes longer to load than most of this package. */
+/** Node's cryptography, loaded on first use: it takes longer to load than most of this package. */
 export function nodeCrypto(): typeof Crypto {
   return (loaded ??= process.getBuiltinModule("node:crypto"));
 }

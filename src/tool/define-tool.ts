@@ -16,8 +16,8 @@ const NO_PARAMETERS = Object.freeze({ type: "object", properties: Object.freeze(
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
 /**
- * Returns the tool that a person wrote, completed with defaults. A name such as `getWeather` becomes `get_weather`, a short description is
- * completed, and what was written stays in `sourceName` and `sourceMeta`. Throws one TOOL_INVALID that lists every problem. The tool is a
+ * Creates a tool from a draft and the defaults. A name such as `getWeather` becomes `get_weather`, a short description is
+ * completed, and the original stays in `sourceName` and `sourceMeta`. Throws one TOOL_INVALID that lists every problem. The tool is a
  * frozen copy: later changes to the draft do not reach it.
  *
  * @example
@@ -37,7 +37,7 @@ export function defineTool(draft: ToolDraft): Tool {
   return assembleTool(withDefaults(copy as unknown as CompleteDraft), draft.createdAt ?? Date.now());
 }
 
-/** The draft with its name, description and parameters made to fit. Anything that is not of the right type is left for the check. */
+/** The draft with its name, description and parameters normalised. Values of the wrong type are left for the check. */
 function forgive(draft: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { name: givenName, description: givenText = "", parameters = NO_PARAMETERS, extendedDescription } = draft;
   const isName = typeof givenName === "string" && /[\p{L}\p{N}]/u.test(givenName) && !RESERVED_NAMES.has(givenName);
@@ -56,7 +56,7 @@ function forgive(draft: Readonly<Record<string, unknown>>): Record<string, unkno
   };
 }
 
-/** Other tools may be named as they were written, too. */
+/** References to other tools may use the original spelling too. */
 function forgiveReferences({ dependencies, supersededBy }: Readonly<Record<string, unknown>>): object {
   const forgiven = (dependency: unknown): unknown =>
     isPlainObject(dependency) ? { ...dependency, tool: toReference(dependency["tool"]) } : dependency;
@@ -80,7 +80,7 @@ function fits(description: string): boolean {
   return countCharacters(description.trim()) >= descriptionMin && countCharacters(description) <= descriptionMax;
 }
 
-/** The draft as plain data, and what in it is none. */
+/** The draft as plain data, and the problems of values that are not. */
 function copyDraft(draft: Readonly<Record<string, unknown>>): { issues: ErrorIssue[]; copy: Record<string, unknown> } {
   const issues: ErrorIssue[] = [];
   const copy: Record<string, unknown> = {};
@@ -94,7 +94,7 @@ function copyDraft(draft: Readonly<Record<string, unknown>>): { issues: ErrorIss
       copy[key] = NOTHING;
       continue;
     }
-    // An unknown key is reported by its name; what it holds does not matter.
+    // An unknown key is reported by its name; its value does not matter.
     const plain = toPlainData(value, (path, what) => {
       const field = path === "" ? key : `${key}.${path}`;
       if (typeof value !== "function") issues.push({ field, message: `is ${what}`, fix: "Use plain JSON data." });
@@ -134,7 +134,7 @@ function withDefaults(draft: CompleteDraft): HashedFields {
   };
 }
 
-/** Throws TOOL_INVALID with all the problems; its message tells the first in full and names the others. */
+/** Throws TOOL_INVALID with all problems; its message states the first in full and names the others. */
 export function refuseTool(name: unknown, issues: readonly ErrorIssue[]): never {
   const what = typeof name === "string" ? `Tool ${showValue(name)}` : "A tool";
   const [first, ...others] = issues as readonly [ErrorIssue, ...ErrorIssue[]];

@@ -1,11 +1,11 @@
 import type { Annotations, Capability, Cost, Dependency, RiskLevel, ToolSource } from "./tool.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
-/** A tool as a person writes it or a source offers it. Only the name is required. */
+/** A tool as a user writes it or a source offers it. Only the name is required. */
 export interface ToolDraft {
   /** Any spelling: `getWeather` and `get-weather` become `get_weather`, and the tool can be called by either. */
   readonly name: string;
-  /** What the model reads and the search looks at. A short one is completed from the name and the parameters. */
+  /** The text that the model reads and the search indexes. A short one is completed from the name and the parameters. */
   readonly description?: string | undefined;
   /** Defaults to an object without properties. */
   readonly parameters?: JsonSchema | undefined;
@@ -37,5 +37,5 @@ export interface ToolDraft {
   readonly supersededBy?: string;
 }
 
-/** What a source gives: anything may be missing or misshapen, and is completed rather than refused. */
+/** A source's draft: fields may be missing or malformed, and are completed rather than refused. */
 export type SourceDraft = Partial<{ readonly [Key in keyof ToolDraft]: ToolDraft[Key] | null }>;

@@ -1,13 +1,13 @@
 import type { JsonSchema } from "./json-schema.ts";
 
-/** Standard Schema (standardschema.dev), structurally: what Zod, Valibot and ArkType schemas all are. */
+/** Standard Schema (standardschema.dev), structurally: the common interface of Zod, Valibot and ArkType schemas. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Present on libraries that also speak Standard JSON Schema (Zod 4.2, ArkType 2.1.28, `toStandardJsonSchema` of Valibot). */
+    /** Present on libraries that also implement Standard JSON Schema (Zod 4.2, ArkType 2.1.28, `toStandardJsonSchema` of Valibot). */
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
     };
@@ -25,10 +25,10 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What may stand as a tool's `parameters` where a person writes them. */
+/** The accepted values of a tool's `parameters`. */
 export type ParametersSchema = JsonSchema | StandardSchema;
 
-/** The type of a handler's argument, from the schema given as `parameters`. */
+/** The type of a handler's argument, from the `parameters` schema. */
 export type ArgumentsOf<Schema> =
   Schema extends StandardSchema<unknown, infer Output>
     ? Output

@@ -1,4 +1,4 @@
-/** A JSON Schema as a plain object. The canonical tool keeps schemas as they came; this type only names the common keywords. */
+/** A JSON Schema as a plain object. The canonical tool keeps schemas unchanged; this type only names the common keywords. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -18,7 +18,7 @@ export interface Parameter {
   readonly required: boolean;
 }
 
-/** The top-level parameters of a schema, in its order. Anything malformed inside is skipped, never thrown on. */
+/** The top-level parameters of a schema, in order. Malformed ones are skipped; never throws. */
 export function listParameters(schema: JsonSchema): readonly Parameter[] {
   const { properties, required } = schema;
   if (!isPlainObject(properties)) return [];
@@ -35,27 +35,27 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is an object, otherwise an empty one: what others send is never trusted to have its documented shape. */
+/** The value if it is an object, otherwise an empty object: data from others may not have its documented shape. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return isPlainObject(value) ? value : {};
 }
 
-/** The list; an empty one if the value is not a list. */
+/** The value if it is a list, otherwise an empty list. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The objects of a list; none if it is not a list. */
+/** The objects of a list; empty if it is not a list. */
 export function asRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return asList(value).filter(isPlainObject);
 }
 
-/** The texts of a list; none if it is not a list. */
+/** The strings of a list; empty if it is not a list. */
 export function asTexts(value: unknown): readonly string[] {
   return asList(value).filter((each) => typeof each === "string");
 }
 
-/** The text; undefined if the value is empty or not a text. */
+/** The string; undefined if the value is empty or not a string. */
 export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -1,18 +1,18 @@
 import type { Annotations, Capability, RiskLevel } from "./tool.ts";
 
-/** What a tool's name looks like. */
+/** The pattern of a tool's name. */
 export const NAME_PATTERN: RegExp = /^[a-z][a-z0-9_]{0,127}$/;
 
-/** What a namespace looks like: lower-case words of letters, digits, `_` and `-`, joined by dots. */
+/** The pattern of a namespace: lower-case words of letters, digits, `_` and `-`, joined by dots. */
 export const NAMESPACE_PATTERN: RegExp = /^[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9][a-z0-9_-]*)*$/;
 
 /** `major.minor.patch` */
 export const VERSION_PATTERN: RegExp = /^\d+\.\d+\.\d+$/;
 
-/** Names that mean an operation on the arsenal itself, on every surface that shows tools next to operations. */
+/** Names of operations of the arsenal itself, on every surface that shows tools next to operations. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(["register", "retrieve", "execute", "list", "delete"]);
 
-/** How long and how many things may be. Lengths are in characters, times in milliseconds. */
+/** The limits on lengths and counts. Lengths are in characters, times in milliseconds. */
 export const LIMITS = {
   nameLength: 128,
   namespaceLength: 128,
@@ -24,13 +24,13 @@ export const LIMITS = {
   timeoutMaxMs: 300_000,
 } as const;
 
-/** The version of a tool that names none. */
+/** The default version of a tool. */
 export const DEFAULT_VERSION = "1.0.0";
 
-/** The namespace of a tool that names none. */
+/** The default namespace of a tool. */
 export const DEFAULT_NAMESPACE = "default";
 
-/** The risk of a tool that states none, from what it can touch. */
+/** The default risk of a tool, derived from its capabilities. */
 export function riskOf(capabilities: readonly Capability[], annotations: Partial<Annotations>): RiskLevel {
   const has = (capability: Capability): boolean => capabilities.includes(capability);
   if (annotations.destructive === true || has("delete_data") || has("financial")) return "high";
@@ -38,7 +38,7 @@ export function riskOf(capabilities: readonly Capability[], annotations: Partial
   return "low";
 }
 
-/** How many characters a text has, counting one outside the basic plane (most emoji) once. */
+/** The number of characters of a text, counting one outside the basic plane (most emoji) once. */
 export function countCharacters(text: string): number {
   let count = text.length;
   for (let index = 1; index < text.length; index++) {

@@ -1,4 +1,4 @@
-/** Makes a function that finds its answer for each object once. For tools, schemas and requests, which never change. */
+/** Caches a function's result for each object. For tools, schemas and requests, which never change. */
 export function remember<Key extends WeakKey, Value>(find: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, { readonly value: Value }>();
   return (key) => {

@@ -4,30 +4,30 @@ export interface Holder {
   readonly tenant?: string | undefined;
 }
 
-/** One thing that a caller makes the gateway keep: a session, a stream, a task. */
+/** One resource that the gateway keeps for a caller: a session, a stream, a task. */
 export interface Holding {
   readonly holder: Holder;
   /** Defaults to 0. */
   readonly bytes?: number | undefined;
-  /** True while it cannot be taken away. Defaults to false. */
+  /** True while it cannot be revoked. Defaults to false. */
   readonly busy?: boolean | undefined;
-  /** True while somebody uses it. It gives way only to a caller with less, and after everything of its caller that is not in use. Defaults to false. */
+  /** True while it is in use. It is dropped only for a caller with less, and after its caller's idle holdings. Defaults to false. */
   readonly inUse?: boolean | undefined;
 }
 
-/** The most that is kept at once. */
+/** The most that is kept in total. */
 export interface ShareBounds {
   readonly count: number;
   readonly bytes?: number;
-  /** The most that one caller may hold of it. Defaults to all of it, as long as nobody else needs it. */
+  /** The most that one caller may hold. Defaults to everything, as long as no other caller needs it. */
   readonly perCaller?: { readonly count?: number; readonly bytes?: number };
 }
 
 type Measure = "count" | "bytes";
 
 /**
- * Returns what must go to make room for a newcomer, or undefined if there is no room for it. `held` is oldest first. A caller over its own bound
- * loses its own oldest holding. If all callers together are over theirs, the caller with the most gives way, in the tenant with the most: a flood
+ * Returns the holdings to drop for a new one, or undefined if there is no room for it. `held` is oldest first. A caller over its own bound
+ * loses its own oldest holding. If all callers together are over the bound, the caller with the most loses one, in the tenant with the most: a flood
  * displaces itself, and a caller with less than the others never loses to one with more.
  */
 export function crowdedOut<Held extends Holding>(
@@ -40,7 +40,7 @@ export function crowdedOut<Held extends Holding>(
   for (const { total } of tenants) add(all, total);
   const gone: Held[] = [];
 
-  /** Drops the oldest holding of a caller that is, or is not, in use. False if it has none that may go. */
+  /** Drops the oldest holding of a caller that is, or is not, in use. Returns false if it has none that may be dropped. */
   function drop(tenant: Tenant<Held>, caller: Caller<Held>, use: "idle" | "used" = "idle"): boolean {
     const { held: holdings, next } = caller;
     const passed = ({ busy, inUse }: Held): boolean => busy === true || (inUse === true) !== (use === "used");
@@ -52,7 +52,7 @@ export function crowdedOut<Held extends Holding>(
     return true;
   }
 
-  /** Drops a holding of the caller with the most, in the tenant with the most; never one of somebody with less than the newcomer. */
+  /** Drops a holding of the caller with the most, in the tenant with the most; never one of a caller with less than the new one's. */
   function dropFromLargest(measure: Measure): boolean {
     for (const tenant of largestFirst(tenants, measure)) {
       for (const caller of largestFirst(tenant.callers, measure)) {
@@ -76,11 +76,11 @@ export function crowdedOut<Held extends Holding>(
 }
 
 interface Caller<Held> {
-  /** Without the newcomer. */
+  /** Without the new holding. */
   readonly held: Held[];
-  /** The first of `held` that has not been looked at, of those in use and of the others. */
+  /** The index of the first holding that was not checked, in use and idle. */
   readonly next: Record<"idle" | "used", number>;
-  /** What is left, the newcomer included. */
+  /** The remaining amount, including the new holding. */
   readonly total: Record<Measure, number>;
 }
 
@@ -129,44 +129,44 @@ function add(total: Record<Measure, number>, more: Readonly<Record<Measure, numb
   total.bytes += sign * more.bytes;
 }
 
-/** The most of `count` places that one remote caller may hold: three quarters, rounded up, and never all of several. */
+/** The largest share of `count` places for one remote caller: three quarters, rounded up, and never all of several. */
 export function largestShare(count: number): number {
   return Math.max(1, Math.min(count - 1, Math.ceil(count * 0.75)));
 }
 
-/** Names a caller: two tenants may have a caller of one name. */
+/** The key of a caller: two tenants may have callers with the same name. */
 export function callerKey({ id, tenant }: Holder): string {
   return tenant === undefined ? `-${id}` : `${tenant.length} ${tenant}${id}`;
 }
 
-/** A caller without a tenant stands for itself. */
+/** A caller without a tenant is its own tenant. */
 function tenantKey({ id, tenant }: Holder): string {
   return tenant === undefined ? `-${id}` : ` ${tenant}`;
 }
 
-/** Room that a caller took, until it gives it back. */
+/** Room that a caller holds until it is released. */
 export interface Share {
-  /** Changes how much of the bytes it takes. False, with nothing changed, if there is no room. */
+  /** Changes its size in bytes. Returns false, with nothing changed, if there is no room. */
   resize(bytes: number): boolean;
-  /** Makes it the newest of what its caller holds: the oldest gives way first. */
+  /** Makes it its caller's newest holding: the oldest is dropped first. */
   renew(): void;
-  /** Gives the room back. Safe to call twice. */
+  /** Releases the room. Safe to call twice. */
   release(): void;
 }
 
 export interface TakeOptions {
   readonly bytes?: number;
-  /** Asked when room is needed. Defaults to false. */
+  /** Called when room is needed. Defaults to false. */
   readonly isBusy?: () => boolean;
-  /** Asked when room is needed: see `Holding.inUse`. Defaults to false. */
+  /** Called when room is needed: see `Holding.inUse`. Defaults to false. */
   readonly isInUse?: () => boolean;
-  /** Ends what is held, because somebody with less needs the room. It no longer counts then. Omitted if it cannot be ended. */
+  /** Ends the holding, because a caller with less needs the room. It no longer counts then. Omitted if it cannot be ended. */
   readonly giveWay?: () => void;
 }
 
 export type Shares = ReturnType<typeof createShares>;
 
-/** Divides what one process can hold fairly between its callers. Costs two counters while there is room. */
+/** Divides a process's resources fairly between its callers. Costs two counters while there is room. */
 export function createShares(bounds: ShareBounds) {
   interface Held extends Holding {
     bytes: number;
@@ -245,11 +245,11 @@ export function createShares(bounds: ShareBounds) {
         release: () => void drop(own),
       };
     },
-    /** What a caller holds now. */
+    /** The holdings of one caller. */
     of: (holder: Holder): Readonly<Record<Measure, number>> => ({
       ...(callers.get(callerKey(holder)) ?? { count: 0, bytes: 0 }),
     }),
-    /** What all callers hold now. */
+    /** The holdings of all callers. */
     get all(): Readonly<Record<Measure, number>> {
       return { ...all };
     },

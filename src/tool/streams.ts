@@ -3,7 +3,7 @@
  * in a program without `@types/node`.
  */
 
-/** As Node declares it: what a listener is given depends on the event. */
+/** As Node declares it: the arguments of a listener depend on the event. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Listener = (...given: any[]) => void;
 

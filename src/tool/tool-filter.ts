@@ -4,12 +4,12 @@ import { CAPABILITIES, type Capability, RISK_LEVELS, type RiskLevel, type Tool, 
 import type { ToolSource } from "./tool.ts";
 
 /**
- * Which tools are meant, as plain JSON data, so that every engine can apply it where the tools are stored. Several values of one kind mean any of
- * them unless `match` says otherwise; `{ all: [] }` accepts every tool, `{ any: [] }` none.
+ * A condition on tools as plain JSON data, so that every engine can apply it in its store. Several values of one kind mean any of
+ * them unless `match` is set; `{ all: [] }` accepts every tool, `{ any: [] }` none.
  */
 export type ToolFilter =
   | { readonly ids: readonly string[] }
-  /** Bare names, whatever the namespace. */
+  /** Names without the namespace. */
   | { readonly names: readonly string[] }
   | { readonly namespaces: readonly string[] }
   | { readonly sources: readonly ToolSource[] }
@@ -22,7 +22,7 @@ export type ToolFilter =
       /** `any`: declares one of them. `all`: declares every one. `only`: declares no other. */
       readonly match: "any" | "all" | "only";
     }
-  /** Tools that belong to this tenant (`metadata.tenant`), and those that belong to none. */
+  /** Tools that belong to this tenant (`metadata.tenant`), and those without a tenant. */
   | { readonly tenant: string }
   | { readonly deprecated: boolean }
   | { readonly all: readonly ToolFilter[] }
@@ -32,7 +32,7 @@ export type ToolFilter =
 /** Accepts every tool. */
 export const EVERY_TOOL: ToolFilter = Object.freeze({ all: [] });
 
-/** What a filter looks at. */
+/** The fields that a filter reads. */
 export type FilteredTool = Pick<
   Tool,
   | "id"
@@ -102,7 +102,7 @@ function byCapabilities(
   return (tool) => capabilities.every((capability) => tool.capabilities.includes(capability));
 }
 
-/** The conditions whose values are texts, with the values that exist if the list is closed. */
+/** The conditions with text values, and the valid values of closed lists. */
 const TEXT_LISTS: Readonly<Record<string, readonly string[] | undefined>> = {
   ids: undefined,
   names: undefined,
@@ -117,7 +117,7 @@ const TEXT_LISTS: Readonly<Record<string, readonly string[] | undefined>> = {
 
 const CONDITIONS = [...Object.keys(TEXT_LISTS), "tenant", "deprecated", "all", "any", "not"];
 
-/** What is wrong with a filter that somebody wrote by hand: where, what it is and how to fix it. Undefined if the filter is valid. */
+/** The problem of a handwritten filter: its path, its value and the fix. Undefined if the filter is valid. */
 export function filterProblem(
   filter: unknown,
   at: string,

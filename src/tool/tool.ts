@@ -1,11 +1,11 @@
 import type { JsonSchema } from "./json-schema.ts";
 import { contentHash, type HashedFields } from "./json/canonical-json.ts";
 
-/** Where tools come from. */
+/** The sources of tools. */
 export const TOOL_SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;
 export type ToolSource = (typeof TOOL_SOURCES)[number];
 
-/** What a tool can touch. A caller needs every capability a tool declares. */
+/** The capabilities of a tool. A caller needs every capability that a tool declares. */
 export const CAPABILITIES = [
   "read_data",
   "write_data",
@@ -19,14 +19,11 @@ export const CAPABILITIES = [
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** How much harm a wrong call can do. */
+/** The harm that a wrong call can do. */
 export const RISK_LEVELS = ["low", "medium", "high", "critical"] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
 
-/**
- * The canonical definition of one callable thing, whatever source it came from. Immutable plain data; how it runs (its handler) and how it
- * fares (its health) are kept apart from it.
- */
+/** The canonical definition of one callable thing, independent of its source. Immutable plain data; its handler and its health are kept separately. */
 export interface Tool {
   /** `namespace.name`: unique in a catalog. */
   readonly id: string;
@@ -35,7 +32,7 @@ export interface Tool {
   readonly namespace: string;
   /** `major.minor.patch` */
   readonly version: string;
-  /** A short human name, where the source has one. */
+  /** A short human name, if the source has one. */
   readonly title?: string;
   readonly description: string;
   readonly extendedDescription?: string;
@@ -51,11 +48,11 @@ export interface Tool {
 
   readonly source: ToolSource;
   readonly sourceUri?: string;
-  /** The name the source itself uses, which its server must be called with. */
+  /** The name in the source, which its server expects. */
   readonly sourceName: string;
-  /** Whatever else the source said, so that nothing is lost. */
+  /** The source's other fields, so that nothing is lost. */
   readonly sourceMeta: Readonly<Record<string, unknown>>;
-  /** The ensemble the tool belongs to, where it shares one's lifecycle. */
+  /** The ensemble whose lifecycle the tool shares. */
   readonly ensemble?: string;
 
   readonly capabilities: readonly Capability[];
@@ -79,24 +76,24 @@ export interface Tool {
   /** True if code registered the tool together with its handler: only that code may replace it. Never set by a draft. */
   readonly ownedByCode?: true;
 
-  /** Hash over everything above but `createdAt` and `ownedByCode`: the same hash means nothing changed and nothing is indexed again. */
+  /** Hash over everything above except `createdAt` and `ownedByCode`: the same hash means that nothing changed and nothing is indexed again. */
   readonly contentHash: string;
 }
 
-/** What a tool does to the world. Only hints unless an operator confirmed them: a source may be mistaken, or lie. */
+/** The effects of a tool. Only hints unless an operator confirmed them: a source may be mistaken, or lie. */
 export interface Annotations {
   readonly readOnly?: boolean;
   readonly destructive?: boolean;
   readonly idempotent?: boolean;
   readonly openWorld?: boolean;
-  /** True if the person who runs the arsenal vouches for the hints. Retrying relies on confirmed hints alone. */
+  /** True if the operator confirms the hints. Retries rely on confirmed hints alone. */
   readonly confirmed: boolean;
 }
 
-/** What annotations say of a tool, besides whether they are confirmed. */
+/** The annotations of a tool, except whether they are confirmed. */
 export const ANNOTATIONS = ["readOnly", "destructive", "idempotent", "openWorld"] as const;
 
-/** What a tool can be to another. */
+/** The relations between tools. */
 export const DEPENDENCY_TYPES = ["requires", "suggests", "conflicts"] as const;
 
 /** A relation to another tool. */
@@ -107,23 +104,23 @@ export interface Dependency {
   readonly reason?: string;
 }
 
-/** What one call costs. A field that is absent is unknown and changes no ranking. */
+/** The cost of one call. An omitted field is unknown and changes no ranking. */
 export interface Cost {
   readonly estimatedLatencyMs?: number;
   /** In one currency of your choice, per call. */
   readonly monetaryCost?: number;
-  /** Calls a minute the tool allows. */
+  /** Calls per minute that the tool allows. */
   readonly rateLimit?: number;
   /** Tokens the definition adds to a prompt. Estimated if omitted. */
   readonly contextTokens?: number;
 }
 
-/** The costs there are. */
+/** The names of the costs. */
 export const COSTS = ["estimatedLatencyMs", "monetaryCost", "rateLimit", "contextTokens"] as const;
 
-/** How a tool has fared. Kept by observe/, never part of the definition. */
+/** The health of a tool. Kept by observe/, never part of the definition. */
 export interface Health {
-  /** In [0, 1]; 1 where it was never called. */
+  /** In [0, 1]; 1 if it was never called. */
   readonly successRate: number;
   readonly averageLatencyMs: number;
   readonly totalCalls: number;
@@ -134,7 +131,7 @@ export interface Health {
   readonly circuitOpen: boolean;
 }
 
-/** The parts of a tool id. Names have no dot, so the last one divides; without one the namespace is empty. */
+/** Splits a tool id at the last dot, because names have no dot; without a dot the namespace is empty. */
 export function divideId(id: string): { readonly namespace: string; readonly name: string } {
   const dot = id.lastIndexOf(".");
   return { namespace: id.slice(0, Math.max(dot, 0)), name: id.slice(dot + 1) };
@@ -146,14 +143,14 @@ export function qualifiedName(tool: Pick<Tool, "id" | "version">): string {
 }
 
 /**
- * True for the id of a request that the guard decides on as on a tool, such as `files.resources/read`: it runs by its id and is never listed,
- * searched or learned. No tool's name has a slash, so nothing that is registered can pass for one.
+ * Returns true for the id of a request that the guard treats like a tool, such as `files.resources/read`: it runs by its id and is never listed,
+ * searched or learned. Tool names have no slash, so no registered tool has such an id.
  */
 export function isUnlisted(toolId: string): boolean {
   return toolId.includes("/");
 }
 
-/** A tool from fields that are checked and frozen already: adds its id and hash. */
+/** Creates a tool from checked, frozen fields: adds its id and hash. */
 export function assembleTool(fields: HashedFields, createdAt: number): Tool {
   const id = `${fields.namespace}.${fields.name}`;
   return Object.freeze({ id, ...fields, createdAt, contentHash: contentHash(fields) });

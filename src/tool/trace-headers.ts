@@ -5,9 +5,9 @@ const MEMBER =
   /^([a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 const MAX_MEMBERS = 32;
 const MAX_LENGTH = 512;
-/** Members longer than this are the first to go. */
+/** Members longer than this are dropped first. */
 const LONG_MEMBER = 128;
-/** What is looked at: 32 members of the longest key and value. */
+/** The most characters read: 32 members of the longest key and value. */
 const MAX_READ = 16_640;
 
 /** Reads the header `tracestate`, cut to 512 characters. Undefined if it is invalid or empty. */
@@ -32,7 +32,7 @@ export function readTracestate(header: unknown): string | undefined {
   return kept.length === 0 ? undefined : kept.join(",");
 }
 
-/** The headers `traceparent` and `tracestate` of a handler's request. Undefined if its call has no trace that others can continue. */
+/** The headers `traceparent` and `tracestate` for a handler's request. Undefined if its call has no W3C trace. */
 export function traceHeadersOf(
   sent: Pick<OutgoingRequest, "traceparent" | "tracestate"> | undefined,
 ): { readonly traceparent: string; readonly tracestate?: string } | undefined {

@@ -1,4 +1,4 @@
-/** Waits for work that others wait for too: the signal ends this wait, not the work. */
+/** Waits for shared work: the signal ends this wait, not the work. */
 export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return work;
   signal.throwIfAborted();
@@ -12,7 +12,7 @@ export async function untilAborted<Result>(work: Promise<Result>, signal: AbortS
   }
 }
 
-/** Waits, and rejects when the signal fires. A wait in the background does not keep the process alive. */
+/** Waits, and rejects when the signal fires. A background wait does not keep the process alive. */
 export async function pause(
   ms: number,
   clock: { after(ms: number, run: () => void, options: { readonly background: boolean }): () => void },

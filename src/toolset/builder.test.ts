@@ -213,7 +213,7 @@ describe("a toolset that cannot be built", () => {
       () => draft.withPolicy({ allowedRoles: "sre" as never }),
       /is not a list of strings: "sre"/,
     ],
-    ["policy.allowedTenants", () => draft.withPolicy({ allowedTenants: [] }), /is empty, so nobody could use it/],
+    ["policy.allowedTenants", () => draft.withPolicy({ allowedTenants: [] }), /is empty, so no caller could use it/],
     [
       "policy.rateLimit.requestsPerMinute",
       () => draft.withPolicy({ rateLimit: { requestsPerMinute: 0 } }),

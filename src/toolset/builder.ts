@@ -30,7 +30,7 @@ export interface ToolsetBuilder {
   withDescription(description: string): ToolsetBuilder;
   /** Labels of the toolset itself. `withTags` selects tools by theirs. */
   taggedAs(...tags: readonly string[]): ToolsetBuilder;
-  /** The caller of this id may always use it. */
+  /** The caller with this id may always use it. */
   ownedBy(owner: string): ToolsetBuilder;
   withNamespace(...namespaces: readonly string[]): ToolsetBuilder;
   withTags(...tags: readonly string[]): ToolsetBuilder;
@@ -41,7 +41,7 @@ export interface ToolsetBuilder {
   excludeTools(...ids: readonly string[]): ToolsetBuilder;
   /** Any other condition. Several must all hold. */
   where(filter: ToolFilter): ToolsetBuilder;
-  /** Who may use it, and how much. Defaults to everyone. Later keys replace earlier ones. */
+  /** Restricts callers and rates. Defaults to everyone. Later keys replace earlier ones. */
   withPolicy(policy: AccessPolicy): ToolsetBuilder;
   /** Keeps the tools that match when it is built. By default a tool that matches later appears. */
   frozen(): ToolsetBuilder;

@@ -8,14 +8,14 @@ import type { RetrievalResult } from "../retrieve/result.ts";
 import type { ToolFilter } from "../tool/tool-filter.ts";
 import type { Tool, ToolSource } from "../tool/tool.ts";
 
-/** Who looks, and through which toolset. */
-interface Asked {
+/** The caller and the toolset of a request. */
+interface CallerScope {
   readonly principal?: Principal;
   readonly toolset?: string;
 }
 
 /** Which tools are listed. */
-interface Listed extends Asked {
+interface ListRequest extends CallerScope {
   readonly namespace?: string;
   readonly source?: ToolSource;
   readonly filter?: ToolFilter;
@@ -23,11 +23,11 @@ interface Listed extends Asked {
   readonly after?: string;
 }
 
-/** The four ways to the tools of an arsenal, each of which can look through a toolset. */
+/** The four ways to access an arsenal's tools, each of which can use a toolset. */
 export interface ScopedTools {
   retrieve(query: ToolQuery): Promise<RetrievalResult>;
-  listTools(options: Listed): Promise<readonly Tool[]>;
-  getTool(name: string, namespace: string, by: Asked): Promise<Tool | undefined>;
+  listTools(options: ListRequest): Promise<readonly Tool[]>;
+  getTool(name: string, namespace: string, by: CallerScope): Promise<Tool | undefined>;
   execute(call: ToolCall): Promise<ToolResult>;
 }
 
@@ -38,37 +38,37 @@ export interface RunnableArsenal extends ScopedTools {
   exportTools(
     format: AnyDialect,
     ids: readonly string[],
-    options: Written,
+    options: DefinitionsRequest,
   ): Promise<{ readonly tools: readonly object[] }>;
 }
 
-/** For whom definitions are written, and how. */
-interface Written extends Asked {
+/** The options for writing definitions. */
+interface DefinitionsRequest extends CallerScope {
   readonly strict?: boolean;
 }
 
-/** An arsenal that has the tools of one toolset and no others. Callers are the local operator unless they name a principal. */
+/** An arsenal limited to the tools of one toolset. The caller defaults to the local operator. */
 export interface Runner {
   /** The name of the toolset. */
   readonly toolset: string;
   retrieve(query: Omit<ToolQuery, "toolset">): Promise<RetrievalResult>;
-  /** Finds tools for a request in words, and returns them as the dialect's API takes them. */
+  /** Finds tools for a request, and returns them in the dialect's format. */
   retrieveTools<Name extends DialectName = "openai">(
     query: string,
     options?: Omit<RetrieveToolsOptions<Name>, "toolset">,
   ): Promise<DialectTools[Name][]>;
   /** Every tool that passes the filters, ordered by id. */
-  listTools(options?: Omit<Listed, "toolset">): Promise<readonly Tool[]>;
-  getTool(name: string, namespace?: string, by?: Omit<Asked, "toolset">): Promise<Tool | undefined>;
+  listTools(options?: Omit<ListRequest, "toolset">): Promise<readonly Tool[]>;
+  getTool(name: string, namespace?: string, by?: Omit<CallerScope, "toolset">): Promise<Tool | undefined>;
   /**
-   * Every tool of the toolset, ordered by id, as the API of a dialect takes them: a built-in one or one that was added to the arsenal. Defaults
-   * to `openai`. `strict` asks for the provider's strict mode, as far as one request holds it.
+   * Every tool of the toolset, ordered by id, in the format of a dialect: a built-in one or one added to the arsenal. Defaults
+   * to `openai`. `strict` uses the provider's strict mode, within the limits of one request.
    */
   definitions<Name extends Exclude<DialectName, "auto"> = "openai">(
     dialect?: Name,
-    options?: Omit<Written, "toolset">,
+    options?: Omit<DefinitionsRequest, "toolset">,
   ): Promise<DialectTools[Name][]>;
-  definitions(dialect: AnyDialect, options?: Omit<Written, "toolset">): Promise<object[]>;
+  definitions(dialect: AnyDialect, options?: Omit<DefinitionsRequest, "toolset">): Promise<object[]>;
   execute(call: Omit<ToolCall, "toolset">): Promise<ToolResult>;
   executeBatch(batch: ScopedBatch): Promise<BatchResult>;
 }
@@ -93,7 +93,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
       (await arsenal.retrieveTools(query, { ...options, toolset } as RetrieveToolsOptions)) as never[],
     listTools: (options = {}) => scoped.listTools(options),
     getTool: (name, namespace = "default", by = {}) => scoped.getTool(name, namespace, by),
-    async definitions(dialect: AnyDialect = "openai", options: Omit<Written, "toolset"> = {}) {
+    async definitions(dialect: AnyDialect = "openai", options: Omit<DefinitionsRequest, "toolset"> = {}) {
       const { principal } = options;
       const tools = await scoped.listTools(principal === undefined ? {} : { principal });
       const ids = tools.map(({ id }) => id);
@@ -101,7 +101,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
       return [...exported.tools] as never[];
     },
     execute: scoped.execute,
-    // Every call is copied, even if it is not a plain object: what a batch holds must not carry a toolset of its own.
+    // Every call is copied, even if it is not a plain object: a batch must not carry a toolset of its own.
     executeBatch: async (batch) =>
       arsenal.executeBatch(
         Array.isArray(batch?.calls)
@@ -111,7 +111,7 @@ export function createRunner(arsenal: RunnableArsenal, toolset: string): Runner 
   };
 }
 
-/** Makes everything that is asked of an arsenal look through one toolset, whatever toolset the caller names. @internal */
+/** Limits an arsenal to one toolset, whatever toolset the caller names. @internal */
 export function scopeTo(arsenal: ScopedTools, toolset: string): ScopedTools {
   return {
     retrieve: async (query) => arsenal.retrieve({ ...query, toolset }),

@@ -35,7 +35,7 @@ function ruleOf(name: string): string {
   return `toolset:${name}`;
 }
 
-/** The decision with the toolset's own rate added to what the call must fit into. */
+/** The decision with the toolset's rate limit added. */
 function withRate(decision: PolicyDecision, { name, policy: { rateLimit } }: Toolset): PolicyDecision {
   if (decision.effect === "deny" || rateLimit === undefined) return decision;
   const rule = ruleOf(name);

@@ -13,25 +13,25 @@ import type { Selection, Toolset, ToolsetDefinition } from "./toolset.ts";
 /** The toolsets of one arsenal, by name. */
 export interface Toolsets {
   /**
-   * Adds a toolset, or replaces the one of that name, and returns it with its times. Throws CONFIG_INVALID if it is malformed, or if its calls
+   * Adds a toolset, or replaces the one with that name, and returns it with its timestamps. Throws CONFIG_INVALID if it is malformed, or if its calls
    * must be recorded and the arsenal has no audit log.
    */
   add(toolset: ToolsetDefinition): Toolset;
-  /** Emits an event about tools that a toolset names and the catalog does not have yet. */
+  /** Emits an event about tools of a toolset that are not in the catalog yet. */
   reportMissing(missing: EventMap["toolset-tools-missing"]): void;
-  /** Returns false if there is none of that name. */
+  /** Returns false if no toolset has that name. */
   remove(name: string): boolean;
-  /** The toolset of that name, if the caller may use it. */
+  /** The toolset with that name, if the caller may use it. */
   find(name: string, principal: Principal): Toolset | undefined;
-  /** The same. Throws TOOLSET_NOT_FOUND, which says the same of a toolset that is unknown and of one the caller may not use. */
+  /** The same. Throws TOOLSET_NOT_FOUND for an unknown toolset and for one that the caller may not use, without distinguishing them. */
   get(name: string, principal: Principal): Toolset;
-  /** Those the caller may use, ordered by name. */
+  /** The toolsets that the caller may use, ordered by name. */
   list(principal: Principal): readonly Toolset[];
-  /** Whether a toolset has a tool, for any caller. False for an unknown toolset, and for requests that are not tools, such as `files.resources/read`. */
+  /** Returns whether a toolset has a tool, for any caller. False for an unknown toolset, and for requests that are not tools, such as `files.resources/read`. */
   has(name: string, tool: FilteredTool): boolean;
-  /** Whether calls through a toolset must be recorded in the audit log. */
+  /** Returns whether calls through a toolset must be recorded in the audit log. */
   mustRecord(name: string): boolean;
-  /** Calls back when a toolset was added, replaced or removed. Returns what ends it. */
+  /** Calls back when a toolset was added, replaced or removed. Returns a function that unsubscribes. */
   watch(changed: (name: string) => void): () => void;
 }
 
@@ -111,7 +111,7 @@ export function createToolsets(options: {
   };
 }
 
-/** What is wrong with a part of a toolset. */
+/** A problem of a toolset. */
 export interface ToolsetProblem {
   readonly field: string;
   readonly value?: unknown;
@@ -136,7 +136,7 @@ export function refuseToolset(name: string, { field, value, message, fix }: Tool
   throw fixable("CONFIG_INVALID", `Toolset ${showValue(name)}: ${field} ${message}.`, fix, details);
 }
 
-/** What is wrong with a toolset besides its name; undefined if nothing is. */
+/** The problem of a toolset, except its name; undefined if it is valid. */
 function toolsetProblem(toolset: ToolsetDefinition): ToolsetProblem | undefined {
   const { description, tags, owner, filter, view, policy } = toolset;
   return (
@@ -156,7 +156,7 @@ export function textProblem(field: string, value: unknown): ToolsetProblem | und
   return { field, value, message: `is not a string: ${showValue(value)}`, fix: "Pass a string." };
 }
 
-/** What is wrong with a list of strings that must name something. */
+/** The problem of a list of nonempty strings. */
 export function textsProblem(field: string, values: unknown): ToolsetProblem | undefined {
   if (!Array.isArray(values))
     return { field, value: values, message: `is not a list of strings: ${showValue(values)}`, fix: "Use a list." };
@@ -166,7 +166,7 @@ export function textsProblem(field: string, values: unknown): ToolsetProblem | u
   return { field, value: odd, message: `has ${showValue(odd)}, which is not a string`, fix: "Pass each as a string." };
 }
 
-/** What is wrong with a list of tool ids. */
+/** The problem of a list of tool ids. */
 export function idsProblem(field: string, ids: unknown): ToolsetProblem | undefined {
   const problem = textsProblem(field, ids);
   if (problem !== undefined) return problem;
@@ -182,7 +182,7 @@ export function idsProblem(field: string, ids: unknown): ToolsetProblem | undefi
 const POLICY_KEYS = ["allowedTenants", "allowedRoles", "rateLimit", "auditLog"];
 const MOST_CALLS = 1_000_000;
 
-/** What is wrong with an access policy. A key that is misspelled would leave a toolset open to everybody. */
+/** The problem of an access policy. A misspelled key would leave a toolset open to everybody. */
 export function policyProblem(policy: unknown): ToolsetProblem | undefined {
   if (!isPlainObject(policy))
     return { field: "policy", value: policy, message: `is not an object: ${showValue(policy)}`, fix: "Pass { … }." };
@@ -205,7 +205,7 @@ export function policyProblem(policy: unknown): ToolsetProblem | undefined {
     if (key.startsWith("allowed")) {
       if (Array.isArray(value) && value.length === 0) {
         const fix = "Name those who may use it, or leave it out to admit everyone.";
-        return { field, value, message: "is empty, so nobody could use it", fix };
+        return { field, value, message: "is empty, so no caller could use it", fix };
       }
       const problem = textsProblem(field, value);
       if (problem !== undefined) return problem;
@@ -228,7 +228,7 @@ export function toFilter({ namespaces, tags, tools, categories, sources, where, 
   return others.length === 0 ? only : { all: conditions };
 }
 
-/** Whether a caller may use a toolset. The local operator, who sees the whole catalog anyway, and its owner always may. */
+/** Returns whether a caller may use a toolset. The local operator, who sees the whole catalog anyway, and the owner always may. */
 function admits({ owner, policy }: Pick<Toolset, "owner" | "policy">, principal: Principal): boolean {
   if (principal.local || (owner !== undefined && principal.id === owner)) return true;
   const { allowedTenants, allowedRoles } = policy;

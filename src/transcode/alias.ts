@@ -9,10 +9,10 @@ const HASHED = new RegExp(`-0[0-9a-f]{${HASH_DIGITS}}$`);
 const MIN_NAMESPACE = 24;
 
 /**
- * Returns the name a model sees for a tool id. Model APIs accept at most 64 letters, digits, `_` and `-`, beginning with a letter or `_`. A
- * tool of the default namespace goes by its bare name; in other ids a dot becomes one dash and a dash becomes two, so `billing.refund_user`
- * is `billing-refund_user`. A longer one is cut and ends in a hash. It still begins with its namespace, so that no server can name a tool
- * like another server's. Different ids have different aliases.
+ * Returns the name a model sees for a tool id. Model APIs accept at most 64 letters, digits, `_` and `-`, beginning with a letter or `_`. A tool of
+ * the default namespace has its bare name; in other ids a dot becomes one dash and a dash becomes two, so `billing.refund_user` is
+ * `billing-refund_user`. A longer alias is cut and ends in a hash. It still begins with its namespace, so that no server can imitate another server's
+ * tool. Different ids have different aliases.
  */
 export function toAlias(id: string): string {
   const alias = spell(id);
@@ -29,7 +29,7 @@ export function toAlias(id: string): string {
   return `${namespace}-${name}${tail}`;
 }
 
-/** Returns the id that has this alias; undefined if the alias was cut, or is not one. */
+/** Returns the id of an alias; undefined if the alias was cut or is invalid. */
 export function fromAlias(alias: string): string | undefined {
   if (alias.length > MAX_ALIAS || isCutAlias(alias)) return undefined;
   const text = alias.startsWith("_") ? alias.slice(1) : alias;
@@ -37,7 +37,7 @@ export function fromAlias(alias: string): string | undefined {
   return spell(id) === alias ? id : undefined;
 }
 
-/** True for an alias that ends in a hash, from which the id cannot be read. */
+/** Returns true for an alias that ends in a hash, from which the id cannot be read. */
 export function isCutAlias(alias: string): boolean {
   return HASHED.test(alias);
 }

@@ -2,7 +2,7 @@ import type { ToolCall } from "../execute/call.ts";
 import type { ToolResult } from "../execute/result.ts";
 import type { AnsweredCall, ReadCall } from "./dialect.port.ts";
 
-/** Runs the calls of an answer at once and pairs each with its outcome, for `writeResults`. Unreadable calls are not run; their outcome says what to fix. */
+/** Runs the calls of an answer concurrently and pairs each with its outcome, for `writeResults`. Unreadable calls are not run; their outcome explains the fix. */
 export async function answerCalls(
   calls: readonly ReadCall[],
   execute: (call: ToolCall) => Promise<ToolResult>,

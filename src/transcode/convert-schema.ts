@@ -1,24 +1,24 @@
 import { isPlainObject, type JsonSchema } from "../tool/json-schema.ts";
-import { type Place, rootOf } from "./convert/conversion.ts";
+import { type SchemaPosition, rootOf } from "./convert/conversion.ts";
 import { convertRoot } from "./convert/convert-root.ts";
 import { SCHEMA_FEATURES, type SchemaFeature } from "./features.ts";
 import type { Loss } from "./dialect.port.ts";
 import { childrenOf, type SchemaNode } from "./schema/keywords.ts";
 
-/** What a provider accepts of JSON Schema, as data. Its dialect declares it. */
+/** The JSON Schema features that a provider accepts, as data. Its dialect declares them. */
 export interface SchemaTarget {
   readonly features: ReadonlySet<SchemaFeature>;
   /** How "or null" is written. Defaults to a list of types. */
   readonly nullable?: "any-of" | "nullable-keyword";
   /** Formats that are accepted. Defaults to all. */
   readonly formats?: ReadonlySet<string>;
-  /** Keywords that are not accepted, though others of their feature are. */
+  /** Keywords that are rejected, though others of their feature are accepted. */
   readonly without?: ReadonlySet<string>;
   /** Every object names all its properties and allows no others. */
   readonly closedObjects?: boolean;
   /** Every property is required; an optional one may be null instead. */
   readonly allRequired?: boolean;
-  /** Every schema has a type, or is a plain union or reference: what accepts values of any type has to be written in some other way. */
+  /** Every schema has a type, or is a plain union or reference: a schema that accepts any type must be rewritten. */
   readonly typed?: boolean;
   /** A `$ref` stands alone. */
   readonly bareReferences?: boolean;
@@ -26,31 +26,31 @@ export interface SchemaTarget {
   readonly bareUnions?: boolean;
   /** An `enum` or `const` stands without `type`. */
   readonly untypedLiterals?: boolean;
-  /** What values an `enum` may list. Defaults to all. */
+  /** The values that an `enum` may list. Defaults to all. */
   readonly enumValues?: "strings" | "primitives";
   /** The largest `minItems` that is accepted. */
   readonly maxMinItems?: number;
-  /** What names the tool's own parameters may have. Defaults to any. */
+  /** The accepted names of the tool's own parameters. Defaults to any. */
   readonly parameterNames?: RegExp;
-  /** Levels of objects and arrays, the parameters themselves being the first. */
+  /** Levels of objects and arrays; the parameters themselves are the first. */
   readonly maxDepth?: number;
   readonly maxProperties?: number;
   readonly maxEnumValues?: number;
-  /** Of all names and listed values together. */
+  /** Over all names and listed values together. */
   readonly maxCharacters?: number;
-  /** Of the values of one list of more than 250. */
+  /** Over the values of one list of more than 250. */
   readonly maxLongListCharacters?: number;
 }
 
-/** A schema in a target's terms. */
+/** A schema converted for a target. */
 export interface ConvertedSchema {
   readonly schema: JsonSchema;
   readonly losses: readonly Loss[];
-  /** False if the target cannot express it at all. `losses` then has a `refused`. */
+  /** False if the target cannot express the schema at all. `losses` then has a `refused`. */
   readonly possible: boolean;
 }
 
-/** Converts a schema to what a target accepts, and records every change. Accepts any JSON value, changes nothing, reads nothing else; deterministic. */
+/** Converts a schema to one that a target accepts, and records every change. Accepts any JSON value; pure and deterministic. */
 export function convertSchema(schema: JsonSchema, target: SchemaTarget): ConvertedSchema {
   if (isPlainObject(schema) && schema.type === "object" && takesEverything(target))
     return { schema, losses: [], possible: true };
@@ -64,7 +64,7 @@ function takesEverything({ features, parameterNames }: SchemaTarget): boolean {
   return features.size === SCHEMA_FEATURES.length && parameterNames === undefined;
 }
 
-/** What is counted, the limit on it, and the keyword and the words for it. */
+/** The counted size, its limit, and the keyword and the words for messages. */
 const LIMITS: readonly (readonly [keyof SchemaSize, keyof SchemaTarget, keyword: string, words: string])[] = [
   ["properties", "maxProperties", "properties", "properties"],
   ["depth", "maxDepth", "type", "levels of objects and lists"],
@@ -73,8 +73,8 @@ const LIMITS: readonly (readonly [keyof SchemaSize, keyof SchemaTarget, keyword:
   ["characters", "maxCharacters", "properties", "characters of names and listed values"],
 ];
 
-/** Refuses a schema that is larger than the target accepts, and says in what. */
-function checkLimits(schema: JsonSchema, { target, record }: Place): void {
+/** Refuses a schema that is larger than the target accepts, with the reason. */
+function checkLimits(schema: JsonSchema, { target, record }: SchemaPosition): void {
   if (LIMITS.every(([, limit]) => target[limit] === undefined)) return;
   const size = measureSchema(schema);
   for (const [counted, limit, keyword, words] of LIMITS) {
@@ -84,25 +84,25 @@ function checkLimits(schema: JsonSchema, { target, record }: Place): void {
   }
 }
 
-/** What providers count in a schema that was converted for them. */
+/** The sizes of a converted schema that providers limit. */
 export interface SchemaSize {
   readonly properties: number;
-  /** Properties that may be left out. */
+  /** Optional properties. */
   readonly optionalParameters: number;
-  /** Properties that are a union or of several types. */
+  /** Properties with a union or several types. */
   readonly unionParameters: number;
   readonly enumValues: number;
-  /** Of names and listed values together. */
+  /** Over names and listed values together. */
   readonly characters: number;
   /** The most characters of any list with more than 250 values. */
   readonly longListCharacters: number;
-  /** Levels of objects and arrays. A schema inside itself is counted once. */
+  /** Levels of objects and arrays. A recursive schema is counted once. */
   readonly depth: number;
 }
 
 const LONG_LIST = 250;
 
-/** Counts what is in a converted schema, each definition once. */
+/** Measures a converted schema, counting each definition once. */
 export function measureSchema(schema: JsonSchema): SchemaSize {
   const size = {
     properties: 0,

@@ -3,17 +3,17 @@ import type { Tool } from "../tool/tool.ts";
 import type { Converted, Dialect, SetLimits } from "./dialect.port.ts";
 import { measureSchema, type SchemaSize } from "./convert-schema.ts";
 
-/** How a set of definitions is written. */
+/** Options to write a set of definitions. */
 export interface ConvertSetOptions {
-  /** Asks for the provider's strict mode for every tool that can have it. */
+  /** Uses the provider's strict mode for every tool that supports it. */
   readonly strict?: boolean;
-  /** What one request may hold: strict mode then goes to the first tools that fit. Without it, every tool that can be is strict. */
+  /** The limits of one request: strict mode then goes to the first tools that fit. Without limits, every tool that can be strict is. */
   readonly limits?: SetLimits;
   /** The names to write instead of the aliases. */
   readonly nameOf?: (tool: Tool) => string;
 }
 
-/** Definitions for one request, in the order of the tools. Strict mode is decided for the set: one request holds only so much of it. */
+/** Writes definitions for one request, in the order of the tools. Strict mode is decided for the whole set, because one request holds a limited amount of it. */
 export function convertSet<Definition extends object>(
   tools: readonly Tool[],
   dialect: Dialect<Definition>,
@@ -40,7 +40,7 @@ function schemaOf(dialect: Dialect<object>, definition: object): JsonSchema {
   return dialect.toCanonical(structuredClone(definition)).parameters ?? {};
 }
 
-/** What is added up over the tools, the limit on it, and what it is called. */
+/** The counted size, the limit on its sum over the tools, and its name for messages. */
 const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = [
   ["optionalParameters", "maxOptionalParameters", "optional parameters"],
   ["unionParameters", "maxUnionParameters", "parameters of several types"],
@@ -49,7 +49,7 @@ const SUMS: readonly (readonly [keyof SchemaSize, keyof SetLimits, string])[] = 
   ["characters", "maxCharacters", "characters of names and listed values"],
 ];
 
-/** Returns why each tool is not strict, so that one request keeps its limits. Takes their schemas, best first; undefined for one that cannot be strict. */
+/** Returns why each tool is not strict, so that one request stays within its limits. Takes their schemas, best first; undefined for one that cannot be strict. */
 export function whyNotStrict(
   schemas: readonly (JsonSchema | undefined)[],
   limits: SetLimits,

@@ -11,7 +11,7 @@ interface ToolLoss extends Loss {
   readonly tool: string;
 }
 
-/** The definitions of tools in a dialect. One that cannot be converted is a loss, and the others come through. */
+/** Converts tools to a dialect. A tool that cannot be converted is reported as a loss; the others are converted. */
 export function convertTools(
   tools: readonly Tool[],
   to: Dialect,
@@ -41,12 +41,12 @@ export function convertTools(
   return {
     tools: converted.map(({ definition }) => definition),
     losses,
-    /** How many of the tools are strict. */
+    /** The number of strict tools. */
     strict: converted.filter((each) => each.strict).length,
   };
 }
 
-/** The tools that definitions in a dialect mean. One that cannot be read is a loss, and the others come through. */
+/** Reads tools from definitions in a dialect. A definition that cannot be read is reported as a loss; the others are read. */
 export async function readTools(definitions: readonly unknown[], from: Dialect) {
   const { imported, rejected } = await importTools(from, definitions, { namespace: "default" });
   const losses = rejected.map(({ index, name, error }) =>
@@ -55,7 +55,7 @@ export async function readTools(definitions: readonly unknown[], from: Dialect) 
   return { tools: imported.map(({ tool }) => tool), losses };
 }
 
-/** Names as they came, wherever the target takes them; aliases otherwise. */
+/** Keeps the original names that the target accepts; other tools get their aliases. */
 export function keepNames(tools: readonly Tool[], to: Dialect): (tool: Tool) => string {
   const taken = PROTOCOLS.has(to.name) ? PROTOCOL_NAME : MODEL_NAME;
   const names = new Map<string, Tool>();
@@ -68,7 +68,7 @@ export function keepNames(tools: readonly Tool[], to: Dialect): (tool: Tool) => 
   return (tool) => byTool.get(tool) ?? toAlias(tool.id);
 }
 
-/** One entry for each tool whose name could not be kept. */
+/** One loss for each tool whose name could not be kept. */
 export function renamed(tools: readonly Tool[], nameOf: (tool: Tool) => string): readonly ToolLoss[] {
   return tools
     .filter((tool) => nameOf(tool) !== tool.sourceName)
@@ -81,10 +81,10 @@ export function renamed(tools: readonly Tool[], nameOf: (tool: Tool) => string):
     }));
 }
 
-/** What every model's API takes for a name. */
+/** The names that every model's API accepts. */
 const MODEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
-/** Dialects of programs rather than of models, which are wider. */
+/** Dialects of protocols rather than models, which accept more names. */
 const PROTOCOLS: ReadonlySet<string> = new Set(["mcp", "openapi"]);
 const PROTOCOL_NAME = /^[a-zA-Z0-9_./-]{1,128}$/;
 

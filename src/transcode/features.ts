@@ -1,4 +1,4 @@
-/** Features of JSON Schema that not every provider takes. */
+/** Features of JSON Schema that not every provider supports. */
 export const SCHEMA_FEATURES = [
   "nestedObjects",
   "arrays",
@@ -35,18 +35,17 @@ export const SCHEMA_FEATURES = [
   "unknownKeywords",
 ] as const;
 
-/** One of them. */
 export type SchemaFeature = (typeof SCHEMA_FEATURES)[number];
 
-/** Every feature: for a target that takes JSON Schema as it is. */
+/** Every feature: for a target that supports all of JSON Schema. */
 export const ALL_FEATURES: ReadonlySet<SchemaFeature> = new Set(SCHEMA_FEATURES);
 
-/** For a target that wants a plain object at the root, and takes anything below it. */
+/** For a target that requires a plain object at the root, and supports everything below it. */
 export const ALL_BELOW_ROOT: ReadonlySet<SchemaFeature> = new Set(
   SCHEMA_FEATURES.filter((feature) => feature !== "rootCombinators"),
 );
 
-/** What every provider takes, and the features with these names, separated by spaces. */
+/** The features that every provider supports, and those with these names, separated by spaces. */
 export function plainAnd(names: string): ReadonlySet<SchemaFeature> {
   return new Set(["nestedObjects", "arrays", "enums", "nullable", ...(names.split(" ") as SchemaFeature[])]);
 }

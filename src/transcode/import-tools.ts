@@ -10,15 +10,15 @@ import type { Dialect } from "./dialect.port.ts";
 /** Tools in some format: a list, or an object by name. */
 export type GivenTools = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** How tools are imported. */
+/** Options to import tools. */
 export interface ImportOptions {
   /** The namespace of the imported tools. Defaults to the name of the format. */
   readonly namespace?: string;
-  /** What runs them, by the name in their definition. Objects that run themselves need none. */
+  /** The handlers, by the name in the definition. Objects that run themselves need none. */
   readonly handlers?: Readonly<Record<string, Handler>>;
 }
 
-/** Reads tools from definitions, or from a framework's own tool objects. One that cannot be read is reported; the others are imported. */
+/** Reads tools from definitions, or from a framework's own tool objects. Unreadable tools are reported; the others are imported. */
 export async function importTools(
   dialect: Dialect,
   given: GivenTools,

@@ -6,14 +6,14 @@ import { saferNames } from "./schema/parameter-names.ts";
 import { type RepairTask, repairValue } from "./repair/repair-value.ts";
 import { remember } from "../tool/remember.ts";
 
-/** One change that made arguments fit. */
+/** One repair of arguments. */
 export interface Repair {
   /** JSON Pointer into the arguments. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Makes arguments for the converted schema fit the original; never guesses where the schema is ambiguous. Fitting arguments are only renamed back. */
+/** Repairs arguments for the converted schema so that they fit the original; never guesses if the schema is ambiguous. Valid arguments are only renamed back. */
 export function repairArguments(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,
@@ -39,10 +39,10 @@ export function repairArguments(
   return { arguments: repaired.value, repairs: [...repairs, ...repaired.repairs] };
 }
 
-/** Schemas are called again and again: each is indexed once. */
+/** Schemas are used repeatedly, so each index is cached. */
 const indexOf = remember((schema: JsonSchema) => createReferences(schema));
 
-/** Parameters back under their own names. */
+/** Restores the original names of parameters. */
 function rename(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,
@@ -62,7 +62,7 @@ function rename(
   );
 }
 
-/** What is inside the wrapper, where the schema refuses the wrapper and takes what is in it. */
+/** The contents of the wrapper, if the schema rejects the wrapper and accepts its contents. */
 function unwrap(args: Readonly<Record<string, unknown>>, schema: JsonSchema, task: RepairTask): unknown {
   const { references, effort } = task;
   const names = Object.keys(args);

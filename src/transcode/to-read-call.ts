@@ -9,7 +9,7 @@ export interface RawCall {
   readonly arguments: unknown;
 }
 
-/** A call to run, from what a provider sent. `position` is its place among the calls of the answer, from 0. Never throws. */
+/** Reads a call that a provider sent. `position` is its index among the calls of the answer. Never throws. */
 export function toReadCall(raw: RawCall, position: number): ReadCall {
   const given = typeof raw.id === "string" && raw.id !== "" ? raw.id : undefined;
   const read = readArguments(raw.arguments);
@@ -37,7 +37,7 @@ function readArguments(given: unknown): ReadArguments {
   if (given.trim() === "") return { arguments: {} };
   try {
     const parsed: unknown = JSON.parse(given);
-    // Some servers write the JSON text as a JSON string once more.
+    // Some servers encode the JSON text as a JSON string once more.
     const value: unknown =
       typeof parsed === "string" && parsed.trimStart().startsWith("{") ? JSON.parse(parsed) : parsed;
     if (value === null) return { arguments: {} };

@@ -197,7 +197,7 @@ describe("domains that a rule allows", () => {
     arsenal.register({ name: "crawl", description: "Crawls the web for pages.", parameters }, () => runs++);
     const { status, error } = await arsenal.execute({ toolName: "crawl" });
     expect([status, runs]).toEqual(["permission_denied", 0]);
-    expect(error?.message).toContain("near bounds where default.crawl may reach");
+    expect(error?.message).toContain("near restricts the domains that default.crawl may reach");
   });
 });
 

@@ -17,7 +17,7 @@ const FILTERS = [
   ["trace", "Trace"],
 ] as const;
 
-/** What can be looked for by kind. */
+/** The kinds of records to filter by. */
 const KINDS = [
   "call",
   "approval",
@@ -29,12 +29,12 @@ const KINDS = [
   "checkpoint",
 ] as const;
 
-/** What a record is about: a tool, or what an operator did to what. */
+/** The subject of a record: a tool, or an operator's action and its targets. */
 function subjectOf({ toolId, action, targets }: KeptRecord): string {
   return String(toolId ?? [action ?? [], targets ?? []].flat(2).join(" "));
 }
 
-/** The record of every call and of what operators did. Nobody can change it unnoticed. */
+/** The tamper-evident record of every call and every operator action. */
 export function Audit() {
   const [filter, setFilter] = useState<Readonly<Record<string, string>>>({});
   const [cursors, setCursors] = useState<readonly string[]>([]);

@@ -10,7 +10,7 @@ import { Time } from "../parts/time.tsx";
 import { go, place, to } from "../router.ts";
 import { Trace } from "./trace.tsx";
 
-/** Calls as they end and those of the past, or the trace that the address names. */
+/** Live and past calls, or the trace in the address. */
 export function Calls() {
   const [traceId] = place.value.rest;
   return traceId === undefined ? <AllCalls /> : <Trace key={traceId} traceId={traceId} />;
@@ -78,7 +78,7 @@ function AllCalls() {
   );
 }
 
-/** Says whether calls appear by themselves. */
+/** Shows whether calls appear automatically. */
 function LiveBadge() {
   return eventsProblem.value === "" ? (
     <span class="badge good">calls appear as they end</span>

@@ -16,7 +16,7 @@ import { place, to } from "../router.ts";
 
 const SOURCES = ["function", "mcp", "openapi", "a2a", "descriptor", "builtin"] as const;
 
-/** Every tool, or the one that the address names. */
+/** Every tool, or the one in the address. */
 export function Catalog() {
   const [id] = place.value.rest;
   return id === undefined ? <AllTools /> : <OneTool key={id} id={id} />;
@@ -102,7 +102,7 @@ function AllTools() {
   );
 }
 
-/** What was read of the catalog so far. */
+/** The tools read so far. */
 interface Listing {
   readonly key: string;
   readonly pages: AsyncIterator<readonly Tool[]>;
@@ -110,7 +110,7 @@ interface Listing {
   ended: boolean;
 }
 
-/** Reads pages until enough tools contain the words. One more than wanted tells whether there are more. */
+/** Reads pages until enough tools contain the words. One more than wanted shows whether there are more. */
 async function readUntil(listing: Listing, words: string, wanted: number) {
   const found = (): Tool[] =>
     listing.read.filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(words));
@@ -178,7 +178,7 @@ function OneTool({ id }: { readonly id: string }) {
   );
 }
 
-/** The latest calls of a tool, newest first. None if no history is kept, or for readers who may not see it. */
+/** The latest calls of a tool, newest first. Empty without a history, or if the user may not see it. */
 async function pastCalls(tool: string): Promise<readonly Call[]> {
   const { keeps } = await gateway().stats();
   if (!keeps.history) return [];

@@ -14,7 +14,7 @@ import { to } from "../router.ts";
 
 const REFRESH_MS = 5_000;
 
-/** The audit log is checked once a visit: it may be long. Undefined if it cannot be checked now. */
+/** The audit log is verified once per visit, because it may be long. Undefined if it cannot be verified now. */
 let checking: Promise<Verification | undefined> | undefined;
 
 function verify(): Promise<Verification | undefined> {
@@ -23,7 +23,7 @@ function verify(): Promise<Verification | undefined> {
     .catch(() => undefined);
 }
 
-/** What happens now, and what needs attention. */
+/** The current activity, and items that need attention. */
 export function Overview() {
   const asked = useAsk(async () => {
     const [stats, pins] = await Promise.all([
@@ -106,7 +106,7 @@ export function Overview() {
   );
 }
 
-/** What a person should look at now. */
+/** Items that need attention. */
 function Attention(props: {
   readonly stats: GatewayOverview;
   readonly pins: readonly Pin[];

@@ -10,7 +10,7 @@ import { Time } from "../parts/time.tsx";
 
 const PIN_EVENTS = new Set(["tool-changed", "pin-accepted", "pins-waiting", "tool-conflicted"]);
 
-/** What servers changed since it was accepted. */
+/** Servers' changes since they were accepted. */
 export function Pins() {
   const asked = useAsk(() => gateway().pins.list(), []);
   const latest = events.value.find(({ name }) => PIN_EVENTS.has(name));

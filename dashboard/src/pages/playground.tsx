@@ -42,7 +42,7 @@ export function Playground() {
   );
 }
 
-/** What callers asked for of late, to try again. */
+/** Recent requests, to try again. */
 function Suggestions() {
   const { answer = [] } = useAsk(recentRequests, []);
   return (
@@ -64,7 +64,7 @@ function Suggestions() {
   );
 }
 
-/** The last few requests, each once. None if no history is kept or the reader may not see it. */
+/** The last few requests, each once. Empty without a history, or if the user may not see it. */
 async function recentRequests(): Promise<readonly string[]> {
   const { records } = await gateway()
     .history.list({ limit: 100 })
@@ -125,7 +125,7 @@ function Ranking(props: {
   );
 }
 
-/** What the model reads, against what it would read if every tool were sent. */
+/** The tokens of the found tools, against those of every tool. */
 function Tokens({ tools }: { readonly tools: readonly Tool[] }) {
   const { answer } = useAsk(async () => (await gateway().stats()).tokens.catalog, []);
   if (answer === undefined || answer === 0) return null;

@@ -3,7 +3,7 @@ import { signedOutBecause, signIn } from "../gateway.ts";
 import { messageOf } from "../parts/failure.tsx";
 import { signInAddress, ways } from "../session.ts";
 
-/** Lets the reader sign in at the issuer or with an API key, whichever the gateway takes. */
+/** Signs the user in at the issuer or with an API key, whichever the gateway accepts. */
 export function SignIn() {
   return (
     <main class="narrow">

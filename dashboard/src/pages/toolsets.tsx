@@ -56,7 +56,7 @@ function OneToolset({ toolset }: { readonly toolset: Toolset }) {
 
 const PAGE = 50;
 
-/** The tools of a toolset, with links, a page at a time. */
+/** The tools of a toolset, with links, in pages. */
 function Members({ toolset }: { readonly toolset: string }) {
   const [wanted, setWanted] = useState(1);
   const listing = useRef<{ pages: AsyncIterator<readonly Tool[]>; tools: Tool[]; read: number; ended: boolean }>(null);
@@ -98,7 +98,7 @@ function Members({ toolset }: { readonly toolset: string }) {
   );
 }
 
-/** Who may use a toolset, and how often. */
+/** Describes a toolset's access policy and rate limit. */
 function inWords({ allowedRoles, allowedTenants, rateLimit, auditLog }: Toolset["policy"]): string {
   const who = [
     allowedRoles && `the roles ${allowedRoles.join(", ")}`,

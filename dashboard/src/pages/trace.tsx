@@ -28,7 +28,7 @@ interface Bar {
 export function Trace({ traceId }: { readonly traceId: string }) {
   const asked = useAsk(() => gateway().history.trace(traceId), [traceId]);
   const prices = useAsk(() => gateway().stats(), []);
-  // Without a history, what this page has heard itself is shown.
+  // Without a history, this shows calls from the live events.
   const heard = liveCalls.value.filter((call) => call.traceId === traceId);
   const found = asked.answer ?? (heard.length > 0 ? { retrievals: [], calls: heard } : undefined);
   return (

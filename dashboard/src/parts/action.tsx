@@ -2,10 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { may } from "../gateway.ts";
 import { messageOf } from "./failure.tsx";
 
-/**
- * A button that does something at the gateway, and says next to it if that failed. With `confirm`, it asks first, with these two answers. It is not there if
- * the reader may not use the `operation`.
- */
+/** A button for an action at the gateway, with its error next to it. With `confirm`, it asks first, with these two answers. Hidden if the user may not use the `operation`. */
 export function Action(props: {
   readonly label: string;
   readonly operation?: string;
@@ -20,7 +17,7 @@ export function Action(props: {
   const asks = confirm !== undefined && state.doing === "asks";
   const asked = useRef(false);
   useEffect(() => {
-    // The button that had the focus is gone.
+    // The focused button is gone.
     if (asked.current !== asks) focused.current?.focus();
     asked.current = asks;
   }, [asks]);

@@ -7,17 +7,17 @@ import { readPairs, splitCommand } from "./read-text.ts";
 
 type AddOptions = NonNullable<Parameters<ArsenalClient["addMcpServer"]>[1]>;
 
-/** Something that can be added: what its form asks for, and how it is added. `pairs` are its headers or its environment. */
+/** A kind of source to add: the fields of its form, and the request. `pairs` are its headers or its environment. */
 interface Kind {
   readonly title: string;
   readonly target: string;
   readonly example: string;
   readonly pairs: "headers" | "environment";
   readonly writesLog: boolean;
-  add(given: Given, options: AddOptions): Promise<number>;
+  add(given: FormInput, options: AddOptions): Promise<number>;
 }
 
-interface Given {
+interface FormInput {
   readonly name: string;
   readonly target: string;
   readonly pairs: Readonly<Record<string, string>> | undefined;
@@ -74,7 +74,7 @@ const HINTS: Readonly<Record<Kind["pairs"], string>> = {
   environment: "One NAME=value per line. The program gets these and little else. env:NAME as the value is a secret.",
 };
 
-/** What became of the last attempt. */
+/** The outcome of the last attempt. */
 interface Attempt {
   readonly name: string;
   readonly kind: Kind;
@@ -84,7 +84,7 @@ interface Attempt {
   readonly done?: string;
 }
 
-/** A form to add a server, a document or an agent, with what it writes while it connects. */
+/** A form to add a server, a document or an agent, with the server's log while it connects. */
 export function AddServer({ onAdded }: { onAdded(): void }) {
   const [kind, setKind] = useState(KINDS[0] as Kind);
   const [attempt, setAttempt] = useState<Attempt>();
@@ -110,7 +110,7 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
   }
 
   const { error } = attempt ?? {};
-  // A server that was not even started wrote nothing, and another one may have its name.
+  // A server that was not started has no log, and another one may have its name.
   const failed = isArsenalError(error) && error.code === "SOURCE_UNAVAILABLE";
   return (
     <form

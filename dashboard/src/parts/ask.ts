@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** What the gateway answered: nothing yet, an answer, or why there is none. An old answer stays while a new one is on its way. */
-export interface Asked<Answer> {
-  readonly answer?: Answer;
+/** The state of a request to the gateway: pending, a value, or an error. The old value stays while a new one is loading. */
+export interface RequestState<Value> {
+  readonly answer?: Value;
   readonly error?: unknown;
   readonly loading: boolean;
-  /** Asks again. */
+  /** Repeats the request. */
   again(): void;
 }
 
-/** Asks the gateway, and asks again when `inputs` change, cancelling the request before. `delayMs` waits for typing to pause. */
-export function useAsk<Answer>(
-  ask: (signal: AbortSignal) => Promise<Answer>,
+/** Sends a request to the gateway, and again when `inputs` change, cancelling the previous one. `delayMs` waits for typing to pause. */
+export function useAsk<Value>(
+  ask: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],
   { delayMs = 0 } = {},
-): Asked<Answer> {
-  const [state, setState] = useState<Omit<Asked<Answer>, "again">>({ loading: true });
+): RequestState<Value> {
+  const [state, setState] = useState<Omit<RequestState<Value>, "again">>({ loading: true });
   const [round, setRound] = useState(0);
   const latest = useRef(ask);
   latest.current = ask;

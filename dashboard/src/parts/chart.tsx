@@ -39,7 +39,7 @@ export function MinutesChart({ minutes }: { readonly minutes: Minutes }) {
     if (element === null) return undefined;
     const drawn = new Chart(element, settings(latest.current, element));
     chart.current = drawn;
-    /** A canvas does not follow the colours of the page by itself. */
+    /** A canvas does not follow the colours of the page automatically. */
     const repaint = (): void => {
       const { data, options } = settings(latest.current, element);
       drawn.data = data;
@@ -76,7 +76,7 @@ export function MinutesChart({ minutes }: { readonly minutes: Minutes }) {
 
 function settings(minutes: Minutes, element: Element) {
   const styles = getComputedStyle(element);
-  // The computed colour is what the theme makes of the variable.
+  // The computed colour resolves the theme's variable.
   const probe = document.createElement("span");
   element.parentElement?.append(probe);
   const colour = (name: string): string => {

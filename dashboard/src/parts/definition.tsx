@@ -4,7 +4,7 @@ import { useAsk } from "./ask.ts";
 import { Failure } from "./failure.tsx";
 import { Json } from "./json.tsx";
 
-/** A tool as a model's API takes it, and what that API cannot express. */
+/** A tool in the format of a model's API, and the losses of the conversion. */
 export function Definition({ toolId }: { readonly toolId: string }) {
   const [dialect, setDialect] = useState("openai");
   const { answer: dialects = [dialect] } = useAsk(async () => (await gateway().info()).dialects, []);

@@ -22,10 +22,10 @@ const ABILITIES: Readonly<Record<Capability, string>> = {
   external_api: "call other APIs",
 };
 
-/** Longer lists of tools are counted. */
+/** Longer lists of tools are shown as a count. */
 const MOST_NAMED = 8;
 
-/** The conditions of a filter in words; all of them hold. */
+/** The conditions of a filter as text; all must hold. */
 export function filterInWords(filter: ToolFilter): readonly string[] {
   return "all" in filter && filter.all.length > 0 ? filter.all.map(say) : [say(filter)];
 }

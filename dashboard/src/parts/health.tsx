@@ -3,7 +3,7 @@ import { Badge, toneOf } from "./badge.tsx";
 import type { Call } from "./past-calls.ts";
 import { Time } from "./time.tsx";
 
-/** How a tool has fared, in words, with its latest calls as a line of bars. */
+/** The health of a tool as text, with its latest calls as a line of bars. */
 export function HealthInWords(props: {
   readonly health: Health;
   /** Newest first. */
@@ -45,10 +45,10 @@ export function HealthInWords(props: {
   );
 }
 
-/** How many of the latest calls the line of bars shows. */
+/** The number of latest calls in the line of bars. */
 export const SHOWN_CALLS = 40;
 
-/** One bar for each of the latest calls: as high as it took long, in the colour of how it ended. */
+/** One bar for each of the latest calls: its height is the duration, its colour the outcome. */
 function Sparkline({ calls }: { readonly calls: readonly Call[] }) {
   const shown = calls.slice(0, SHOWN_CALLS).toReversed();
   const [first] = shown;

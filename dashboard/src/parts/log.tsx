@@ -6,7 +6,7 @@ import { Failure } from "./failure.tsx";
 const EVERY_MS = 1000;
 const KEPT = 500;
 
-/** Follows what a server writes. It stays at the newest line unless the reader scrolls up. */
+/** Follows the log of a server. It stays at the newest line unless the user scrolls up. */
 export function Log({ name }: { readonly name: string }) {
   const { lines, error } = useLog(name);
   const [copied, setCopied] = useState("");
@@ -20,7 +20,7 @@ export function Log({ name }: { readonly name: string }) {
       await navigator.clipboard.writeText(lines.map(toText).join("\n"));
       setCopied("Copied.");
     } catch {
-      // Browsers without HTTPS do not let pages write to the clipboard.
+      // Browsers do not allow clipboard access without HTTPS.
       if (box.current !== null) getSelection()?.selectAllChildren(box.current);
       setCopied("Press Ctrl+C to copy.");
     }
@@ -58,7 +58,7 @@ export function Log({ name }: { readonly name: string }) {
   );
 }
 
-/** Asks for new lines every second. A server that is being added may not be known yet. */
+/** Polls for new lines every second. A server that is being added may be unknown yet. */
 function useLog(name: string): { readonly lines: readonly LogLine[]; readonly error?: unknown } {
   const [state, setState] = useState<{ readonly lines: readonly LogLine[]; readonly error?: unknown }>({ lines: [] });
   useEffect(() => {

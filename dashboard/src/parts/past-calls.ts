@@ -1,19 +1,19 @@
 import { useRef, useState } from "preact/hooks";
 import type { HistoryEntry } from "../../../src/client/index.ts";
 import { gateway } from "../gateway.ts";
-import { type Asked, useAsk } from "./ask.ts";
+import { type RequestState, useAsk } from "./ask.ts";
 
-/** A call as the history has it. */
+/** A call in the history. */
 export type Call = Extract<HistoryEntry, { readonly kind: "call" }>;
 
-/** Which calls are shown; an empty text means all. */
+/** The filter of calls; an empty text means all. */
 export interface CallFilter {
   readonly tool: string;
   readonly status: string;
   readonly ensemble: string;
 }
 
-/** Whether a call is among those that are shown. `tool` is any part of an id. */
+/** Returns whether a call passes the filter. `tool` is any part of an id. */
 export function isShown({ tool, status, ensemble }: CallFilter, call: Call): boolean {
   return (
     call.toolId.toLowerCase().includes(tool.toLowerCase()) &&
@@ -22,7 +22,7 @@ export function isShown({ tool, status, ensemble }: CallFilter, call: Call): boo
   );
 }
 
-/** Past calls, newest first. Undefined if the gateway keeps none. */
+/** Past calls, newest first. Undefined if the gateway has no history. */
 export type PastCalls = { readonly calls: readonly Call[]; readonly more: boolean } | undefined;
 
 interface Listing {
@@ -35,7 +35,7 @@ interface Listing {
 const PAGE = 50;
 
 /** Reads past calls page by page. */
-export function usePastCalls(filter: CallFilter): { readonly asked: Asked<PastCalls>; older(): void } {
+export function usePastCalls(filter: CallFilter): { readonly asked: RequestState<PastCalls>; older(): void } {
   const { tool, status, ensemble } = filter;
   const key = JSON.stringify([tool, status, ensemble]);
   const [wanted, setWanted] = useState({ key, pages: 1 });

@@ -6,7 +6,7 @@ export function splitCommand(text: string): readonly string[] {
   for (let place = 0; place < text.length; place++) {
     const character = text[place] ?? "";
     const next = text[place + 1] ?? "";
-    // Paths of Windows have backslashes that mean themselves.
+    // Backslashes in Windows paths are literal.
     if (character === "\\" && quote !== "'" && next !== "" && (quote === "" ? "\"' \\" : '"\\').includes(next)) {
       word = (word ?? "") + next;
       place++;

@@ -15,7 +15,7 @@ export function RunTool({
 }: {
   readonly tool: Tool;
   readonly given?: Readonly<Record<string, unknown>>;
-  /** Whether the person must confirm each run. */
+  /** Whether the user must confirm each run. */
   readonly asksFirst?: boolean;
 }) {
   const [asks, setAsks] = useState(false);
@@ -98,7 +98,7 @@ export function RunTool({
   );
 }
 
-/** How a call ended. */
+/** The outcome of a call. */
 export function Result({ result }: { readonly result: ToolResult }) {
   const { status, error, latencyMs, attempts, traceId } = result;
   const waits = status === "pending_confirmation";

@@ -9,7 +9,7 @@ interface FieldProps extends Property {
   onChange(value: unknown): void;
 }
 
-/** A form for the arguments that a schema describes. What has no field of its own, such as a union, is typed as JSON. */
+/** A form for the arguments of a schema. Values without their own field, such as a union, are typed as JSON. */
 export function SchemaForm(props: {
   readonly schema: JsonSchema;
   readonly value: Values;
@@ -81,7 +81,7 @@ function isList({ type, items }: JsonSchema): boolean {
 /** One field for each entry of a list. */
 function List({ name, schema, required, value, onChange }: FieldProps) {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
-  /** Fields of JSON keep their text, so those that move up when an entry goes are made anew. */
+  /** JSON fields keep their text, so those that move up after a removal are recreated. */
   const [removed, setRemoved] = useState(0);
   const items = isSchema(schema["items"]) ? schema["items"] : {};
   const replace = (at: number, ...by: readonly unknown[]): void => {
@@ -119,7 +119,7 @@ function List({ name, schema, required, value, onChange }: FieldProps) {
   );
 }
 
-/** What a new entry of a list is until something is typed. */
+/** The initial value of a new list entry. */
 function emptyOf(schema: JsonSchema): unknown {
   if (propertiesOf(schema).length > 0) return {};
   return isList(schema) ? [] : "";

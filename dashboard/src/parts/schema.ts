@@ -7,12 +7,12 @@ export interface Property {
   readonly required: boolean;
 }
 
-/** Whether a part of a schema is a schema itself. `true` and `false` say nothing that can be shown. */
+/** Returns whether a part of a schema is a schema object. `true` and `false` have nothing to show. */
 export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The members of an object, in the order of the schema. None for anything that is not an object with named members. */
+/** The members of an object, in the order of the schema. Empty unless the schema is an object with named members. */
 export function propertiesOf(schema: JsonSchema): readonly Property[] {
   const { properties, required } = schema;
   if (!isSchema(properties)) return [];
@@ -23,7 +23,7 @@ export function propertiesOf(schema: JsonSchema): readonly Property[] {
   }));
 }
 
-/** The type of a value in words: `one of "a", "b"`, `list of string`. */
+/** The type of a value as text: `one of "a", "b"`, `list of string`. */
 export function typeOf(schema: JsonSchema): string {
   const { type, enum: choices, items } = schema;
   if (Array.isArray(choices)) return `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;

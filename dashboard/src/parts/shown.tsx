@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
-import type { Asked } from "./ask.ts";
+import type { RequestState } from "./ask.ts";
 import { Failure } from "./failure.tsx";
 
-/** Shows an answer of the gateway, that it is on its way, or why it did not come. */
+/** Shows the state of a request to the gateway: its value, a loading text, or the error. */
 export function Shown<Answer>({
   asked: { answer, error, loading },
   children,
 }: {
-  readonly asked: Asked<Answer>;
+  readonly asked: RequestState<Answer>;
   children(answer: Answer): ComponentChildren;
 }) {
   return (

@@ -14,7 +14,7 @@ const TITLES: Readonly<Record<Signal["name"], string>> = {
   deprecatedPenalty: "deprecated",
 };
 
-/** One bar made of what each signal adds to a score, and in words what each takes away. `scale` is the score that fills the bar. */
+/** One bar of each signal's contribution to a score, and the penalties as text. `scale` is the score that fills the bar. */
 export function SignalBar({ tool, scale }: { readonly tool: ExplainedTool; readonly scale: number }) {
   const adds = tool.signals.filter(({ contribution }) => contribution > 0.0005);
   const takes = tool.signals.filter(({ contribution }) => contribution < -0.0005);

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 
-/** A column: its heading, and what it shows of each row. */
+/** A column: its heading, and its cell for each row. */
 export interface Column<Row> {
   readonly title: string;
   cell(row: Row): ComponentChildren;
 }
 
-/** A table, or on small screens a list of cards. The roles are written out because `display: block` would take them away. */
+/** A table, or on small screens a list of cards. The roles are explicit because `display: block` would remove them. */
 export function Table<Row>(props: {
   readonly caption: string;
   readonly rows: readonly Row[];

@@ -12,7 +12,7 @@ theme.subscribe((chosen) => {
   else document.documentElement.dataset["theme"] = chosen;
 });
 
-/** Switches between light, dark and what the system says. */
+/** Switches between light, dark and the system's theme. */
 export function ThemeSwitch() {
   const chosen = theme.value;
   return (

@@ -1,4 +1,4 @@
-/** A moment, by the reader's clock; the exact one shows on hover. */
+/** A moment, by the user's clock; the exact time shows on hover. */
 export function Time({ at }: { readonly at: number }) {
   const moment = new Date(at);
   return (

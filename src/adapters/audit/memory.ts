@@ -7,18 +7,18 @@ import { type Clock, systemClock } from "../../observe/clock.ts";
 
 export interface MemoryAuditOptions {
   readonly clock?: Clock;
-  /** Signs checkpoints. Nothing is signed without it. */
+  /** Signs checkpoints. Omitted: no signatures. */
   readonly key?: AuditKey;
   readonly checkpointEvery?: number;
 }
 
 /** An audit log whose lines are in memory. */
 export interface MemoryAudit extends AuditLog {
-  /** As they would stand in a file, without line breaks. */
+  /** As in a file, without line breaks. */
   readonly lines: readonly string[];
 }
 
-/** Keeps an audit log in this process, for tests and for those who take it elsewhere themselves. It grows without end. */
+/** Keeps an audit log in this process, for tests and for programs that store it themselves. It grows without limit. */
 export function memoryAudit({ clock = systemClock, key, checkpointEvery }: MemoryAuditOptions = {}): MemoryAudit {
   const writer = createChainWriter({ key, every: checkpointEvery });
   const lines: string[] = [];

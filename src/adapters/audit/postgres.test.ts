@@ -20,10 +20,10 @@ afterAll(() => server?.remove());
 
 let schemas = 0;
 
-type Place = Pick<PostgresAuditOptions, "url" | "client" | "schema">;
+type LogTable = Pick<PostgresAuditOptions, "url" | "client" | "schema">;
 
 async function verified(
-  place: Place,
+  place: LogTable,
   head?: { readonly seq: number; readonly hash: string },
 ): Promise<FileVerification> {
   const table = postgresAuditTable(place);
@@ -32,7 +32,7 @@ async function verified(
   return found;
 }
 
-async function recordsOf(place: Place): Promise<readonly Record<string, unknown>[]> {
+async function recordsOf(place: LogTable): Promise<readonly Record<string, unknown>[]> {
   const table = postgresAuditTable(place);
   const lines = await table.last(100_000);
   await table.close();
@@ -40,8 +40,8 @@ async function recordsOf(place: Place): Promise<readonly Record<string, unknown>
 }
 
 /** What holds on every database. */
-function claims(database: () => Omit<Place, "schema">): void {
-  const newPlace = (): Place => ({ ...database(), schema: `audit ${++schemas}` });
+function claims(database: () => Omit<LogTable, "schema">): void {
+  const newPlace = (): LogTable => ({ ...database(), schema: `audit ${++schemas}` });
 
   for (const { name, run } of auditContract(() => ({ adapter: postgresAudit({ ...newPlace(), key }) }))) it(name, run);
 

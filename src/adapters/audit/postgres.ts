@@ -16,35 +16,35 @@ import type { config as fileConfig } from "./file/file.ts";
 import { type AuditWriter, queuedAudit } from "./queued.ts";
 
 export interface PostgresAuditOptions {
-  /** `postgres://user:password@host:5432/database`, or what looks it up whenever it is needed. */
+  /** `postgres://user:password@host:5432/database`, or a function that returns it whenever it is needed. */
   readonly url: string | (() => Promise<string>);
-  /** The schema the table is in. It is created. Defaults to `toolarsenal`. */
+  /** The schema of the table. It is created. Defaults to `toolarsenal`. */
   readonly schema?: string;
-  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. It is yours to close. */
+  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. The caller closes it. */
   readonly client?: PostgresClient;
-  /** Signs checkpoints; a function is called when the log is first written. The same in every process. Nothing is signed if omitted. */
+  /** Signs checkpoints; a function is called on the first write. The same in every process. Omitted: no signatures. */
   readonly key?: AuditKey | (() => Promise<AuditKey>);
-  /** Records from one checkpoint to the next. Defaults to 1,000. */
+  /** The number of records between two checkpoints. Defaults to 1,000. */
   readonly checkpointEvery?: number;
   readonly clock?: Clock;
 }
 
-/** How long a batch may take, in milliseconds, waiting for other processes included. */
+/** The time limit of a batch, in milliseconds, including waiting for other processes. */
 const PATIENCE_MS = 15_000;
 
-/** How long the server waits for a process that holds the end of the log and says nothing. */
+/** How long the server waits for a silent process that holds the end of the log. */
 const SILENCE = "5s";
 
-/** Lines read at once. */
+/** The number of lines read at once. */
 const PAGE = 1_000;
 
-/** Keeps the audit log in a PostgreSQL table, which any number of processes write together: one chain, one record after the other. */
+/** Keeps the audit log in a PostgreSQL table that any number of processes write: one chain, one record after the other. */
 export function postgresAudit(options: PostgresAuditOptions): AuditLog {
   const { key, checkpointEvery, schema = SCHEMA, clock = systemClock } = options;
   const opened = open(options);
   const { postgres, table, ready } = opened;
   let parts: ReturnType<typeof prepare> | undefined;
-  /** The last end this process knows of. */
+  /** The last end known to this process. */
   let known: AuditHead | undefined;
 
   async function prepare() {
@@ -81,7 +81,7 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
     }
   };
 
-  /** Takes the lock, which ends with the transaction, and reads where the log ends. Whatever the server's default, a commit waits for its disk. */
+  /** Takes the lock, which ends with the transaction, and reads the end of the log. A commit waits for the server's disk, whatever its default. */
   async function lockedEnd(query: Postgres["query"]): Promise<AuditHead> {
     const [row] = await query<{ seq: number | string; line: string }>(`
       SET LOCAL synchronous_commit = on;
@@ -117,10 +117,10 @@ export function postgresAudit(options: PostgresAuditOptions): AuditLog {
   return queuedAudit(writer, clock);
 }
 
-type Place = Pick<PostgresAuditOptions, "url" | "schema" | "client">;
+type LogTable = Pick<PostgresAuditOptions, "url" | "schema" | "client">;
 
-/** Reads a log that others may be writing. @internal */
-export function postgresAuditTable(place: Place) {
+/** Reads a log that other processes may be writing. @internal */
+export function postgresAuditTable(place: LogTable) {
   const opened = open(place);
   const { postgres, table, ready } = opened;
   return {
@@ -136,10 +136,10 @@ export function postgresAuditTable(place: Place) {
   };
 }
 
-type Opened = ReturnType<typeof open>;
+type OpenLogTable = ReturnType<typeof open>;
 
-/** Lines from a sequence number on, in an order, a page at a time. */
-async function* linesOf({ postgres, table, ready }: Opened, order: string, from: number): AsyncGenerator<string> {
+/** Lines from a sequence number on, in the given order, in pages. */
+async function* linesOf({ postgres, table, ready }: OpenLogTable, order: string, from: number): AsyncGenerator<string> {
   await ready();
   const sql = `SELECT seq, line FROM ${table} WHERE seq ${order} LIMIT ${PAGE}`;
   for (let seq = from; ;) {
@@ -150,13 +150,13 @@ async function* linesOf({ postgres, table, ready }: Opened, order: string, from:
   }
 }
 
-async function* auditLines(opened: Opened): AsyncGenerator<AuditLine> {
+async function* auditLines(opened: OpenLogTable): AsyncGenerator<AuditLine> {
   for await (const line of linesOf(opened, "> $1 ORDER BY seq", 0)) yield { bytes: Buffer.from(line), whole: true };
 }
 
-function open({ url, schema = SCHEMA, client }: Place) {
+function open({ url, schema = SCHEMA, client }: LogTable) {
   const postgres = openPostgres({ url, client, what: "The audit log", field: "audit.url" });
-  /** The table as SQL writes it. */
+  /** The quoted name of the table. */
   const table = `${quoted(schema)}.audit_record`;
   const steps = [`CREATE TABLE ${table} (seq bigint PRIMARY KEY, line text NOT NULL)`];
   return { postgres, table, ready: () => migrate(postgres, { name: "audit", schema, steps }) };
@@ -191,7 +191,7 @@ export function openTable(settings: Settings, surroundings: Pick<Surroundings, "
   return postgresAuditTable(placeOf(settings, surroundings));
 }
 
-/** Connects as the arsenal will, and reads the end of the log. */
+/** Connects like the arsenal, and reads the end of the log. */
 export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
   const log = create(settings, surroundings);
   try {
@@ -202,7 +202,7 @@ export async function check(settings: Settings, surroundings: Surroundings): Pro
   }
 }
 
-function placeOf({ url = "", schema }: Settings, { secrets }: Pick<Surroundings, "secrets">): Place {
+function placeOf({ url = "", schema }: Settings, { secrets }: Pick<Surroundings, "secrets">): LogTable {
   const use = { scope: "audit", field: "audit.url" };
   return { url: () => filledUrl(url, secrets, use), ...(schema !== undefined && { schema }) };
 }
@@ -212,6 +212,6 @@ async function existingKey(file: string): Promise<AuditKey> {
   const key = await readKeyFile(file);
   if (key?.sign !== undefined) return key;
   const fix = `Make one for all processes: openssl genpkey -algorithm ed25519 -out ${file} && chmod 600 ${file}`;
-  const problem = `There is no private key that signs the audit log at ${file}.`;
+  const problem = `The audit log's private signing key is missing: ${file}.`;
   throw fixable("CONFIG_INVALID", problem, fix, { field: "audit.key_file", value: file });
 }

@@ -12,35 +12,32 @@ import type {
 import type { ChainWriter } from "../../guard/audit/chain.ts";
 import type { Clock } from "../../observe/clock.ts";
 
-/** Records that may wait to be written, and their bytes. More are refused, so that a store that hangs does not fill the memory. */
+/** The most records waiting to be written, and their bytes. More are refused, so that a hanging store does not fill the memory. */
 const MAX_WAITING = { records: 100_000, bytes: 64 * 1024 * 1024 };
 
-/** Records written at once, and their bytes: hashing them takes a few milliseconds. */
+/** The most records written at once, and their bytes: hashing them takes a few milliseconds. */
 const MAX_BATCH = { records: 1_000, bytes: 4 * 1024 * 1024 };
 
-/** Counted for a record without the values of its arguments. */
+/** The assumed size of a record without the values of its arguments. */
 const SMALL_RECORD_BYTES = 1_024;
 
-/** How long records for which nobody waits may stay in the memory of the operating system, in milliseconds. */
+/** How long records that no caller waits for may stay in the memory of the operating system, in milliseconds. */
 const LAZY_SYNC_MS = 100;
 
-interface Waiting extends PromiseWithResolvers<void> {
+interface QueuedRecord extends PromiseWithResolvers<void> {
   readonly record: AuditRecord;
   readonly survives: Required<AppendOptions>["survives"];
   readonly bytes: number;
-  /** When it was given. */
+  /** The time of the append call. */
   readonly at: number;
 }
 
-/** Where the lines of a log are kept. */
+/** The storage of a log's lines. */
 export interface AuditWriter {
   readonly name: string;
-  /**
-   * Adds lines at the true end of the log, all of them or none, while no other process can. Returns the new end. From then on the lines survive a
-   * crash of this process.
-   */
+  /** Appends lines at the actual end of the log, atomically and exclusively. Returns the new end. From then on the lines survive a crash of this process. */
   add(lines: (chain: ChainWriter) => string): Promise<AuditHead>;
-  /** Makes everything that was added survive a power failure. Omitted if `add` does, or this log does not promise it. */
+  /** Makes everything appended survive a power failure. Omitted if `add` does, or this log does not promise it. */
   sync?(): Promise<void>;
   /** Releases files and connections. */
   release(): Promise<void>;
@@ -49,16 +46,16 @@ export interface AuditWriter {
   verify(options: VerifyAuditOptions): Promise<Verification>;
 }
 
-/** An audit log that writes records in the order they were given, together if they come together. */
+/** An audit log that writes records in order, batching those that arrive together. */
 export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
-  let waiting: Waiting[] = [];
+  let waiting: QueuedRecord[] = [];
   let waitingBytes = 0;
   let draining: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
   let signed = false;
   const syncs = createSyncs(writer, clock);
 
-  function nextBatch(): readonly Waiting[] {
+  function nextBatch(): readonly QueuedRecord[] {
     let bytes = 0;
     let count = 0;
     while (count < Math.min(waiting.length, MAX_BATCH.records) && bytes < MAX_BATCH.bytes)
@@ -76,7 +73,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
         syncs.throwIfFailed();
         await writer.add(
           (chain) =>
-            // Signs first, so that it is known who signs from here on, and how often.
+            // Signs first, to record the signing key and the checkpoint interval from here on.
             (signed ? "" : chain.checkpoint(clock.now())) +
             batch.map(({ record, at }) => chain.write(record, at)).join(""),
         );
@@ -86,13 +83,13 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
         for (const { reject } of batch) reject(error);
       }
     }
-    // In the same turn as the look at what waits: what comes from now on begins anew.
+    // In the same turn as the check of the queue: later records start a new batch.
     draining = undefined;
   }
 
-  /** Resolves the records of a batch that was added, each as soon as it is as safe as it must be. The next batch is written meanwhile. */
-  function settle(batch: readonly Waiting[]): void {
-    const isSafe = ({ survives }: Waiting): boolean => writer.sync === undefined || survives === "crash";
+  /** Resolves the records of an appended batch, each as soon as it is durable enough. The next batch is written meanwhile. */
+  function settle(batch: readonly QueuedRecord[]): void {
+    const isSafe = ({ survives }: QueuedRecord): boolean => writer.sync === undefined || survives === "crash";
     for (const each of batch) if (isSafe(each)) each.resolve();
     const unsafe = batch.filter((each) => !isSafe(each));
     if (unsafe.length === 0) return syncs.later();
@@ -103,7 +100,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   }
 
   function startDrain(): Promise<void> {
-    // After this turn, so that what is recorded together is written together.
+    // After this turn, so that concurrent records are written together.
     draining ??= Promise.resolve().then(drain);
     return draining;
   }
@@ -156,7 +153,7 @@ export function queuedAudit(writer: AuditWriter, clock: Clock): AuditLog {
   };
 }
 
-/** Calls `sync` of a writer, one call at a time: each one is good for everything that was added before it began. */
+/** Calls `sync` of a writer, one call at a time: each covers everything appended before it began. */
 function createSyncs(writer: AuditWriter, clock: Clock) {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -172,7 +169,7 @@ function createSyncs(writer: AuditWriter, clock: Clock) {
     await writer.sync?.();
   }
 
-  /** Resolves when everything that was added so far is safe. */
+  /** Resolves when everything appended so far is durable. */
   function now(): Promise<void> {
     next ??= start();
     return next;
@@ -180,20 +177,20 @@ function createSyncs(writer: AuditWriter, clock: Clock) {
 
   return {
     now,
-    /** For records for which nobody waits. */
+    /** For records that no caller waits for. */
     later(): void {
       if (writer.sync === undefined || next !== undefined) return;
       cancelLater ??= clock.after(LAZY_SYNC_MS, () => void now().catch((error: unknown) => (failure = { error })), {
         background: true,
       });
     },
-    /** Throws once if a sync for which nobody waited has failed. */
+    /** Throws once if a sync without a waiting caller has failed. */
     throwIfFailed(): void {
       const failed = failure;
       failure = undefined;
       if (failed !== undefined) throw failed.error;
     },
-    /** Waits for what is under way. Releasing the writer makes the rest safe. */
+    /** Waits for the sync in progress. Releasing the writer syncs the rest. */
     async close(): Promise<void> {
       cancelLater?.();
       await Promise.allSettled([running, next]);
@@ -201,7 +198,7 @@ function createSyncs(writer: AuditWriter, clock: Clock) {
   };
 }
 
-/** Roughly what a record takes. Only the values of arguments are large; shapes are cut. */
+/** The approximate size of a record. Only the values of arguments are large; shapes are limited. */
 function bytesOf(record: AuditRecord): number {
   if (record.kind !== "call" || record.arguments === undefined || !("value" in record.arguments))
     return SMALL_RECORD_BYTES;

@@ -7,7 +7,7 @@ import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, isPureData, type ResultPart, textOf } from "./parts/result-content.ts";
 
-/** A tool as the AI SDK's language models take it. */
+/** A tool in the format of the AI SDK's language models. */
 export type AiSdkTool = {
   type: "function";
   name: string;
@@ -16,7 +16,7 @@ export type AiSdkTool = {
   strict?: true;
 };
 
-/** Results as the AI SDK's messages take them: one message for all calls of one answer. */
+/** Results in the format of the AI SDK's messages: one message for all calls of one answer. */
 export type AiSdkToolMessage = { role: "tool"; content: AiSdkToolResult[] };
 
 type AiSdkToolResult = { type: "tool-result"; toolCallId: string; toolName: string; output: AiSdkOutput };
@@ -38,7 +38,7 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
     ...definitions<AiSdkTool>({
       name: "ai-sdk",
       target: { features: ALL_FEATURES },
-      // Which model it will be is not known here, so a strict schema keeps to the narrowest rules.
+      // The model is unknown here, so a strict schema follows the narrowest rules.
       strictTarget: OPENAI_STRICT_TARGET,
       looksLike: '{"type": "function", "name": …, "inputSchema": …}',
       write: ({ name, description, schema, strict }) => {
@@ -60,7 +60,7 @@ export function aiSdkDialect(): StreamingDialect<AiSdkTool, AiSdkToolMessage> {
         );
     },
     writeResults: (answered) => (answered.length === 0 ? [] : [{ role: "tool", content: answered.map(toResult) }]),
-    // A call is complete with its `tool-call`; the pieces of its input matter only if that never comes.
+    // A call is complete with its `tool-call`; the pieces of its input matter only if that never arrives.
     readStream: () =>
       createPieceStream((event, calls) => {
         const part = asRecord(event);
@@ -102,12 +102,12 @@ async function toLive(tool: ExecutableTool): Promise<LiveTool> {
       const input = await check(args);
       return lastOf(await tool.execute(input, { toolCallId: spanId, messages: [], abortSignal: signal }));
     },
-    // Whether a function wants approval is known only with the call, so every call is asked about.
+    // Whether a function requires approval depends on the call, so every call does.
     ...(needsApproval === true || typeof needsApproval === "function" ? { draft: { requiresConfirmation: true } } : {}),
   };
 }
 
-/** Tools that yield preliminary results end with the final one. */
+/** The last result of a tool that yields preliminary results. */
 async function lastOf(result: unknown): Promise<unknown> {
   if (typeof result !== "object" || result === null || !(Symbol.asyncIterator in result)) return result;
   let last: unknown;
@@ -115,7 +115,7 @@ async function lastOf(result: unknown): Promise<unknown> {
   return last;
 }
 
-type Part = Readonly<Record<string, unknown>>;
+type StreamPart = Readonly<Record<string, unknown>>;
 
 /** `jsonSchema()` wraps a schema. */
 function schemaOf(given: unknown): unknown {
@@ -124,7 +124,7 @@ function schemaOf(given: unknown): unknown {
 }
 
 /** A call that the provider itself runs needs no answer. */
-function isOurs({ providerExecuted }: Part): boolean {
+function isOurs({ providerExecuted }: StreamPart): boolean {
   return providerExecuted !== true;
 }
 

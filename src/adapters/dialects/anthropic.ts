@@ -6,10 +6,10 @@ import { createPieceStream, toReadCall } from "./parts/read-call.ts";
 import { definitions, type ObjectSchema, STRICT_FORMATS } from "./parts/definitions.ts";
 import { contentOf, type ResultPart, textOrBlocks, unshown } from "./parts/result-content.ts";
 
-/** A tool as the Messages API takes it. */
+/** A tool in the format of the Messages API. */
 export type AnthropicTool = { name: string; description: string; input_schema: ObjectSchema; strict?: true };
 
-/** Results as the Messages API takes them: one message for all calls of one answer. */
+/** Results in the format of the Messages API: one message for all calls of one answer. */
 export type AnthropicResults = { role: "user"; content: AnthropicResult[] };
 
 type AnthropicResult = {
@@ -32,7 +32,7 @@ const PARAMETER_NAMES = /^[a-zA-Z0-9_.-]{1,64}$/;
 /** Schemas are checked against draft 2020-12, except the root's combinators and the names of parameters. @internal */
 export const ANTHROPIC_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT, parameterNames: PARAMETER_NAMES };
 
-/** What the SDK's transformJSONSchema keeps: the API accepts simple patterns too, but the SDK writes them into the description. @internal */
+/** The features that the SDK's transformJSONSchema keeps: the API accepts simple patterns too, but the SDK writes them into the description. @internal */
 export const ANTHROPIC_STRICT_TARGET: SchemaTarget = {
   features: plainAnd("const format arrayLimits anyOf ref optionalProperties titles"),
   nullable: "any-of",

@@ -80,7 +80,7 @@ describe("inferDialect", () => {
     [{ foo: 1, bar: 2 }, "an object with the members foo, bar"],
     [new Date(0), "a Date with no members"],
   ])("is not sure of %j and says what it saw", (hint, saw) => {
-    expect(() => inferDialect(hint)).toThrow(`The dialect cannot be inferred from what was given: ${saw}.`);
+    expect(() => inferDialect(hint)).toThrow(`The dialect cannot be inferred from the hint: ${saw}.`);
   });
 });
 

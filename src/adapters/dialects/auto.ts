@@ -3,14 +3,14 @@ import { showValue } from "../../errors/show-value.ts";
 import { asRecord, asRecords, isPlainObject } from "../../tool/json-schema.ts";
 import type { DialectName } from "./built-in.ts";
 
-/** How a dialect is recognised. The first sign that fits decides, so the surest come first. */
+/** A sign of a dialect. The first match decides, so the most reliable come first. */
 interface Sign {
   readonly dialect: Exclude<DialectName, "auto">;
-  /** Fits the whole name of a model, without the provider before a slash. */
+  /** Matches the whole name of a model, without the provider before a slash. */
   readonly model?: RegExp;
-  /** Fits the name of a client's class. */
+  /** Matches the name of a client's class. */
   readonly client?: RegExp;
-  /** Fits an answer or a definition. */
+  /** Matches an answer or a definition. */
   readonly example?: (value: Json) => boolean;
 }
 
@@ -96,10 +96,7 @@ const SIGNS: readonly Sign[] = [
   },
 ];
 
-/**
- * The dialect that a client object, a model's name, or an example of a provider's answer or definition belongs to. Throws QUERY_INVALID,
- * with what was seen, where that is not certain.
- */
+/** The dialect of a client object, a model's name, or an example of a provider's answer or definition. Throws QUERY_INVALID, with a description of the hint, if it is ambiguous. */
 export function inferDialect(hint: unknown, field = "dialect"): Exclude<DialectName, "auto"> {
   if (typeof hint === "string")
     return find(hint, field, ({ model }) => model?.test(hint.replace(/^.*\//, "")) === true);
@@ -116,7 +113,7 @@ function find(hint: unknown, field: string, fits: (sign: Sign) => boolean): Excl
   return sign.dialect;
 }
 
-/** What there was to go by. */
+/** Describes the hint. */
 function seen(hint: unknown): string {
   if (typeof hint === "string") return `the model name ${showValue(hint)}`;
   const keys = Object.keys(hint as object);
@@ -127,7 +124,7 @@ function seen(hint: unknown): string {
 
 function unsure(hint: unknown, field: string, what: string): ArsenalError {
   const fix = `Name the ${field}, or give the client, the model's name or one of the provider's answers.`;
-  const problem = `The ${field} cannot be inferred from what was given: ${what}.`;
+  const problem = `The ${field} cannot be inferred from the hint: ${what}.`;
   return fixable("QUERY_INVALID", problem, fix, { field, value: hint });
 }
 

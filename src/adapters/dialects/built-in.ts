@@ -14,7 +14,7 @@ export type DialectTools = {
     : never;
 } & { readonly auto: Record<string, unknown> };
 
-/** What each dialect writes for results: a message, an item, a block or a part. */
+/** The result format of each dialect: a message, an item, a block or a part. */
 export type DialectMessages = {
   readonly [Name in keyof Manifest]: Created<Name> extends Dialect<infer _Definition, infer Message> ? Message : never;
 };
@@ -25,15 +25,15 @@ export type DialectName = keyof DialectTools;
 /** The names of the built-in dialects. */
 export const DIALECT_NAMES = Object.keys(dialects) as readonly (keyof Manifest)[];
 
-/** Each dialect caches what it converted, so there is one of each. */
+/** Each dialect caches its conversions, so there is one instance of each. */
 const loaded = new Map<string, Promise<Dialect>>();
 
-/** Returns a dialect by its name, or the given one; `further` has those that were added to an arsenal; `auto` goes by the hint. Rejects with QUERY_INVALID if it is neither. */
+/** Returns a dialect by its name, or the given one; `further` are those added to an arsenal; `auto` uses the hint. Rejects with QUERY_INVALID for anything else. */
 export async function toDialect(
   given: Dialect | DialectName | (string & {}),
   hint?: unknown,
   further: ReadonlyMap<string, Dialect> = new Map(),
-  /** What an error calls the dialect. */
+  /** The name of the field in errors. */
   field = "dialect",
 ): Promise<Dialect> {
   if (typeof given === "object" && typeof given?.fromCanonical === "function") return given;

@@ -8,20 +8,20 @@ import { chatDialect, either, spelled, type Spelling } from "./parts/chat-calls.
 import type { ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
-/** A tool as Cohere's chat (v2) takes it. */
+/** A tool in the format of Cohere's chat (v2). */
 export type CohereTool = {
   type: "function";
   function: { name: string; description: string; parameters: ObjectSchema };
 };
 
-/** A result as Cohere's own library takes it. */
+/** A result in the format of Cohere's own library. */
 export type CohereToolMessage = {
   role: "tool";
   content: { type: "document"; document: { data: { [key: string]: unknown } } }[];
   toolCallId: string;
 };
 
-/** Ranges, lengths and composition other than anyOf are documented as not supported. @internal */
+/** Ranges, lengths and composition other than anyOf are documented as unsupported. @internal */
 export const COHERE_TARGET: SchemaTarget = {
   features: plainAnd(
     "const typeArrays pattern format default additionalProperties anyOf ref optionalProperties titles",
@@ -29,7 +29,7 @@ export const COHERE_TARGET: SchemaTarget = {
   formats: words("date-time uuid date time"),
 };
 
-/** Cohere's chat API, version 2. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
+/** Cohere's chat API, version 2. With `spelling: "wire"`, members are named as in its HTTP API instead of its library. */
 export function cohereDialect(options?: {
   readonly spelling?: "library";
 }): StreamingDialect<CohereTool, CohereToolMessage>;
@@ -55,7 +55,7 @@ export function cohereDialect({ spelling = "library" }: { readonly spelling?: Sp
   };
 }
 
-/** Cohere cites documents. An error is a document that says so, for the API has no other mark for it. */
+/** Cohere cites documents. An error is a document with an error text, because the API has no other mark for it. */
 function toMessage(answered: AnsweredCall): CohereToolMessage {
   const content = contentOf(answered);
   const text = textOf(content);

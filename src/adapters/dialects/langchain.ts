@@ -6,17 +6,17 @@ import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { readLiveSchema } from "./parts/live-schema.ts";
 import { contentOf, type ResultPart, textOrBlocks } from "./parts/result-content.ts";
 
-/** A tool as `bindTools` takes it. */
+/** A tool in the format of `bindTools`. */
 export type LangChainTool = { name: string; description: string; schema: ObjectSchema };
 
-/** A result as LangChain's messages take it: the fields of a `ToolMessage`. */
+/** A result in the format of LangChain's messages: the fields of a `ToolMessage`. */
 export type LangChainToolMessage = {
   role: "tool";
   tool_call_id: string;
   name: string;
   content: string | LangChainBlock[];
   status: "success" | "error";
-  /** The result as data, which LangChain keeps from the model. */
+  /** The result as data, which LangChain hides from the model. */
   artifact?: unknown;
 };
 
@@ -37,7 +37,7 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
     readLive,
     readCalls(response) {
       const message = asRecord(response);
-      // A message that was serialised has its fields under `kwargs`.
+      // A serialised message has its fields under `kwargs`.
       const { tool_calls, invalid_tool_calls } = asRecord(
         message["tool_calls"] ? message : (message["kwargs"] ?? message),
       );
@@ -56,7 +56,7 @@ export function langchainDialect(): StreamingDialect<LangChainTool, LangChainToo
           ...(content.structured !== undefined && { artifact: content.structured }),
         };
       }),
-    // Chunks do not say which is the last of a call, so calls are complete when the stream ends.
+    // Chunks do not mark the last one of a call, so calls are complete when the stream ends.
     readStream: () =>
       createPieceStream((chunk, calls) => {
         for (const { index, id, name, args } of asRecords(asRecord(chunk)["tool_call_chunks"])) {

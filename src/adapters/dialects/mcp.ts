@@ -11,7 +11,7 @@ import { createMessageStream, type RawCall, toReadCall } from "./parts/read-call
 import { definitions, type ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, type ResultPart } from "./parts/result-content.ts";
 
-/** A tool as `tools/list` has it. */
+/** A tool in the format of `tools/list`. */
 export type McpTool = {
   name: string;
   title?: string;
@@ -35,7 +35,7 @@ type McpAnnotations = {
   openWorldHint?: boolean;
 };
 
-/** A result as `tools/call` answers. */
+/** A result in the format of `tools/call`. */
 export type McpToolResult = {
   content: McpBlock[];
   structuredContent?: { [key: string]: unknown };
@@ -113,7 +113,7 @@ function withoutBooleans(converted: ConvertedSchema): ConvertedSchema {
   };
 }
 
-/** What the MCP server itself said, where the tool came from one. */
+/** The MCP server's own fields, if the tool came from one. */
 function givenBy({ sourceMeta }: Tool): Json {
   const { mcp: raw, dialect, definition } = sourceMeta;
   return asRecord(raw ?? (dialect === "mcp" ? definition : undefined));
@@ -140,7 +140,7 @@ function othersOf({ icons, _meta }: Json): Pick<McpTool, "icons" | "_meta"> {
   };
 }
 
-/** A tool that answered as MCP tools do is answered with exactly that. */
+/** The result of an MCP tool is returned unchanged. */
 function toResult(answered: AnsweredCall): McpToolResult {
   const { isError, parts, structured } = contentOf(answered);
   const { content } = asRecord(answered.result.result);

@@ -3,15 +3,15 @@ import { OPENAI_STRICT_TARGET, OPENAI_TARGET } from "./openai/openai.ts";
 import { chatDialect, type ChatTool, createChatStream, spelled, type Spelling } from "./parts/chat-calls.ts";
 import { contentOf, type ResultPart, textOrBlocks, unshown } from "./parts/result-content.ts";
 
-/** A tool as Mistral's chat takes it. */
+/** A tool in the format of Mistral's chat. */
 export type MistralTool = ChatTool;
 
-/** A result as Mistral's own library takes it. */
+/** A result in the format of Mistral's own library. */
 export type MistralToolMessage = { role: "tool"; name: string; content: string | MistralChunk[]; toolCallId: string };
 
 type MistralChunk = { type: "text"; text: string } | { type: "image_url"; imageUrl: string };
 
-/** Mistral's chat API. With `spelling: "wire"`, members are named as its HTTP API does and not as its library. */
+/** Mistral's chat API. With `spelling: "wire"`, members are named as in its HTTP API instead of its library. */
 export function mistralDialect(options?: {
   readonly spelling?: "library";
 }): StreamingDialect<MistralTool, MistralToolMessage>;

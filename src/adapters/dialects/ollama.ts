@@ -7,13 +7,13 @@ import { chatDialect } from "./parts/chat-calls.ts";
 import type { ObjectSchema } from "./parts/definitions.ts";
 import { contentOf, textOf } from "./parts/result-content.ts";
 
-/** A tool as Ollama's chat takes it. */
+/** A tool in the format of Ollama's chat. */
 export type OllamaTool = {
   type: "function";
   function: { name: string; description: string; parameters: ObjectSchema };
 };
 
-/** A result as Ollama's chat takes it. Images are separate from the text. */
+/** A result in the format of Ollama's chat. Images are separate from the text. */
 export type OllamaToolMessage = {
   role: "tool";
   tool_name: string;
@@ -22,7 +22,7 @@ export type OllamaToolMessage = {
   images?: string[];
 };
 
-/** The server reads type, description, enum, items, anyOf and properties of each parameter, and forgets the rest. @internal */
+/** The server reads type, description, enum, items, anyOf and properties of each parameter, and ignores the rest. @internal */
 export const OLLAMA_TARGET: SchemaTarget = { features: plainAnd("typeArrays anyOf optionalProperties") };
 
 /** Ollama's chat API. */
@@ -49,7 +49,7 @@ export function ollamaDialect(): StreamingDialect<OllamaTool, OllamaToolMessage>
   };
 }
 
-/** Every call comes whole, in a chunk of its own or with others. */
+/** Every call arrives complete, in a chunk of its own or with others. */
 function callsOf(chunk: unknown): readonly RawCall[] {
   return asRecords(asRecord(asRecord(chunk)["message"])["tool_calls"]).map(({ id, function: called }) => {
     const { name, arguments: args } = asRecord(called);

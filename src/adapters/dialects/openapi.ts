@@ -17,10 +17,10 @@ export type OpenApiOperation = {
 
 type JsonContent = { "application/json": { schema: { [keyword: string]: unknown } } };
 
-/** A result as an HTTP answer to the operation. */
+/** A result as an HTTP response of the operation. */
 export type OpenApiAnswer = { operationId: string; status: number; contentType: string; body: unknown };
 
-/** OpenAPI 3.1: one tool as one operation. Calls are read as the steps of an Arazzo workflow name them. */
+/** OpenAPI 3.1: one tool as one operation. Calls have the form of steps of an Arazzo workflow. */
 export function openapiDialect(): StreamingDialect<OpenApiOperation, OpenApiAnswer> {
   return {
     ...definitions<OpenApiOperation>({
@@ -72,7 +72,7 @@ function callsOf(request: unknown): readonly RawCall[] {
     });
 }
 
-/** `#` in a reference means the whole OpenAPI document, unless the schema has an address of its own. */
+/** `#` in a reference means the whole OpenAPI document, unless the schema has its own address. */
 function jsonContent(schema: Json, name: string): JsonContent {
   const needsAddress = JSON.stringify(schema).includes('"$ref":"#') && schema["$id"] === undefined;
   return { "application/json": { schema: { ...(needsAddress && { $id: `urn:tool:${name}` }), ...schema } } };

@@ -4,20 +4,20 @@ import type { Tool } from "../../tool/tool.ts";
 import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { DialectName } from "./built-in.ts";
 
-/** A dialect, or just the part of one that writes definitions. */
+/** A dialect, or only its definition writer. */
 export type DefinitionWriter<Definition extends object = object> = Pick<Dialect<Definition>, "fromCanonical"> &
   Partial<Dialect<Definition, unknown>>;
 
-/** A built-in dialect, one that was added to the arsenal, by name, or a dialect itself. */
+/** A built-in dialect, one added to the arsenal, by name, or a dialect itself. */
 export type AnyDialect = DialectName | Dialect | (string & {});
 
-/** How tools are written for a model's API. */
+/** Options for writing tools in a model's format. */
 export interface DefinitionOptions<Given = DialectName | DefinitionWriter> {
   /** A dialect, or the name of a built-in one. Defaults to `openai`. */
   readonly dialect?: Given;
-  /** Asks for the provider's strict mode for the tools that can have it, within what one request may hold. */
+  /** Uses the provider's strict mode for the tools that support it, within the limits of one request. */
   readonly strict?: boolean;
-  /** What `auto` infers the dialect from: the provider's client, a model's name, or an answer of the API. */
+  /** The hint for `auto`: the provider's client, a model's name, or an answer of the API. */
   readonly client?: unknown;
 }
 
@@ -33,7 +33,7 @@ export function toToolQuery(query: string, options: RetrieveToolsOptions): ToolQ
 /** Returns a function that writes tools, in order, for one request to a provider. Rejects with QUERY_INVALID if the dialect is unknown. */
 export async function definitionWriter(
   options: DefinitionOptions,
-  /** Dialects that were added to an arsenal. */
+  /** Dialects added to an arsenal. */
   further?: ReadonlyMap<string, Dialect>,
 ): Promise<(tools: readonly Tool[]) => object[]> {
   const { dialect = "openai", strict = false, client } = options;
@@ -45,7 +45,7 @@ export async function definitionWriter(
   return (tools) => convertSet(tools, target, set).map(({ definition }) => definition);
 }
 
-/** True for what writes definitions and nothing else. */
+/** Returns true for a writer of definitions without the other methods. */
 function isPartial(dialect: unknown): dialect is Pick<Dialect, "fromCanonical"> {
   const { fromCanonical, convert } = (dialect ?? {}) as Partial<Dialect>;
   return typeof fromCanonical === "function" && typeof convert !== "function";

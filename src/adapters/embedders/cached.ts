@@ -3,15 +3,15 @@ import { isAbsolute, join } from "node:path";
 import type { Embedder } from "../../catalog/embedder.port.ts";
 import { createVectorCache } from "./vector-cache.ts";
 
-/** Where vectors are kept. */
+/** The storage of vectors. */
 export interface CachedEmbedderOptions {
   /** Defaults to the user's cache folder. */
   readonly folder?: string;
-  /** A file that would grow larger is started again, empty. Defaults to 256 MiB. */
+  /** A file that would grow larger is emptied. Defaults to 256 MiB. */
   readonly maxBytes?: number;
 }
 
-/** Keeps the vectors of tool texts in a file, rounded to eight bits, so that the next process does not compute them again. */
+/** Caches the vectors of tool texts in a file, rounded to eight bits, so that the next process does not compute them again. */
 export function cachedEmbedder(embedder: Embedder, options: CachedEmbedderOptions = {}): Embedder {
   const { model, dimension } = embedder;
   const { folder = cacheFolder(), maxBytes } = options;
@@ -52,14 +52,14 @@ export function cacheFolder(
 ): string {
   const { TOOLARSENAL_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = environment;
   if (TOOLARSENAL_CACHE && TOOLARSENAL_CACHE !== OFF) return TOOLARSENAL_CACHE;
-  // The XDG specification asks programs to ignore a relative path.
+  // The XDG specification requires programs to ignore a relative path.
   if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "toolarsenal");
   if (platform === "win32") return join(LOCALAPPDATA || join(homedir(), "AppData", "Local"), "toolarsenal", "cache");
   if (platform === "darwin") return join(homedir(), "Library", "Caches", "toolarsenal");
   return join(homedir(), ".cache", "toolarsenal");
 }
 
-/** The cache that commands use unless the configuration names one: the user's cache folder, or none with `TOOLARSENAL_CACHE=off`. @internal */
+/** The default cache of commands: the user's cache folder, or none with `TOOLARSENAL_CACHE=off`. @internal */
 export function defaultCache(
   environment: Readonly<Record<string, string | undefined>>,
   platform?: string,

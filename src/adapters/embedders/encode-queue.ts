@@ -1,4 +1,4 @@
-/** Texts to be encoded, as they come to the worker. */
+/** Texts to be encoded by the worker. */
 export interface EncodeJob {
   readonly id: number;
   readonly kind: "query" | "tool";
@@ -7,7 +7,7 @@ export interface EncodeJob {
 
 export type EncodeQueue = ReturnType<typeof createEncodeQueue>;
 
-/** What a queue works with. */
+/** The dependencies of a queue. */
 interface EncodeQueueParts {
   tokenise(text: string, kind: EncodeJob["kind"]): Int32Array;
   encode(texts: readonly Int32Array[]): readonly Float32Array[];
@@ -16,19 +16,19 @@ interface EncodeQueueParts {
   onFailed(id: number, error: unknown): void;
 }
 
-/** Tokens of a slice: some 25 ms of work. A single longer text is a slice of its own. */
+/** The tokens of a slice: about 25 ms of work. A single longer text is its own slice. */
 const SLICE_TOKENS = 128;
 
-interface Waiting extends EncodeJob {
+interface QueuedJob extends EncodeJob {
   readonly vectors: Float32Array[];
 }
 
-/** Encodes texts in slices: between two of them a request that has come meanwhile goes first. */
+/** Encodes texts in slices: a request that arrives between two of them goes first. */
 export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: EncodeQueueParts) {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, QueuedJob>();
 
-  function next(): Waiting | undefined {
-    let first: Waiting | undefined;
+  function next(): QueuedJob | undefined {
+    let first: QueuedJob | undefined;
     for (const job of waiting.values()) {
       if (job.kind === "query") return job;
       first ??= job;
@@ -36,7 +36,7 @@ export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: Encode
     return first;
   }
 
-  function work(job: Waiting): void {
+  function work(job: QueuedJob): void {
     const slice: Int32Array[] = [];
     let tokens = 0;
     for (let at = job.vectors.length; at < job.texts.length; at++) {
@@ -53,9 +53,9 @@ export function createEncodeQueue({ tokenise, encode, onDone, onFailed }: Encode
 
   return {
     add: (job: EncodeJob) => void waiting.set(job.id, { ...job, vectors: [] }),
-    /** Drops a job that nobody waits for any more. */
+    /** Drops a cancelled job. */
     cancel: (id: number) => void waiting.delete(id),
-    /** Works for one slice. Returns whether anything is left to do. */
+    /** Encodes one slice. Returns whether work remains. */
     step() {
       const job = next();
       if (job) {

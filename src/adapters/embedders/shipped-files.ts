@@ -1,10 +1,10 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { fixable } from "../../errors/arsenal-error.ts";
 
-// Sources and what is built from them lie equally deep in the package, so the same path holds in both.
+// Sources and build output are equally deep in the package, so the same path works in both.
 const WEIGHTS = new URL("../../../models/weights/", import.meta.url);
 
-/** Files of the package that the shipped embedder is made of. */
+/** The package's files for the shipped embedders. */
 export const SHIPPED_FILES: Readonly<Record<"vocabulary" | "staticRows" | "staticScales" | "tuned", URL>> = {
   vocabulary: new URL("./wordpiece/vocabulary.txt", import.meta.url),
   staticRows: new URL("static.i8", WEIGHTS),
@@ -12,7 +12,7 @@ export const SHIPPED_FILES: Readonly<Record<"vocabulary" | "staticRows" | "stati
   tuned: new URL("tuned.bin", WEIGHTS),
 };
 
-/** Reads a file of the package. If it is missing, the error says how to get it back. */
+/** Reads a file of the package. If it is missing, the error explains how to restore it. */
 export function readShipped(file: URL): Buffer<ArrayBuffer> {
   return orExplain(file, () => readFileSync(file));
 }
@@ -40,5 +40,5 @@ function orExplain<Result>(file: URL, read: () => Result): Result {
   }
 }
 
-/** How much of a text the shipped models read, in tokens, as they were trained. */
+/** The most tokens of a text that the shipped models read, as in their training. */
 export const TOKEN_LIMITS: { readonly query: number; readonly tool: number } = { query: 256, tool: 192 };

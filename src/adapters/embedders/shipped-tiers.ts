@@ -5,7 +5,7 @@ import { cachedEmbedder } from "./cached.ts";
 import { staticEmbedder } from "./static.ts";
 import { tunedEmbedder } from "./tuned.ts";
 
-/** The rankers that ship with the package, from the least to the best. */
+/** The rankers in the package, from weakest to best. */
 export const TIERS = ["lexical", "static", "tuned"] as const;
 export type TierName = (typeof TIERS)[number];
 
@@ -13,7 +13,7 @@ export type TierName = (typeof TIERS)[number];
 export interface ShippedTiersOptions {
   /** The best tier that may answer. Defaults to the environment variable `TOOLARSENAL_TIER`, or else to `tuned`. */
   readonly tier?: TierName;
-  /** A folder that keeps the vectors of tools between runs; true for the user's cache folder. Defaults to false. */
+  /** A folder that caches the vectors of tools between runs; true for the user's cache folder. Defaults to false. */
   readonly cache?: string | boolean;
 }
 

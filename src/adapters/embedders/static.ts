@@ -15,7 +15,7 @@ function load() {
   const wordPiece = createWordPiece(readShipped(SHIPPED_FILES.vocabulary).toString("utf8"));
   const table = createStaticTable({
     rows: new Int8Array(rows.buffer, rows.byteOffset, rows.length),
-    // Copied, because four-byte numbers cannot begin anywhere in a buffer.
+    // Copied, because four-byte numbers must be aligned.
     scales: new Float32Array(Uint8Array.from(scales).buffer),
     dimension: DIMENSION,
     ignore: wordPiece.special,
@@ -23,7 +23,7 @@ function load() {
   return { table, wordPiece };
 }
 
-/** The simpler shipped embedder: the mean of one vector per token, from a table. Takes some ten microseconds per text, on the calling thread. */
+/** The simpler shipped embedder: the mean of one vector per token, from a table. Takes about ten microseconds per text, on the calling thread. */
 export function staticEmbedder(): Embedder {
   return {
     model: "toolarsenal-static-1",
@@ -47,18 +47,18 @@ export function staticEmbedder(): Embedder {
   };
 }
 
-/** What a token table is made from. */
+/** The inputs of a token table. */
 interface StaticTableOptions {
-  /** One int8 row a token, in the order of the vocabulary. */
+  /** One int8 row per token, in the order of the vocabulary. */
   readonly rows: Int8Array;
-  /** One scale a row. */
+  /** One scale per row. */
   readonly scales: Float32Array;
   readonly dimension: number;
-  /** Token ids that carry no meaning of their own and are left out: [CLS] and [SEP]. */
+  /** Token ids without meaning, which are left out: [CLS] and [SEP]. */
   readonly ignore?: readonly number[];
 }
 
-/** Makes an embedder of a token table: a text's vector is the mean of its tokens' rows, scaled to length one. @internal */
+/** Creates an embedder from a token table: a text's vector is the mean of its tokens' rows, scaled to length one. @internal */
 export function createStaticTable({ rows, scales, dimension, ignore = [] }: StaticTableOptions) {
   if (rows.length !== scales.length * dimension) {
     const needed = scales.length * dimension;

@@ -14,15 +14,15 @@ export interface TunedEmbedderOptions {
 /** Workers by weight file: all embedders of a process share one, and the last to close ends it. */
 const shared = new Map<string, { readonly host: WorkerHost; users: number }>();
 
-/** More than the header of a weight file takes. */
+/** More than the length of a weight file's header. */
 const HEADER_BYTES = 64 * 1024;
 
-/** Vectors of recent requests, since one request is often searched for more than once. */
+/** The number of cached request vectors, since one request is often searched more than once. */
 const REMEMBERED = 128;
 
 /** The better shipped embedder: a small transformer, fine-tuned on tools and requests, in a worker thread that the whole process shares. */
 export function tunedEmbedder({ weights = SHIPPED_FILES.tuned }: TunedEmbedderOptions = {}): Embedder {
-  // The beginning of the file says which model it is, without the weights.
+  // The beginning of the file identifies the model, without the weights.
   const { model, architecture } = readHeader(readStart(weights, HEADER_BYTES));
   const { hidden: dimension } = architecture;
   const remembered = new Map<string, Float32Array>();

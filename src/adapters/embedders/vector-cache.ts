@@ -10,7 +10,7 @@ export type VectorCache = ReturnType<typeof createVectorCache>;
 
 interface VectorCacheOptions {
   readonly folder: string;
-  /** Another model, another file. */
+  /** Each model has its own file. */
   readonly model: string;
   readonly dimension: number;
   /** A file that would grow larger is emptied. Defaults to 256 MiB. */
@@ -19,7 +19,7 @@ interface VectorCacheOptions {
 
 const MOST_BYTES = 256 * 1024 * 1024;
 const KEY_BYTES = 16;
-/** What a record takes in the file besides its components: the key, its index and SQLite's own. */
+/** The size of a record in the file besides its components: the key, its index and SQLite's overhead. */
 const RECORD_BYTES = 80;
 
 const FILE: SqliteFile = {
@@ -28,7 +28,7 @@ const FILE: SqliteFile = {
   // "TAVC"
   applicationId: 0x54_41_56_43,
   schema: 1,
-  // A cache only saves time, so nobody waits long for it.
+  // A cache only saves time, so waits are short.
   busyTimeoutMs: 500,
 };
 
@@ -38,7 +38,7 @@ const SCHEMA = `
   PRAGMA application_id = ${FILE.applicationId};
   PRAGMA user_version = ${FILE.schema};`;
 
-/** Keeps vectors of one model between runs, by the texts they were made of. Nothing here ever rejects: a cache that cannot be used is empty. */
+/** Caches vectors of one model between runs, by their texts. Never rejects: an unusable cache is empty. */
 export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BYTES }: VectorCacheOptions) {
   const path = join(folder, fileName(model));
   let database: DatabaseSync | undefined;
@@ -49,12 +49,12 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
     if (damaged) for (const side of ["", "-wal", "-shm"]) rmSync(path + side, { force: true });
     const opened = (database = openSqlite(path, FILE));
     opened.exec("PRAGMA synchronous = NORMAL");
-    // In one step: to a process that opens the file in between, it would look like another program's.
+    // In one step: otherwise a process that opens the file in between would consider it foreign.
     if (schemaOf(opened, path, FILE) < FILE.schema) inTransaction(opened, () => opened.exec(SCHEMA));
     return opened;
   }
 
-  /** Works on the open file. A damaged file is started again, once; after any other failure the cache is not used any more. */
+  /** Runs a step on the open file. A damaged file is recreated once; after any other failure the cache is disabled. */
   function use<Result>(work: (file: DatabaseSync) => Result, otherwise: Result): Result {
     if (!usable) return otherwise;
     try {
@@ -106,7 +106,7 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
         texts.map(() => undefined),
       );
     },
-    /** Keeps vectors in one transaction: a process that is killed loses at most those on their way. */
+    /** Stores vectors in one transaction: a killed process loses at most the current batch. */
     async put(entries: readonly { readonly text: string; readonly vector: Float32Array }[]): Promise<void> {
       use((file) => {
         makeRoom(file, entries.length * (RECORD_BYTES + dimension));
@@ -124,12 +124,12 @@ export function createVectorCache({ folder, model, dimension, maxBytes = MOST_BY
   };
 }
 
-/** The model is part of the key, because names that differ only in case are one file on some systems. */
+/** The model is part of the key, because file names that differ only in case are the same file on some systems. */
 function keyOf(model: string, text: string): Buffer {
   return hash("sha256", `${model}\n${text}`, "buffer").subarray(0, KEY_BYTES);
 }
 
-/** The model's name as a file's, with a hash if characters had to go. */
+/** The model's name as a file name, with a hash if characters were replaced. */
 function fileName(model: string): string {
   const plain = model.replaceAll(/[^\w.-]+/g, "-").slice(0, 80);
   const tail = plain === model ? "" : `-${hash("sha256", model).slice(0, 8)}`;

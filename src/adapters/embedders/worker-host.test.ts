@@ -56,7 +56,7 @@ describe("worker host", () => {
     const { host: one, workers } = host();
     await expect(one.encode(job(text))).rejects.toMatchObject({
       code: "TRANSPORT_FAILED",
-      message: `The tuned model's worker died twice: ${reason}. Answers come from the static tier. Set embedder.tier to static, or report the message with your Node version.`,
+      message: `The tuned model's worker died twice: ${reason}. Searches fall back to the static tier. Set embedder.tier to static, or report the message with your Node version.`,
     });
     expect([workers.length, one.ready]).toEqual([2, false]);
     await expect(one.encode(job("fine"))).rejects.toThrow("died twice");

@@ -6,7 +6,7 @@ import type { EncodeJob } from "./encode-queue.ts";
 /** Messages to a worker. */
 export type ToWorker = EncodeJob | { readonly cancel: number };
 
-/** Messages of a worker: that it can work, or how a job ended. The vectors of a job follow one another. */
+/** Messages of a worker: it is ready, or a job ended. The vectors of a job are concatenated. */
 export type FromWorker =
   | { readonly loaded: string }
   | { readonly id: number; readonly vectors: Float32Array }
@@ -14,14 +14,14 @@ export type FromWorker =
 
 export type WorkerHost = ReturnType<typeof createWorkerHost>;
 
-interface Waiting {
+interface PendingJob {
   readonly job: EncodeJob;
   readonly background: boolean;
   readonly resolve: (vectors: Float32Array) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** A worker that dies is started once more, with the jobs it had. One that dies again is not. */
+/** A worker that dies is restarted once, with its jobs. */
 const STARTS = 2;
 
 const send = (worker: Worker, message: ToWorker): void => worker.postMessage(message, []);
@@ -31,9 +31,9 @@ export function closedEmbedder(): ArsenalError {
   return fixable("CLOSED", "The tuned embedder was closed.", "Create a new one.");
 }
 
-/** Starts a worker when it is needed, keeps it for all who use it, and starts it once more if it dies. */
+/** Starts a worker on demand, shares it between all users, and restarts it once if it dies. */
 export function createWorkerHost(start: () => Worker) {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PendingJob>();
   let worker: Worker | undefined;
   let loading: PromiseWithResolvers<void> | undefined;
   let ready = false;
@@ -48,7 +48,7 @@ export function createWorkerHost(start: () => Worker) {
     const started = start();
     worker = started;
     loading ??= Promise.withResolvers<void>();
-    loading.promise.catch(() => {}); // nobody may be waiting
+    loading.promise.catch(() => {}); // there may be no waiting caller
     started.on("message", (message: FromWorker) => receive(message));
     started.on("error", (error) => (cause = error));
     started.on("exit", (code) => {
@@ -58,7 +58,7 @@ export function createWorkerHost(start: () => Worker) {
     return started;
   }
 
-  /** The process waits for what somebody waits for, and for nothing else of the worker. */
+  /** Keeps the process alive only while a caller waits. */
   function hold(): void {
     const isAwaited = loaders > 0 || [...waiting.values()].some(({ background }) => !background);
     if (isAwaited) worker?.ref();
@@ -86,7 +86,7 @@ export function createWorkerHost(start: () => Worker) {
       for (const { job } of waiting.values()) send(again, job);
       return;
     }
-    const problem = `The tuned model's worker died twice: ${messageOf(cause)}. Answers come from the static tier.`;
+    const problem = `The tuned model's worker died twice: ${messageOf(cause)}. Searches fall back to the static tier.`;
     const fix = "Set embedder.tier to static, or report the message with your Node version.";
     failure = fixable("TRANSPORT_FAILED", problem, fix, { field: "embedder", cause });
     end(failure);
@@ -99,12 +99,12 @@ export function createWorkerHost(start: () => Worker) {
   }
 
   return {
-    /** True while a request would be answered without waiting for a worker to load. */
+    /** True while a request would not wait for a worker to load. */
     get ready() {
       return ready;
     },
 
-    /** The vectors of texts, one behind the other. */
+    /** The vectors of texts, concatenated. */
     async encode(given: Omit<EncodeJob, "id">, options: { signal?: AbortSignal; background?: boolean } = {}) {
       const { signal, background = false } = options;
       signal?.throwIfAborted();
@@ -129,7 +129,7 @@ export function createWorkerHost(start: () => Worker) {
       }
     },
 
-    /** Resolves when the worker can work; rejects if it cannot. */
+    /** Resolves when the worker is ready; rejects if it fails. */
     async load(background = false) {
       if (failure) throw failure;
       if (!background) loaders++;
@@ -143,7 +143,7 @@ export function createWorkerHost(start: () => Worker) {
       }
     },
 
-    /** Ends the worker. Whatever still waits is rejected. */
+    /** Ends the worker. Pending jobs are rejected. */
     async stop() {
       const stopped = worker;
       worker = undefined;

@@ -4,24 +4,24 @@ import type { Surroundings } from "../surroundings.ts";
 import { type Condition, isList } from "./vector-database/conditions.ts";
 import {
   foreignCollection,
-  type Hit,
+  type VectorHit,
   type NewRecord,
   otherDimension,
-  type Part,
+  type RecordPart,
   type Send,
   type Space,
-  type Stored,
+  type DatabaseRecord,
   toStored,
   type VectorDatabase,
   type VectorStoreSettings,
 } from "./vector-database/driver.ts";
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
-/** Chroma's server is at `http://127.0.0.1:8000` unless `url` names another address. */
+/** The address of Chroma's server defaults to `http://127.0.0.1:8000`. */
 export interface ChromaEngineOptions extends VectorStoreSettings {
-  /** Default `default_tenant`. */
+  /** Defaults to `default_tenant`. */
   readonly chromaTenant?: string | undefined;
-  /** Default `default_database`. */
+  /** Defaults to `default_database`. */
   readonly chromaDatabase?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export function chromaEngine(
 
 type Metadata = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Records by column, as Chroma answers. */
+/** Records by column, in Chroma's format. */
 interface Columns {
   readonly ids: readonly string[];
   readonly metadatas?: readonly (Metadata | null)[] | null;
@@ -64,12 +64,12 @@ interface Collection {
   readonly metadata: Metadata | null;
 }
 
-/** Records read in one request. */
+/** Records per request. */
 const PAGE = 5_000;
-/** Tools looked up for each word. */
+/** The most tools looked up for each word. */
 const MOST_PER_WORD = 2_000;
 
-/** `ids` remembers the ids of collections, by name. */
+/** `ids` caches the ids of collections, by name. */
 function chromaDatabase(send: Send, root: string, ids: Map<string, string>): VectorDatabase {
   async function find({ name }: Space): Promise<Collection | undefined> {
     const { status, body } = await send("GET", `${root}/${encodeURIComponent(name)}`, undefined, [404]);
@@ -79,7 +79,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
     return found;
   }
 
-  /** Collections are addressed by id, and one that was removed and created again has another. Undefined if it does not exist. */
+  /** Collections are addressed by id, and a recreated one has another. Undefined if it does not exist. */
   async function ask(space: Space, operation: string, body: object): Promise<unknown> {
     for (let isKnown = ids.has(space.name); ; isKnown = false) {
       const id = ids.get(space.name) ?? (await find(space))?.id;
@@ -97,8 +97,8 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
   }
 
   /** Compares every vector that a condition accepts. */
-  async function compare(space: Space, vector: Float32Array, condition: Condition): Promise<readonly Hit[]> {
-    const hits: Hit[] = [];
+  async function compare(space: Space, vector: Float32Array, condition: Condition): Promise<readonly VectorHit[]> {
+    const hits: VectorHit[] = [];
     for (let offset = 0; ; offset += PAGE) {
       const columns = await get(space, { ...whereOf(condition), limit: PAGE, offset }, included(["vector"]));
       for (const { fields, vector: own } of fromColumns(columns))
@@ -128,7 +128,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
 
     async upsert(space, records) {
       const wanted = records.map(({ id }) => id);
-      // Chroma keeps what a new record does not mention, so the keys it no longer has are removed by name.
+      // Chroma keeps keys that a new record omits, so obsolete keys are removed by name.
       const before = await get(space, { ids: wanted }, ["metadatas"]);
       const old = new Map(before.ids.map((id, at) => [id, Object.keys(before.metadatas?.[at] ?? {})]));
       await ask(space, "upsert", {
@@ -166,7 +166,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
     },
 
     async nearest(space, vectors, { condition, limit }) {
-      const exact = (): Promise<readonly (readonly Hit[])[]> =>
+      const exact = (): Promise<readonly (readonly VectorHit[])[]> =>
         Promise.all(vectors.map((vector) => compare(space, vector, condition)));
       if ("field" in condition && condition.field === "key") return exact();
       const answer = (await ask(space, "query", {
@@ -182,7 +182,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
           }
         | undefined;
       if (answer === undefined) return vectors.map(() => []);
-      // Its index may lose some of the few that a narrow filter leaves.
+      // Its index may miss some of the few matches of a narrow filter.
       if (answer.ids.some(({ length }) => length < limit)) return exact();
       return answer.metadatas.map((metadatas, nth) =>
         fromColumns({ ids: answer.ids[nth] ?? [], metadatas }).map(({ fields }, at) => ({
@@ -192,7 +192,7 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
       );
     },
 
-    /** Chroma cannot rank by words, so each word is looked up, and the tools are ordered by the weight of the words they have. */
+    /** Chroma cannot rank by words, so each word is looked up, and the tools are ordered by the weight of their words. */
     words: (space, texts, { condition, limit }) =>
       Promise.all(
         texts.map(async (terms) => {
@@ -211,13 +211,13 @@ function chromaDatabase(send: Send, root: string, ids: Map<string, string>): Vec
   };
 }
 
-/** The columns that parts of records are in. */
-function included(parts: readonly Part[]): readonly string[] {
+/** The columns of parts of records. */
+function included(parts: readonly RecordPart[]): readonly string[] {
   const columns = { about: [], text: ["documents"], vector: ["embeddings"] };
   return ["metadatas", ...parts.flatMap((part) => columns[part])];
 }
 
-/** Chroma's metadata has no lists: each value of a list is a key of its own. */
+/** Chroma's metadata has no lists: each value of a list is its own key. */
 function toMetadata({ fields, lists, revision, about, words }: NewRecord): Metadata {
   const metadata: Record<string, string | number | boolean> = { ...fields, revision, about };
   for (const [list, values] of Object.entries(lists)) for (const value of values) metadata[`${list}:${value}`] = true;
@@ -225,7 +225,7 @@ function toMetadata({ fields, lists, revision, about, words }: NewRecord): Metad
   return metadata;
 }
 
-function fromColumns({ ids, metadatas, documents, embeddings }: Columns): readonly Stored[] {
+function fromColumns({ ids, metadatas, documents, embeddings }: Columns): readonly DatabaseRecord[] {
   return ids.map((id, at) => toStored(id, { ...metadatas?.[at], text: documents?.[at] }, embeddings?.[at]));
 }
 

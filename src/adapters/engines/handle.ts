@@ -10,15 +10,15 @@ export function notOpen(title: string, closed: boolean): ArsenalError {
     : fixable("STORE_FAILED", `The ${title} engine is not open yet.`, "Call open() first.");
 }
 
-/** Each tool once, as it was given last. */
+/** Each tool once, in its last version. */
 export function latestOf(tools: readonly Tool[]): readonly Tool[] {
   return [...new Map(tools.map((tool) => [tool.id, tool])).values()];
 }
 
-/** Tools prepared before other work gets a turn. */
+/** The number of tools prepared before yielding to other work. */
 const TURN = 100;
 
-/** Prepares tools to be written. What it returns gives what was prepared of a tool, and prepares one that was left out. */
+/** Prepares tools for writing. Returns a function that returns the prepared form of a tool, and prepares missing ones. */
 export async function prepareAll<Prepared>(
   tools: readonly Tool[],
   prepare: (tool: Tool) => Prepared,
@@ -31,7 +31,7 @@ export async function prepareAll<Prepared>(
   return (tool) => prepared.get(tool) ?? prepare(tool);
 }
 
-/** Opens an engine as the arsenal will, which also creates what it needs, and counts its tools. */
+/** Opens an engine like the arsenal, which also creates its storage, and counts its tools. */
 export async function checkEngine(engine: CatalogEngine, where: string): Promise<string> {
   try {
     await engine.open();

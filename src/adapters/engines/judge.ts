@@ -18,44 +18,44 @@ import { createTopK } from "../../catalog/top-k.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { readWords, type ToolWords, toWord } from "./tool-words.ts";
 
-/** What a tool's words are weighed by: numbers of the whole catalog, whatever the filters are. */
+/** The statistics for weighing a tool's words: figures of the whole catalog, whatever the filters. */
 export interface Corpus extends FieldLengths {
-  /** How many tools there are. */
+  /** The number of tools. */
   readonly size: number;
-  /** In how many tools a term stands; asked for the terms of the texts and, when candidates are compared, for those of the tools found. */
+  /** The number of tools with a term; called for the terms of the texts and, when candidates are compared, for those of the tools found. */
   documentsOf(term: string): number;
 }
 
 /** A tool that the filters accept. */
-export interface Found {
+export interface FoundTool {
   readonly tool: Tool;
   /** For each vector of the query: its cosine with the tool; undefined if the tool has no vector of its model. */
   readonly cosines: readonly (number | undefined)[];
   /**
-   * True if a vector puts the tool forward, or the query asks for it. The others stay only if they are among the best `limit` by the words of a
+   * True if a vector found the tool, or the query names it. Other tools stay only if they are among the best `limit` by the words of a
    * text, so an engine may find more by words than it needs, in a rough order.
    */
   readonly stays: boolean;
-  /** For each text, if the engine knows it already. */
+  /** For each text, if the engine already has it. */
   readonly coverage?: readonly number[];
-  /** If they were read before. */
+  /** Cached words, if any. */
   readonly words?: ToolWords;
 }
 
-/** What an engine gathered for a query. */
-export interface Gathered extends Pick<
+/** An engine's evidence for a query. */
+export interface Evidence extends Pick<
   EngineAnswer,
   "accepted" | "total" | "embedded" | "named" | "namespaceFit" | "timings"
 > {
   readonly corpus: Corpus;
   /** Each tool once. */
-  readonly found: readonly Found[];
+  readonly found: readonly FoundTool[];
 }
 
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 
-/** Makes an engine's answer from what it gathered in a database: judges the tools by their words exactly as the memory engine does, and cuts. */
-export function judge({ texts, limit }: EngineQuery, gathered: Gathered): EngineAnswer {
+/** Builds an engine's answer from a database's evidence: scores the tools by their words exactly like the memory engine, and cuts. */
+export function judge({ texts, limit }: EngineQuery, gathered: Evidence): EngineAnswer {
   const { corpus, found, ...said } = gathered;
   const measures = measureFields(corpus);
   const words: (ToolWords | undefined)[] = found.map(({ words: own }) => own);
@@ -118,7 +118,7 @@ export function judge({ texts, limit }: EngineQuery, gathered: Gathered): Engine
   };
 }
 
-/** The terms of a text with what finding each is worth, as shares of the most that a tool could cover. */
+/** The terms of a text with their weights, as shares of the most that a tool could cover. */
 export function sharesOf(
   text: string,
   corpus: Pick<Corpus, "size" | "documentsOf">,
@@ -132,12 +132,12 @@ export function sharesOf(
   }));
 }
 
-/** How often a term stands in a tool, by the fields' weights and lengths, as a number in [0, 1) that grows ever more slowly. */
+/** The weighted frequency of a term in a tool, as a number in [0, 1) that grows ever more slowly. */
 export function impactOf(measures: FieldMeasures, words: ToolWords, term: string): number {
   return saturated(frequencyIn(measures, words, term));
 }
 
-/** Returns the coverage of a text by a tool, rounded at the same places as in the memory engine. */
+/** Returns the coverage of a text by a tool, rounded like in the memory engine. */
 function createScorer(text: string, corpus: Corpus, measures: FieldMeasures): (words: ToolWords) => number {
   const terms = sharesOf(text, corpus);
   const key = nameKey(text);

@@ -12,12 +12,12 @@ import { snapshotFile } from "./snapshot-file.ts";
 import { withSnapshot } from "./with-snapshot.ts";
 
 export interface MemoryEngineOptions {
-  /** A file that keeps the tools between runs. Beside it, `.index` keeps their index and vectors. Optional. */
+  /** A file that stores the tools between runs. Next to it, `.index` stores their index and vectors. Optional. */
   readonly snapshot?: string | undefined;
-  /** `int8` takes a quarter of the memory and a third of the time of `float32`, with an error of about 0.003 in a cosine. Default `int8`. */
+  /** `int8` takes a quarter of the memory and a third of the time of `float32`, with an error of about 0.003 in a cosine. Defaults to `int8`. */
   readonly vectors?: RowFormat;
   readonly clock?: Clock | undefined;
-  /** Called with what is wrong with the snapshot. */
+  /** Called with problems of the snapshot. */
   readonly emit?: Emit | undefined;
 }
 
@@ -45,7 +45,7 @@ export function create(
   return memoryEngine({ snapshot, clock, emit });
 }
 
-/** Opens the snapshot as the arsenal will, which also makes its folder. */
+/** Opens the snapshot like the arsenal, which also creates its folder. */
 export async function check(settings: setting.Filled<typeof config>): Promise<string | undefined> {
   const { snapshot } = settings;
   if (snapshot === undefined) return undefined;

@@ -7,12 +7,12 @@ import * as setting from "../settings.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { ABSENT, type Condition } from "./vector-database/conditions.ts";
 import {
-  type Answer,
+  type ServiceResponse,
   type NewRecord,
-  type Part,
+  type RecordPart,
   type Send,
   type Space,
-  type Stored,
+  type DatabaseRecord,
   type Terms,
   toSparse,
   toStored,
@@ -22,7 +22,7 @@ import {
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 import { inChunks } from "./vector-database/session.ts";
 
-/** `url` is the host of an index with the metric `dotproduct`: `https://NAME-PROJECT.svc.REGION.pinecone.io`. The collection is a namespace of it. */
+/** `url` is the host of an index with the metric `dotproduct`: `https://NAME-PROJECT.svc.REGION.pinecone.io`. The collection is one of its namespaces. */
 export type PineconeEngineOptions = VectorStoreSettings;
 
 /** Keeps the catalog in a serverless index of Pinecone. */
@@ -38,7 +38,7 @@ export function pineconeEngine(
     title: "Pinecone",
     url,
     filterLimits: { values: 10_000, comparisons: 10_000 },
-    // With metadata, Pinecone returns no more.
+    // The limit of Pinecone for results with metadata.
     mostHits: 1_000,
     keyHeaders: (key: string) => ({ "api-key": key }),
     headers: { "x-pinecone-api-version": API_VERSION },
@@ -55,21 +55,21 @@ interface Vector {
 }
 
 const API_VERSION = "2026-04";
-/** Ids in one address. */
+/** The most ids in one URL. */
 const MOST_IDS = 100;
 const PAGE = 500;
-/** Records take 40 kB of metadata. Longer texts are kept in pieces of so many characters, in records of their own. */
+/** Records hold at most 40 kB of metadata. Longer texts are stored in pieces of this many characters, in separate records. */
 const PIECE = 9_000;
 const PIECES = new RegExp(`[^]{1,${PIECE}}`, "gu");
-/** The most terms that a sparse vector takes. */
+/** The most terms of a sparse vector. */
 const MOST_TERMS = 1_000;
-/** How often and how long it is asked whether a write can be read. */
+/** The interval and the duration of checks whether a write is visible. */
 const FRESH_MS = 200;
 const FRESH_ATTEMPTS = 300;
 const WRITTEN = "x-pinecone-request-lsn";
 const INDEXED = "x-pinecone-max-indexed-lsn";
 
-/** `index.size` is the dimension of the index. Shorter vectors are filled up with zeros, which changes no product. */
+/** `index.size` is the dimension of the index. Shorter vectors are padded with zeros, which changes no product. */
 function pineconeDatabase(
   send: Send,
   signal: AbortSignal | undefined,
@@ -85,8 +85,8 @@ function pineconeDatabase(
     return (answer.body as { readonly matches?: readonly Vector[] }).matches ?? [];
   }
 
-  /** Pinecone answers a write before it can be read. Waits until it can. */
-  async function untilFresh({ name: namespace }: Space, written: Answer): Promise<void> {
+  /** Pinecone confirms a write before it is visible. Waits until it is. */
+  async function untilFresh({ name: namespace }: Space, written: ServiceResponse): Promise<void> {
     const lsn = Number(written.headers[WRITTEN] ?? Number.NaN);
     if (Number.isNaN(lsn)) return;
     for (let attempt = 0; attempt < FRESH_ATTEMPTS; attempt++) {
@@ -116,7 +116,11 @@ function pineconeDatabase(
   }
 
   /** Reads the pieces of long texts. */
-  async function whole(space: Space, vectors: readonly Vector[], parts: readonly Part[]): Promise<readonly Stored[]> {
+  async function whole(
+    space: Space,
+    vectors: readonly Vector[],
+    parts: readonly RecordPart[],
+  ): Promise<readonly DatabaseRecord[]> {
     const needed = parts.includes("about") || parts.includes("text") ? vectors : [];
     const wanted = needed.flatMap(({ metadata = {} }) => piecesOf(metadata));
     const found = await fetchAll(piecesIn(space), wanted);
@@ -141,7 +145,7 @@ function pineconeDatabase(
 
   async function remove(space: Space, body: object): Promise<void> {
     const answer = await send("POST", "/vectors/delete", { namespace: space.name, ...body }, [404]);
-    // 404: nothing was ever written to this namespace.
+    // 404: this namespace was never written to.
     if (answer.status !== 404) await untilFresh(space, answer);
   }
 
@@ -204,7 +208,7 @@ function pineconeDatabase(
     words: (space, texts, { condition, limit }) =>
       Promise.all(
         texts.map(async (terms) => {
-          // Every tool has the same dense vector, whose product with itself is 1. What is above comes from the words.
+          // Every tool has the same dense vector, whose product with itself is 1. The excess comes from the words.
           const body = { vector: padded([1]), sparseVector: heaviest(terms), topK: limit, ...filterOf(condition) };
           const matches = await query(space, body);
           return matches.filter(({ score = 0 }) => score > 1).map(({ id }) => id);
@@ -217,13 +221,13 @@ function piecesIn({ name }: Space): Space {
   return { name: `${name}_texts` };
 }
 
-/** A record, and the pieces of its texts if these are long. Pieces are named after what is in them, so that no reader mixes two versions. */
+/** A record, and the pieces of its texts if these are long. Pieces are named after their content, so that no reader mixes two versions. */
 function toVector({ id, revision, fields, lists, about, text, words, vector }: NewRecord) {
   const body = JSON.stringify([about, text]);
   const isLong = body.length > PIECE;
   const version = createHash("sha256").update(body).digest("hex").slice(0, 16);
   const pieces = isLong ? (body.match(PIECES) ?? []) : [];
-  // An empty list may not be kept.
+  // Pinecone does not store empty lists.
   const filled = Object.fromEntries(
     Object.entries(lists).map(([list, values]) => [list, values.length === 0 ? [ABSENT] : values]),
   );
@@ -243,7 +247,7 @@ function piecesOf({ version, pieces }: Readonly<Record<string, unknown>>): reado
   return Array.from({ length: Number(pieces ?? 0) }, (_, at) => `${version}#${at}`);
 }
 
-function fromVector(vector: Vector, parts: readonly Part[], pieces: ReadonlyMap<string, string>): Stored {
+function fromVector(vector: Vector, parts: readonly RecordPart[], pieces: ReadonlyMap<string, string>): DatabaseRecord {
   const { id, values, metadata = {} } = vector;
   const joined = piecesOf(metadata).map((each) => pieces.get(each) ?? "");
   const body = typeof metadata["body"] === "string" ? metadata["body"] : joined.join("");
@@ -252,7 +256,7 @@ function fromVector(vector: Vector, parts: readonly Part[], pieces: ReadonlyMap<
   return toStored(id, { ...metadata, about, text }, parts.includes("vector") ? values : undefined);
 }
 
-/** The terms that Pinecone takes. */
+/** The heaviest terms, up to Pinecone's limit. */
 function heaviest(terms: Terms): ReturnType<typeof toSparse> {
   return toSparse([...terms].sort(([, a], [, b]) => b - a).slice(0, MOST_TERMS));
 }

@@ -7,10 +7,10 @@ import {
   foreignCollection,
   LISTS,
   otherDimension,
-  type Part,
+  type RecordPart,
   type Send,
   type Space,
-  type Stored,
+  type DatabaseRecord,
   toSparse,
   toStored,
   type VectorDatabase,
@@ -19,7 +19,7 @@ import {
 } from "./vector-database/driver.ts";
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
-/** Qdrant's REST API is at `http://127.0.0.1:6333` unless `url` names another address. */
+/** The address of Qdrant's REST API defaults to `http://127.0.0.1:6333`. */
 export type QdrantEngineOptions = VectorStoreSettings;
 
 const QDRANT: VectorDriver = {
@@ -64,8 +64,8 @@ function qdrantDatabase(send: Send): VectorDatabase {
 
   /** Runs searches as one batch. */
   async function search(space: Space, searches: readonly object[]): Promise<readonly (readonly Point[])[]> {
-    type Found = readonly { readonly points: readonly Point[] }[];
-    const answers = await ask<Found>(space, "/query/batch", { searches }, []);
+    type BatchResults = readonly { readonly points: readonly Point[] }[];
+    const answers = await ask<BatchResults>(space, "/query/batch", { searches }, []);
     return searches.map((_, at) => answers[at]?.points ?? []);
   }
 
@@ -78,7 +78,7 @@ function qdrantDatabase(send: Send): VectorDatabase {
           space.dimension === undefined
             ? { vectors: {}, sparse_vectors: { words: { modifier: "idf" } } }
             : { vectors: { size: space.dimension, distance: "Dot" } };
-        // 409: another process was quicker.
+        // 409: another process was faster.
         await send("PUT", path, body, [409]);
         found = await send("GET", path);
       }
@@ -141,7 +141,7 @@ function qdrantDatabase(send: Send): VectorDatabase {
 
     async words(space, texts, { condition, limit }) {
       const shared = { using: "words", filter: toFilter(condition), limit, with_payload: false };
-      // Qdrant weighs the terms by its own count of the points that have them.
+      // Qdrant weighs the terms by its own document counts.
       const searches = texts.map((terms) => ({
         query: toSparse(Array.from(terms.keys(), (term) => [term, 1])),
         ...shared,
@@ -159,14 +159,14 @@ function resultOf<Result>(body: unknown): Result {
   return (body as { readonly result: Result }).result;
 }
 
-function withParts(parts: readonly Part[]): object {
+function withParts(parts: readonly RecordPart[]): object {
   return {
     with_payload: ["revision", ...FIELDS, ...parts.filter((part) => part !== "vector")],
     with_vector: parts.includes("vector"),
   };
 }
 
-function fromPoint({ id, payload = {}, vector }: Point): Stored {
+function fromPoint({ id, payload = {}, vector }: Point): DatabaseRecord {
   return toStored(id, payload, vector);
 }
 

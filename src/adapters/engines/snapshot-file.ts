@@ -18,11 +18,11 @@ import { isRunning } from "../../system/process-table.ts";
 
 export type SnapshotFile = ReturnType<typeof snapshotFile>;
 
-/** Lines as they are in the file, each with a newline at its end. */
+/** The lines of the file, each including its newline. */
 export interface SnapshotLines {
   readonly bytes: Buffer;
   readonly checksum: string;
-  /** Says that the file was damaged and what was done, if so. */
+  /** Set if the file was damaged: describes the recovery. */
   readonly restored?: string;
 }
 
@@ -39,7 +39,7 @@ const HEADER_LENGTH = MARK.length + " sha256:".length + 64 + 1;
 const NEWER = /^toolarsenal-snapshot (\d+) sha256:/;
 const LINES_A_WRITE = 1000;
 
-/** Lines of text in one file that is whole at every moment. The previous version is kept as `.bak`. */
+/** Lines of text in one file that is always complete. The previous version is kept as `.bak`. */
 export function snapshotFile(path: string) {
   const file = resolve(path);
   const backup = `${file}.bak`;
@@ -55,7 +55,7 @@ export function snapshotFile(path: string) {
     }
     const header = bytes.subarray(0, HEADER_LENGTH).toString("latin1");
     const format = Number(NEWER.exec(header)?.[1] ?? FORMAT);
-    // A digit may be damaged too; then there is a backup in the format that is read here.
+    // A digit may be damaged too; then there is a backup in the supported format.
     if (format > FORMAT && (from === backup || typeof (await readLines(backup)) === "string")) {
       const problem = `The snapshot ${from} has format ${format}, and this version of toolarsenal reads format ${FORMAT}. Nothing was changed.`;
       throw failure(problem, from, "Upgrade toolarsenal, or set another file.");
@@ -66,7 +66,7 @@ export function snapshotFile(path: string) {
     return { bytes: lines, checksum };
   }
 
-  /** Keeps a copy of the damaged file, and puts the backup in its place; the file is never absent in between. Returns the name of the copy. */
+  /** Copies the damaged file, and replaces it with the backup; the file is never missing in between. Returns the name of the copy. */
   async function restoreBackup(): Promise<string> {
     let aside = "";
     for (let number = 1; ; number++) {
@@ -86,7 +86,7 @@ export function snapshotFile(path: string) {
     return `${file}.${process.pid}-${randomUUID().slice(0, 8)}.tmp`;
   }
 
-  /** Removes what writers that were killed left behind. */
+  /** Removes temporary files of killed writers. */
   async function removeLeftovers(): Promise<void> {
     const start = `${basename(file)}.`;
     for (const name of await readdir(folder)) {
@@ -96,7 +96,7 @@ export function snapshotFile(path: string) {
     }
   }
 
-  /** Makes a rename last. Not every system can; there the file is whole all the same, at worst the version before. */
+  /** Makes a rename durable. Not every system can; there the file is still complete, at worst the previous version. */
   async function syncFolder(): Promise<void> {
     const handle = await open(folder, "r").catch(() => undefined);
     await handle?.sync().catch(() => {});
@@ -106,7 +106,7 @@ export function snapshotFile(path: string) {
   async function keepBackup(): Promise<void> {
     const temporary = temporaryName();
     try {
-      // A second name for the same file costs nothing; some file systems have no such thing.
+      // A hard link costs nothing; some file systems do not support it.
       await link(file, temporary).catch((cause: unknown) => {
         if (codeOf(cause) === "ENOENT") throw cause;
         return copyFile(file, temporary);
@@ -148,7 +148,7 @@ export function snapshotFile(path: string) {
     path: file,
     replace: ((target, write) => replace(target, write)) satisfies ReplaceFile,
 
-    /** The last good lines; undefined for a new snapshot. A damaged file is kept as `.corrupt-1`, `-2` …, and the backup takes its place. */
+    /** The last valid lines; undefined for a new snapshot. A damaged file is kept as `.corrupt-1`, `-2` …, and replaced by the backup. */
     async read(): Promise<SnapshotLines | undefined> {
       try {
         await mkdir(folder, { recursive: true });
@@ -171,7 +171,7 @@ export function snapshotFile(path: string) {
       return { ...kept, restored };
     },
 
-    /** Replaces all lines, which end with a newline each. Returns their checksum. */
+    /** Replaces all lines, each including its newline. Returns their checksum. */
     async write(lines: readonly Uint8Array[]): Promise<string> {
       let checksum = "";
       await replace(

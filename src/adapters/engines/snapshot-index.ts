@@ -5,17 +5,17 @@ import type { IndexImage } from "../../catalog/memory-image.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { codeOf, type ReplaceFile } from "./snapshot-file.ts";
 
-/** An index, and where the line of the tool in each slot begins and ends in the snapshot. */
+/** An index, and the start and end of each slot's tool in the snapshot. */
 export interface SnapshotImage extends IndexImage {
   readonly lines: { readonly starts: Uint32Array; readonly ends: Uint32Array };
 }
 
-/** An index as it was read, or the reason it cannot be used. `tools` identifies the tools it is of. */
+/** A parsed index, or the reason why it is unusable. `tools` identifies its tools. */
 type ReadIndex = { readonly tools: string; readonly image: SnapshotImage } | { readonly problem: string };
 
 /*
- * The file: MARK, then little-endian the version and the CRC-32 of all that follows, the length of the table, the table (JSON), and the parts as V8
- * serializes them.
+ * The file: MARK, then little-endian the version and the CRC-32 of the rest, the length of the table, the table (JSON), and the parts in V8's
+ * serialization format.
  */
 const MARK = Buffer.from("TAINDEX\n");
 const VERSION = 2;
@@ -39,7 +39,7 @@ export function snapshotIndex(file: string, replace: ReplaceFile) {
       }
     },
 
-    /** Gathers the parts of an index. `take` copies what it gets; `write` replaces the file in one step. */
+    /** Collects the parts of an index. `take` copies its argument; `write` replaces the file in one step. */
     begin() {
       const parts: [name: string, bytes: Buffer][] = [];
       return {

@@ -4,7 +4,7 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/** A text as databases keep and compare it: NUL and half of a surrogate pair are escaped as JSON escapes them. Most texts are unchanged. */
+/** A text as databases store and compare it: NUL and lone surrogates are escaped as in JSON. Most texts are unchanged. */
 export function encode(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -14,13 +14,13 @@ export function decode(text: string): string {
   return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
-/** A tool's tenant. One that is not a string equals none: unlike an encoded text, it begins with a quote. */
+/** A tool's tenant. A value that is not a string matches none: unlike an encoded text, it begins with a quote. */
 function toTenant(tenant: unknown): string | null {
   if (tenant === undefined) return null;
   return typeof tenant === "string" ? encode(tenant) : `"${JSON.stringify(tenant)}`;
 }
 
-/** The columns of a tool that both SQL engines have. */
+/** The columns of a tool in both SQL engines. */
 export function toColumns(tool: Tool) {
   return {
     id: encode(tool.id),
@@ -35,7 +35,7 @@ export function toColumns(tool: Tool) {
   };
 }
 
-/** A tool as it is kept. Throws if it is not plain data. */
+/** A tool as stored JSON. Throws if it is not plain data. */
 export function toJson(tool: Tool): string {
   try {
     return JSON.stringify(tool);
@@ -52,7 +52,7 @@ export function narrowing({ filter, visible }: Pick<EngineQuery, "filter" | "vis
   return all.length === 0 ? undefined : { all };
 }
 
-/** True if the filter accepts every tool without a look at it. */
+/** Returns true if the filter accepts every tool without reading it. */
 export function isEveryTool(filter: ToolFilter | undefined): boolean {
   return filter === undefined || ("all" in filter && filter.all.every(isEveryTool));
 }

@@ -6,15 +6,15 @@ import { spellingsOf, tokenize } from "../../catalog/lexical/tokenize.ts";
 export interface ToolWords {
   /** The terms of each field, in order, separated by spaces. */
   readonly fields: readonly string[];
-  /** Terms in each field. */
+  /** The number of terms in each field. */
   readonly lengths: Uint32Array;
-  /** How often each term stands in each field. */
+  /** The count of each term in each field. */
   readonly counts: ReadonlyMap<string, Uint32Array>;
   /** The keys of its name, alone and after its namespace. */
   readonly spellings: readonly string[];
 }
 
-/** Databases limit the length of what they index, so longer words are cut off. */
+/** Databases limit the length of index entries, so longer words are cut. */
 const LONGEST_WORD = 1_000;
 
 /** Reads the words of a tool with the catalog's own tokenizer. */
@@ -34,7 +34,7 @@ export function readWords(texts: FieldTexts): ToolWords {
   return { fields, lengths, counts, spellings: spellingsOf(texts) };
 }
 
-/** A term as it is indexed. */
+/** The indexed form of a term. */
 export function toWord(term: string): string {
   return term.length > LONGEST_WORD ? term.slice(0, LONGEST_WORD) : term;
 }

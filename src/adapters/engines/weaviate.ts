@@ -8,10 +8,10 @@ import {
   foreignCollection,
   LISTS,
   otherDimension,
-  type Part,
+  type RecordPart,
   type Send,
   type Space,
-  type Stored,
+  type DatabaseRecord,
   type Terms,
   toStored,
   type VectorDatabase,
@@ -20,10 +20,10 @@ import {
 } from "./vector-database/driver.ts";
 import { checkOf, vectorDatabaseEngine } from "./vector-database/engine.ts";
 
-/** Weaviate's REST API is at `http://127.0.0.1:8080` unless `url` names another address. Collections get a capital first letter. */
+/** The address of Weaviate's REST API defaults to `http://127.0.0.1:8080`. Collections get a capital first letter. */
 export type WeaviateEngineOptions = VectorStoreSettings;
 
-/** Weaviate answers and deletes no more at once. */
+/** The most objects that Weaviate returns or deletes at once. */
 const MOST_RESULTS = 10_000;
 
 const WEAVIATE: VectorDriver = {
@@ -44,11 +44,11 @@ export function weaviateEngine(
   return vectorDatabaseEngine(WEAVIATE, options, surroundings);
 }
 
-interface Row extends Readonly<Record<string, unknown>> {
+interface WeaviateObject extends Readonly<Record<string, unknown>> {
   readonly _additional?: { readonly id?: string; readonly distance?: number; readonly vector?: readonly number[] };
 }
 
-/** BM25's k1, twice the catalog's own: terms are stored about twice as often as they count, which leaves less to rounding. */
+/** BM25's k1, twice the catalog's own: terms are stored about twice as often as they count, which reduces rounding. */
 const SATURATION = 3.2;
 const MOST_REPEATS = 40;
 
@@ -69,8 +69,8 @@ function weaviateDatabase(send: Send): VectorDatabase {
     throw refused(`a query on ${name}: ${message}`);
   }
 
-  async function get(space: Space, given: readonly string[], fields: string): Promise<readonly Row[]> {
-    return (await query<readonly Row[]>(space, "Get", `(${given.join(", ")}) { ${fields} }`)) ?? [];
+  async function get(space: Space, given: readonly string[], fields: string): Promise<readonly WeaviateObject[]> {
+    return (await query<readonly WeaviateObject[]>(space, "Get", `(${given.join(", ")}) { ${fields} }`)) ?? [];
   }
 
   return {
@@ -78,7 +78,7 @@ function weaviateDatabase(send: Send): VectorDatabase {
       const path = pathOf(space);
       let found = await send("GET", path, undefined, [404]);
       if (found.status === 404) {
-        // 422: another process was quicker, or the class is not allowed, which reading it shows.
+        // 422: another process was faster, or the class is invalid, which reading it shows.
         const created = await send("POST", "/v1/schema", toClass(space), [422]);
         found = created.status === 422 ? await send("GET", path) : created;
       }
@@ -126,7 +126,7 @@ function weaviateDatabase(send: Send): VectorDatabase {
     },
 
     async scroll(space, condition, { limit, parts, cursor }) {
-      // Weaviate's own cursor takes no filter, and offsets end at 10,000.
+      // Weaviate's own cursor does not support filters, and offsets end at 10,000.
       const rest = cursor === undefined ? condition : ({ all: [condition, { uidAbove: cursor }] } as const);
       const given = [`where: ${toWhere(rest)}`, 'sort: [{ path: ["uid"], order: asc }]', `limit: ${limit}`];
       const records = (await get(space, given, selection(parts))).map(fromRow);
@@ -135,8 +135,8 @@ function weaviateDatabase(send: Send): VectorDatabase {
     },
 
     async count(space, condition) {
-      type Counted = readonly { readonly meta?: { readonly count?: number } }[];
-      const rows = await query<Counted>(space, "Aggregate", `(where: ${toWhere(condition)}) { meta { count } }`);
+      type CountResult = readonly { readonly meta?: { readonly count?: number } }[];
+      const rows = await query<CountResult>(space, "Aggregate", `(where: ${toWhere(condition)}) { meta { count } }`);
       return rows?.[0]?.meta?.count ?? 0;
     },
 
@@ -170,7 +170,7 @@ function pathOf(space: Space): string {
   return `/v1/schema/${className(space)}`;
 }
 
-/** What the description of a collection of ours begins with. */
+/** The beginning of our collections' descriptions. */
 const OWN = "ToolArsenal:";
 
 /** Collections are classes, which have a capital first letter. */
@@ -203,16 +203,16 @@ function toClass(space: Space): object {
   };
 }
 
-function selection(parts: readonly Part[]): string {
+function selection(parts: readonly RecordPart[]): string {
   const additional = parts.includes("vector") ? "_additional { id vector }" : "_additional { id }";
   return ["revision", ...FIELDS, ...parts.filter((part) => part !== "vector"), additional].join(" ");
 }
 
-function fromRow({ _additional: { id = "", vector } = {}, ...properties }: Row): Stored {
+function fromRow({ _additional: { id = "", vector } = {}, ...properties }: WeaviateObject): DatabaseRecord {
   return toStored(id, properties, vector);
 }
 
-/** Terms repeated so that Weaviate's BM25 comes to their weights. */
+/** Repeats terms so that Weaviate's BM25 approximates their weights. */
 function toText(terms: Terms): string {
   return Array.from(terms, ([term, weight]) => {
     const times = Math.round((SATURATION * weight) / (1 - weight));
@@ -220,8 +220,8 @@ function toText(terms: Terms): string {
   }).join("");
 }
 
-/** A condition, or records after one in the order of their ids. */
-type Asked = Condition | { readonly uidAbove: string } | { readonly all: readonly Asked[] };
+/** A condition, or records after an id. */
+type WhereCondition = Condition | { readonly uidAbove: string } | { readonly all: readonly WhereCondition[] };
 
 /** One comparison: its field, operator and value. */
 interface Comparison {
@@ -230,7 +230,9 @@ interface Comparison {
   readonly value: string | number | readonly string[];
 }
 
-function toComparison(asked: Exclude<Asked, { readonly all: unknown } | { readonly any: unknown }>): Comparison {
+function toComparison(
+  asked: Exclude<WhereCondition, { readonly all: unknown } | { readonly any: unknown }>,
+): Comparison {
   if ("revisionAbove" in asked) return { path: "revision", operator: "GreaterThan", value: asked.revisionAbove };
   if ("revisionBelow" in asked) return { path: "revision", operator: "LessThan", value: asked.revisionBelow };
   if ("uidAbove" in asked) return { path: "uid", operator: "GreaterThan", value: asked.uidAbove };
@@ -238,8 +240,8 @@ function toComparison(asked: Exclude<Asked, { readonly all: unknown } | { readon
   return { path: asked.field, operator: "ContainsNone", value: asked.notIn };
 }
 
-/** A filter as GraphQL writes it. */
-function toWhere(asked: Asked): string {
+/** A filter in GraphQL. */
+function toWhere(asked: WhereCondition): string {
   if ("all" in asked) return `{ operator: And, operands: [${asked.all.map(toWhere).join(", ")}] }`;
   if ("any" in asked) return `{ operator: Or, operands: [${asked.any.map(toWhere).join(", ")}] }`;
   const { path, operator, value } = toComparison(asked);
@@ -251,8 +253,8 @@ function whereOf(condition: Condition): readonly string[] {
   return "all" in condition && condition.all.length === 0 ? [] : [`where: ${toWhere(condition)}`];
 }
 
-/** A filter as REST takes it. */
-function toRestWhere(asked: Asked): object {
+/** A filter for the REST API. */
+function toRestWhere(asked: WhereCondition): object {
   if ("all" in asked) return { operator: "And", operands: asked.all.map(toRestWhere) };
   if ("any" in asked) return { operator: "Or", operands: asked.any.map(toRestWhere) };
   const { path, operator, value } = toComparison(asked);

@@ -9,14 +9,14 @@ import type { SnapshotFile, SnapshotLines } from "./snapshot-file.ts";
 import { type SnapshotImage, snapshotIndex } from "./snapshot-index.ts";
 import { toJson } from "./stored-text.ts";
 
-/** How long changes are gathered before they are written, in milliseconds. A process that is killed loses at most these. */
+/** How long changes are batched before they are written, in milliseconds. A killed process loses at most these. */
 const GATHER_MS = 100;
-/** The index is written less often: it is large, and a process that is killed before only has to build it again. */
+/** The index is written less often: it is large, and a killed process only has to rebuild it. */
 const GATHER_INDEX_MS = 10_000;
-/** Writing the index takes at most one part in so many of the time. */
+/** Writing the index takes at most one part in this many of the time. */
 const INDEX_SHARE = 20;
 
-/** Keeps an engine's tools in a file, and its index in another one next to it. Both are written some time after each change, and at closing. */
+/** Stores an engine's tools in a file, and its index in another one next to it. Both are written some time after each change, and on closing. */
 export function withSnapshot(
   engine: MemoryEngine,
   file: SnapshotFile,
@@ -24,16 +24,16 @@ export function withSnapshot(
 ): CatalogEngine {
   const indexFile = `${file.path}.index`;
   const index = snapshotIndex(indexFile, file.replace);
-  /** Each tool as it stands in the file, in its order, so that changing one does not rewrite the others. */
+  /** Each tool's line in the file, in order, so that one change does not rewrite the others. */
   const lines = new Map<string, Buffer>();
-  /** Fills the lines of a restored index, which are needed when something changes. */
+  /** Fills the lines of a restored index, which are needed on the first change. */
   let restoredLines: (() => void) | undefined;
   let state: "new" | "open" | "closed" = "new";
   let opening: Promise<void> | undefined;
-  /** Changes of the tools that were made, and those under way. */
+  /** The number of completed changes, and of those in progress. */
   let changes = 0;
   let underWay = 0;
-  /** The tools on disk, and after which change. */
+  /** The state on disk, and the change it includes. */
   let written: { readonly checksum: string; readonly changes: number } | undefined;
   let indexTookMs = 0;
   const toolsWriter = createWriter(clock, { write: writeTools, waitMs: () => GATHER_MS });
@@ -56,7 +56,7 @@ export function withSnapshot(
     state = "open";
   }
 
-  /** Takes the index as it is. Tools are parsed when they are first needed. */
+  /** Restores the index. Tools are parsed on first use. */
   function restore({ bytes }: SnapshotLines, image: SnapshotImage): boolean {
     const { starts, ends } = image.lines;
     const read = (slot: number): Tool => JSON.parse(bytes.toString("utf8", starts[slot], ends[slot])) as Tool;
@@ -72,7 +72,7 @@ export function withSnapshot(
     return true;
   }
 
-  /** Indexes the tools again; vectors that are still of the same tools are kept. */
+  /** Indexes the tools again; vectors of unchanged tools are kept. */
   async function rebuild(found: SnapshotLines, problem: string, image?: SnapshotImage): Promise<void> {
     await readLines(found);
     if (image) await engine.adoptVectors(image);
@@ -114,14 +114,14 @@ export function withSnapshot(
     written = { checksum: await file.write([...allLines().values()]), changes: at };
   }
 
-  /** Writes the index of the tools on disk. Who asks need not hear of a failure, which is reported: the index only saves time. */
+  /** Writes the index of the tools on disk. A failure is only reported: the index only saves time. */
   async function writeIndex(): Promise<void> {
     const startedAt = clock.now();
     try {
       await toolsWriter.flush();
       const { take, write } = index.begin();
       const ids = await engine.save(take);
-      // The tools have changed meanwhile: it is the next one's turn.
+      // The tools have changed meanwhile: the next write includes them.
       if (written === undefined || written.changes !== changes || underWay > 0) return indexWriter.later();
       take({ lines: linesOf(ids) });
       await write(written.checksum);
@@ -133,7 +133,7 @@ export function withSnapshot(
     }
   }
 
-  /** By slot: where the line of its tool begins and ends in the file. */
+  /** By slot: the start and end of its tool's line in the file. */
   function linesOf(ids: readonly (string | undefined)[]): SnapshotImage["lines"] {
     const places = new Map<string, number>();
     const starts = new Uint32Array(ids.length);
@@ -149,7 +149,7 @@ export function withSnapshot(
     return { starts, ends };
   }
 
-  /** A write that failed in the background is retried first, so that nobody relies on a snapshot that is not written. */
+  /** A write that failed in the background is retried first, so that no caller relies on an unwritten snapshot. */
   async function change<Outcome>(signal: AbortSignal | undefined, step: () => Promise<Outcome>): Promise<Outcome> {
     signal?.throwIfAborted();
     assertOpened();
@@ -227,7 +227,7 @@ export function withSnapshot(
       if (state !== "open") return;
       await toolsWriter.flush();
       await engine.close();
-      // A change may have come in meanwhile.
+      // Another change may have arrived meanwhile.
       await toolsWriter.flush();
       await indexWriter.flush().catch(() => {});
       indexWriter.stop();
@@ -236,7 +236,7 @@ export function withSnapshot(
   };
 }
 
-/** Writes some time after it was asked to, one write at a time. What a write in the background rejects with is dropped: the next one does it. */
+/** Writes some time after a request, one write at a time. Errors of background writes are ignored: the next write retries. */
 function createWriter(
   clock: Clock,
   how: { readonly write: () => Promise<void>; readonly waitMs: () => number; readonly background?: boolean },
@@ -263,7 +263,7 @@ function createWriter(
     cancelTimer = undefined;
   }
 
-  /** Writes what is due. Those who ask while it is written share the next write. */
+  /** Writes pending changes. Callers during a write share the next one. */
   async function flush(): Promise<void> {
     stop();
     await writing?.catch(() => {});

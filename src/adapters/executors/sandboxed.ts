@@ -6,19 +6,19 @@ import type { Handler } from "../../tool/handler.ts";
 import { RISK_LEVELS, type RiskLevel, type Tool, type ToolSource } from "../../tool/tool.ts";
 import { directExecutor } from "./direct.ts";
 
-/** Which tools run in a sandbox, and in which. */
+/** The tools that run in a sandbox, and the sandbox. */
 export interface SandboxedSettings {
   readonly sandbox: Sandbox;
-  /** Tools from here are confined. Default `function`: handlers of other sources speak to a server, and do nothing themselves. */
+  /** The confined sources. Defaults to `function`: handlers of other sources only call a server. */
   readonly sources?: readonly ToolSource[];
-  /** Tools of this risk and above are confined. Default `low`: all of them. */
+  /** The least risk of confined tools. Defaults to `low`: all of them. */
   readonly fromRisk?: RiskLevel;
   readonly limits?: Partial<SandboxLimits>;
 }
 
 /**
- * Runs handlers in a sandbox. The handler's text is sent there, so it must stand for itself: what it uses of the file it was written in, it
- * does not find. Tools that are not to be confined run in this process.
+ * Runs handlers in a sandbox. The handler's source text is sent there, so it must be self-contained: it cannot use anything else from its
+ * file. Tools that are not confined run in this process.
  *
  * @example
  * new ToolArsenal({ executors: [sandboxedExecutor({ sandbox: isolateSandbox(), fromRisk: "high" })] });
@@ -34,11 +34,11 @@ export function sandboxedExecutor(settings: SandboxedSettings): Executor {
     supports: (source) => sources.includes(source),
     async run(request) {
       const { tool, handler, context } = request;
-      // What of a handler's context can be sent.
+      // The serializable part of a handler's context.
       const { auxdata, traceId, spanId, attempt } = context;
       const isConfined = RISK_LEVELS.indexOf(tool.riskLevel) >= RISK_LEVELS.indexOf(fromRisk);
       if (handler === undefined || !isConfined) return here.run(request);
-      // The handler's text is read and checked once.
+      // The handler's source is read and checked once.
       const code = codes.get(handler) ?? toCode(handler, tool);
       codes.set(handler, code);
       const outcome = await sandbox.run({
@@ -56,7 +56,7 @@ export function sandboxedExecutor(settings: SandboxedSettings): Executor {
 function toCode(handler: Handler, tool: Tool): string {
   const text = String(handler);
   try {
-    // Reads the text as an expression without running it. A method, or a function of the runtime itself, is none.
+    // Parses the text as an expression without running it. Fails for a method, or a native function.
     compileFunction(`return (${text});`);
   } catch (cause) {
     const problem = `The handler of ${tool.id} cannot be sent to a sandbox.`;

@@ -5,26 +5,26 @@ import type { Identity } from "../../guard/identity.port.ts";
 import type { Principal } from "../../guard/principal.ts";
 import { CAPABILITIES } from "../../tool/tool.ts";
 
-/** Which tokens are known, and whose they are. */
+/** The accepted tokens and their principals. */
 export interface BearerTokenOptions {
-  /** A token without a principal may do what an operator may, from another machine. */
+  /** A token without a principal has the rights of a remote operator. */
   readonly tokens: readonly (string | { readonly token: string; readonly principal: Principal })[];
 }
 
 const MIN_LENGTH = 16;
 
-/** Knows callers by a secret they send as `Authorization: Bearer …`. The tokens themselves are not kept, only their hashes. */
+/** Authenticates callers by a secret sent as `Authorization: Bearer …`. Only hashes of the tokens are kept. */
 export function bearerToken(options: BearerTokenOptions): Identity {
   const known: { readonly digest: Buffer; readonly principal: Principal }[] = [];
   for (const [index, entry] of options.tokens.entries()) {
     const { token, principal } = typeof entry === "object" ? entry : { token: entry, principal: operator(index) };
     const digest = digestOf(usable(token, index));
     if (known.some((other) => other.digest.equals(digest)))
-      throw invalid(index, "was given before, so that it would stand for two callers", "Give each caller its own.");
+      throw invalid(index, "is a duplicate and would identify two callers", "Give each caller its own.");
     known.push({ digest, principal });
   }
   if (known.length === 0)
-    throw fixable("CONFIG_INVALID", "tokens is empty, so nobody could call.", "Give at least one token.", {
+    throw fixable("CONFIG_INVALID", "tokens is empty, so no caller could authenticate.", "Give at least one token.", {
       field: "tokens",
     });
 
@@ -36,7 +36,7 @@ export function bearerToken(options: BearerTokenOptions): Identity {
       if (token === undefined) return undefined;
       const digest = digestOf(token);
       let caller: Principal | undefined;
-      // Every token is compared, and hashes of one length are: the time taken tells nothing about which one was near.
+      // Compares all tokens, by hashes of equal length, so that the timing reveals nothing.
       for (const { digest: expected, principal } of known) if (timingSafeEqual(digest, expected)) caller = principal;
       return caller;
     },
@@ -47,7 +47,7 @@ function digestOf(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-/** Tells apart callers that have no name: one must not reach the other's sessions. */
+/** Distinguishes unnamed callers: one must not reach the other's sessions. */
 function operator(index: number): Principal {
   return { id: `token-${index + 1}`, roles: ["operator"], capabilities: CAPABILITIES, scopes: ["*"], local: false };
 }
@@ -60,7 +60,7 @@ function usable(token: unknown, index: number): string {
   return token;
 }
 
-/** The token itself stays out of the message. */
+/** The message never contains the token. */
 function invalid(index: number, why: string, fix: string): ArsenalError {
   const field = `tokens.${index}`;
   return fixable("CONFIG_INVALID", `${field} ${why}.`, fix, { field });

@@ -23,7 +23,7 @@ type AnthropicBlock =
   | { type: "text"; text: string }
   | { type: "tool_use"; id: string; name: string; input: Readonly<Record<string, unknown>> };
 
-/** The version of the API. It takes no temperature. */
+/** The version of the API. It does not accept a temperature. */
 const VERSION = "2026-10-21";
 
 /** The API has no default. */
@@ -98,7 +98,7 @@ const API: LlmApi<AnthropicTool> = {
           case "content_block_delta":
             return block === undefined ? "" : add(block, asRecord(delta));
           case "message_delta":
-            // Counts that are null came at the start.
+            // Null counts were already sent at the start.
             message = { ...message, ...asRecord(delta), usage: { ...asRecord(message["usage"]), ...counted(usage) } };
             return "";
           case "message_stop":
@@ -126,7 +126,7 @@ export function anthropicLlm(settings: RemoteLlmSettings = {}, surroundings?: Mo
   return createRemoteLlm(API, settings, surroundings);
 }
 
-/** A conversation with calls must define tools, also if the model may call none of them now. */
+/** A conversation with calls must define tools, even if the model may call none of them now. */
 function withoutTools(turns: readonly SentTurn[]): Pick<MessagesBody, "tools" | "tool_choice"> {
   const results = turns.flatMap((turn) => (turn.kind === "results" ? turn.results : []));
   const names = [...new Set(results.map((each) => each.read.call.toolName))];
@@ -142,7 +142,7 @@ function write(turn: SentTurn): AnthropicMessage[] {
       return [{ role: "user", content: turn.text }];
     case "native": {
       const content = turn.content as AnthropicBlock[];
-      // The API sends empty turns, and does not take them back.
+      // The API sends empty turns, but does not accept them.
       return content.length === 0 ? [] : [{ role: "assistant", content }];
     }
     case "assistant":

@@ -30,10 +30,10 @@ type ResponsesItem =
 
 const DIALECT = openaiResponsesDialect();
 
-/** Models that do not reason refuse to be asked for their reasoning. Every newer one reasons. */
+/** Models without reasoning refuse the reasoning option. Every newer one reasons. */
 const WITHOUT_REASONING = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt|gpt-5[^/]*-chat)/;
 
-/** A model behind OpenAI's Responses API. Nothing is stored there: reasoning travels encrypted with the conversation. */
+/** A model behind OpenAI's Responses API. Nothing is stored there: reasoning is sent encrypted with the conversation. */
 export function openaiResponsesLlm(settings: RemoteLlmSettings = {}, surroundings?: ModelApiSurroundings): Llm {
   return createRemoteLlm({ ...API, ...openaiPlace(settings) }, settings, surroundings);
 }
@@ -84,7 +84,7 @@ const API: Omit<LlmApi<ResponsesTool>, keyof ReturnType<typeof openaiPlace>> = {
       get isComplete() {
         return last !== undefined;
       },
-      // Some servers leave the items out of the last event.
+      // Some servers omit the items in the last event.
       answer: () => (asRecords(last?.["output"]).length > 0 ? last : { ...last, output: items }),
     };
   },

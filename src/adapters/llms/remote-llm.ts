@@ -7,7 +7,7 @@ import { createModelApi, type Diagnosis, endpoint, type ModelApi, type ModelApiS
 import { neededSetting } from "../needed-setting.ts";
 import { type SentTurn, toTurns } from "./sent-turns.ts";
 
-/** What every remote model takes. */
+/** The settings of every remote model. */
 export interface RemoteLlmSettings {
   readonly model?: string;
   /** A reference to the key (`env:NAME`, `file:PATH`), or the key itself. */
@@ -15,28 +15,28 @@ export interface RemoteLlmSettings {
   readonly apiBase?: string;
   /** The most tokens one answer may have. */
   readonly maxTokens?: number;
-  /** Sent if it is set; some models accept only their own. */
+  /** Sent if it is set; some models accept only their default. */
   readonly temperature?: number;
-  /** Whether tools that allow it are offered in the provider's strict mode. Defaults to false. */
+  /** Whether tools use the provider's strict mode if they support it. Defaults to false. */
   readonly strict?: boolean;
-  /** How long the model may be silent: until the whole answer, or until the next piece of a streamed one. Defaults to 2 minutes. */
+  /** The longest silence of the model: until the whole answer, or until the next piece of a streamed one. Defaults to 2 minutes. */
   readonly timeoutMs?: number;
-  /** How often a failed request is retried. Defaults to 2. */
+  /** The most retries of a failed request. Defaults to 2. */
   readonly maxRetries?: number;
-  /** More members of the request body, in the API's own words: `{ reasoning: { effort: "low" } }`. */
+  /** Additional members of the request body, in the API's format: `{ reasoning: { effort: "low" } }`. */
   readonly extraBody?: Readonly<Record<string, unknown>>;
 }
 
-/** One provider's API: how a request is written and how its answer is read. */
+/** One provider's API: its request and response formats. */
 export interface LlmApi<Definition extends object = object> {
   /** The name of the adapter, which saved turns carry. */
   readonly name: string;
   /** For messages: `Anthropic`. */
   readonly title: string;
-  /** The provider's own address, and the key that it takes unless another one is set. */
+  /** The provider's own address, and the default reference to its key. */
   readonly base: string;
   readonly key: string;
-  /** What the address ends with. */
+  /** The end of the address. */
   readonly path: string;
   /** Defaults to `path`. */
   readonly streamPath?: string;
@@ -44,15 +44,15 @@ export interface LlmApi<Definition extends object = object> {
   readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly dialect: StreamingDialect<Definition>;
-  toBody(asked: Asked<Definition>): object;
-  /** Reads a whole answer. Undefined if it is not one of this API. `title` is for messages. */
+  toBody(asked: ModelRequest<Definition>): object;
+  /** Reads a whole answer. Undefined if it has another format. `title` is for messages. */
   read(answer: unknown, title: string): ReadAnswer | undefined;
-  /** Puts a streamed answer together: the same answer as if it had not been streamed. */
+  /** Assembles a streamed answer into the same form as an unstreamed one. */
   collect(): AnswerCollector;
 }
 
-/** What a request body is written from. */
-export interface Asked<Definition> {
+/** The inputs of a request body. */
+export interface ModelRequest<Definition> {
   readonly model: string;
   readonly system: string | undefined;
   readonly turns: readonly SentTurn[];
@@ -62,7 +62,7 @@ export interface Asked<Definition> {
   readonly streamed: boolean;
 }
 
-/** What an answer says. */
+/** The contents of an answer. */
 export interface ReadAnswer {
   readonly text: string;
   /** The part of the answer that is sent back with the next request. */
@@ -72,19 +72,19 @@ export interface ReadAnswer {
   readonly usage: TokenUsage;
 }
 
-/** Puts one streamed answer together. */
+/** Assembles one streamed answer. */
 interface AnswerCollector {
-  /** Takes an event and returns the text that came with it. */
+  /** Takes an event and returns its text. */
   push(event: unknown): string;
   readonly isComplete: boolean;
   /** The whole answer. */
   answer(): unknown;
 }
 
-/** An answer may hold images and long reasoning. */
+/** An answer may contain images and long reasoning. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Makes a model of a provider's API. Nothing is sent before the first request. */
+/** Creates a model for a provider's API. Sends nothing before the first request. */
 export function createRemoteLlm<Definition extends object>(
   api: LlmApi<Definition>,
   settings: RemoteLlmSettings,
@@ -96,7 +96,7 @@ export function createRemoteLlm<Definition extends object>(
   if (model === undefined) throw neededSetting("llm.model", api.name, needs.model);
   const host = apiBase === undefined ? undefined : URL.parse(apiBase)?.host;
   const title = apiBase === undefined ? api.title : `The model at ${host ?? "llm.api_base"}`;
-  // Another server cannot read what this one signed or encrypted.
+  // Another server cannot read signed or encrypted content of this one.
   const provider = apiBase === undefined ? api.name : `${api.name}@${host ?? apiBase}`;
   let connection: ModelApi | undefined;
 
@@ -198,7 +198,7 @@ export function createRemoteLlm<Definition extends object>(
   }
 }
 
-/** A body with more members. Objects of both are merged: Gemini keeps most settings in one. */
+/** Merges additional members into a body, including nested objects: Gemini keeps most settings in one. */
 function merged(body: object, extra: Readonly<Record<string, unknown>>): object {
   const own = body as Readonly<Record<string, unknown>>;
   const entries = Object.entries(extra).map(([name, value]) => {
@@ -208,7 +208,7 @@ function merged(body: object, extra: Readonly<Record<string, unknown>>): object 
   return { ...own, ...Object.fromEntries(entries) };
 }
 
-/** Marks the refusal of a prompt by a content filter. */
+/** Marks a prompt refused by a content filter. */
 const FILTERED = "content_filter";
 const BLOCKED: LlmTurn = {
   message: { role: "assistant", text: "", calls: [] },
@@ -219,7 +219,7 @@ const BLOCKED: LlmTurn = {
 const TOO_LONG =
   /context_length_exceeded|maximum context length|context window|context size|prompt is too long|token count.{0,40}exceeds|request_too_large/i;
 
-/** What providers say with a status that means many things. */
+/** Distinguishes the meanings of an ambiguous status by the provider's text. */
 function diagnose(status: number, text: string): Diagnosis | undefined {
   if ((status === 400 || status === 413 || status === 422) && TOO_LONG.test(text))
     return { code: "CONTEXT_TOO_LONG", fix: "Start a new conversation, shorten this one, or offer fewer tools." };
@@ -232,7 +232,7 @@ function diagnose(status: number, text: string): Diagnosis | undefined {
   return undefined;
 }
 
-/** The settings that no remote model can do without. */
+/** The required settings of every remote model. */
 export const needs = { model: "Set it to the name of a model that can call tools." };
 
 /** The text of a message's content: a text, or blocks. */
@@ -243,12 +243,12 @@ export function textIn(content: unknown): string {
     .join("");
 }
 
-/** A count of tokens; 0 if there is none. */
+/** A token count; 0 if there is none. */
 export function tokens(...counts: readonly unknown[]): number {
   return counts.reduce<number>((sum, count) => sum + (typeof count === "number" && count > 0 ? count : 0), 0);
 }
 
-/** Returns an adapter's `check`: it says that the model answers, or rejects with what is wrong. */
+/** Returns an adapter's `check`: it resolves to a status text, or rejects with the problem. */
 export function checkOf(create: (settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings) => Llm) {
   return async (settings: RemoteLlmSettings, surroundings?: ModelApiSurroundings): Promise<string> => {
     const llm = create(settings, surroundings);

@@ -5,11 +5,11 @@ import type { AnsweredCall, Dialect, ReadCall } from "../../transcode/dialect.po
 /** One turn of a conversation, ready to be written in a provider's format. */
 export type SentTurn =
   | { readonly kind: "user"; readonly text: string }
-  /** A turn of this provider, to be sent back as it came. */
+  /** A turn of this provider, sent back unchanged. */
   | { readonly kind: "native"; readonly content: unknown }
   /** A turn of another provider, or one whose calls are not part of the request. */
   | { readonly kind: "assistant"; readonly text: string; readonly calls: readonly SentCall[] }
-  /** The results of the calls of the turn before. */
+  /** The results of the previous turn's calls. */
   | { readonly kind: "results"; readonly results: readonly AnsweredCall[] };
 
 /** A call that another provider's model made. */
@@ -19,21 +19,21 @@ export interface SentCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** How the calls of a turn are named in the request, by their ids in the conversation. */
-type Written = ReadonlyMap<string, ReadCall>;
+/** The calls of a turn in the request, by their ids in the conversation. */
+type RenamedCalls = ReadonlyMap<string, ReadCall>;
 
 /**
- * The turns of a conversation for one provider. Every provider refuses a call without a result and a result without a call, so a call that nobody
- * answered is left out, and a result whose call is not in the request becomes text.
+ * The turns of a conversation for one provider. Every provider refuses a call without a result and a result without a call, so an
+ * unanswered call is left out, and a result whose call is not in the request becomes text.
  */
 export function toTurns(messages: readonly AgentMessage[], provider: string, dialect: Dialect<object>): SentTurn[] {
   const ownCalls = (message: AgentMessage): readonly ReadCall[] =>
     message.role === "assistant" && message.native?.provider === provider
       ? dialect.readCalls(message.native.content)
       : [];
-  /** Ids that are in the request: turns of this provider keep theirs. */
+  /** Ids in the request: turns of this provider keep theirs. */
   const taken = new Set(messages.flatMap(ownCalls).map(({ id }) => id));
-  let written: Written = new Map();
+  let written: RenamedCalls = new Map();
 
   function toAssistant(message: AssistantMessage, at: number): SentTurn[] {
     const next = messages[at + 1];
@@ -64,12 +64,12 @@ export function toTurns(messages: readonly AgentMessage[], provider: string, dia
   });
 }
 
-/** True if the calls were read from the text: they have made-up ids and are answered as text. */
+/** Returns true if the calls were read from the text: they have made-up ids and are answered as text. */
 function isInText({ calls }: AssistantMessage, results: ToolMessage | undefined): boolean {
   return results?.format === "text" && calls.every(({ idMadeUp }) => idMadeUp === true);
 }
 
-/** Ids and names as every provider takes them. Made-up ids repeat from turn to turn, and those of several servers may be equal. */
+/** Ids and names that every provider accepts. Made-up ids repeat in each turn, and ids of several servers may collide. */
 function rename({ id, idMadeUp, call, ...rest }: ReadCall, fresh: string, taken: Set<string>): ReadCall {
   const toolName = call.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
   const isFit = idMadeUp !== true && !taken.has(id) && /^[a-zA-Z0-9_-]{1,40}$/.test(id);
@@ -78,7 +78,7 @@ function rename({ id, idMadeUp, call, ...rest }: ReadCall, fresh: string, taken:
   return { ...rest, id: newId, call: { ...call, toolName } };
 }
 
-function toResults({ results, format }: ToolMessage, written: Written): SentTurn[] {
+function toResults({ results, format }: ToolMessage, written: RenamedCalls): SentTurn[] {
   const native: AnsweredCall[] = [];
   const texts: string[] = [];
   for (const { read, result } of results) {

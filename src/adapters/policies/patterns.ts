@@ -5,27 +5,27 @@ import type { Policy, PolicyDecision, PolicyRule } from "../../guard/policy.port
 import { EVERY_TOOL, type ToolFilter } from "../../tool/tool-filter.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/** Tools whose calls a person approves if nothing else is configured. @internal */
+/** The default patterns of tools whose calls need approval. @internal */
 export const DEFAULT_CONFIRMATION: readonly string[] = ["delete_*", "payment_*", "drop_*", "refund_*"];
 
-/** Tool names, ids and patterns (`*`, `?`), by what happens to the tools they match. */
+/** Tool names, ids and patterns (`*`, `?`), by effect. */
 export interface PatternsOptions {
-  /** Calls that a person must approve. Defaults to `DEFAULT_CONFIRMATION`. */
+  /** Calls that need approval. Defaults to `DEFAULT_CONFIRMATION`. */
   readonly requireConfirmation?: readonly string[];
-  /** Further calls that a person must approve. */
+  /** Further calls that need approval. */
   readonly humanInTheLoop?: readonly string[];
-  /** What may run in `strict`. */
+  /** Tools that may run in `strict`. */
   readonly allow?: readonly string[];
-  /** What nobody may see or run. */
+  /** Tools that no caller may see or run. */
   readonly deny?: readonly string[];
-  /** `strict` refuses what no `allow` pattern matches. Defaults to `standard`. */
+  /** `strict` refuses tools that no `allow` pattern matches. Defaults to `standard`. */
   readonly mode?: "standard" | "strict";
 }
 
 /**
- * The policy that a configuration file writes: lists of tool patterns. Denying wins over allowing, and confirming over both allowing and
- * the caller's wish. A tool that is destructive, critical or to be confirmed is confirmed whatever the lists say; what another server hints
- * of its own tool counts in `strict` alone, because most such servers hint it of nearly everything and their clients ask the person already.
+ * The policy of a configuration file: lists of tool patterns. Denying wins over allowing, and confirming over both allowing and
+ * the caller's wish. A tool that is destructive, critical or to be confirmed is confirmed whatever the lists say; another server's hints
+ * about its own tool count only in `strict`, because most such servers mark nearly everything and their clients already ask the user.
  */
 export function patternsPolicy(options: PatternsOptions = {}): Policy {
   const { mode = "standard" } = options;
@@ -85,7 +85,7 @@ export function patternsPolicy(options: PatternsOptions = {}): Policy {
   };
 }
 
-/** Every tool but those named; undefined if they are not all named exactly. What a source calls its tool is left to `sees`. */
+/** Every tool except the named ones; undefined unless all are named exactly. `sees` handles a source's own names. */
 function withoutNamed(deny: readonly string[]): ToolFilter | undefined {
   if (deny.length === 0) return EVERY_TOOL;
   if (deny.some((pattern) => /[*?]/.test(pattern))) return undefined;
@@ -93,7 +93,7 @@ function withoutNamed(deny: readonly string[]): ToolFilter | undefined {
   return { not: { any: [{ ids: names }, { names }] } };
 }
 
-/** The confirmation that a tool's own definition asks for, whatever a policy's lists or rules say. @internal */
+/** The confirmation that a tool's own definition requires, whatever a policy's lists or rules. @internal */
 export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmation | undefined {
   if (tool.requiresConfirmation) return confirm(tool, "tool.requires_confirmation", "its definition asks for it");
   if (tool.annotations.destructive === true && (mode === "strict" || isOurWord(tool)))
@@ -102,7 +102,7 @@ export function askedByTool(tool: Tool, mode: "standard" | "strict"): Confirmati
   return undefined;
 }
 
-/** What `askedByTool` does, as rules. @internal */
+/** The rules of `askedByTool`. @internal */
 export function definitionRules(mode: "standard" | "strict"): readonly PolicyRule[] {
   const author = mode === "strict" ? "anybody" : "you, not only its server,";
   return [
@@ -115,7 +115,7 @@ export function definitionRules(mode: "standard" | "strict"): readonly PolicyRul
 /** @internal */
 export type Confirmation = Extract<PolicyDecision, { readonly effect: "confirm" }>;
 
-/** True if the definition was written, or vouched for, by the operator and not by the server it came from. */
+/** Returns true if the operator wrote or confirmed the definition, rather than its server. */
 function isOurWord({ annotations, source }: Tool): boolean {
   return annotations.confirmed || (source !== "mcp" && source !== "a2a");
 }

@@ -1,4 +1,4 @@
-/** What a query returns. */
+/** The result of a query. */
 export interface PostgresRows {
   readonly rows: readonly object[];
 }
@@ -6,7 +6,7 @@ export interface PostgresRows {
 /** One connection of a pool. */
 export interface PostgresConnection {
   query(sql: string, values?: unknown[]): Promise<PostgresRows | readonly PostgresRows[]>;
-  /** Gives the connection back. With true it is closed instead. */
+  /** Returns the connection to the pool, or closes it with true. */
   release(destroy?: boolean): void;
   on(event: string, listener: (value: never) => void): unknown;
   removeListener(event: string, listener: (value: never) => void): unknown;
@@ -29,10 +29,10 @@ export interface EmbeddedPostgres extends EmbeddedTransaction {
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
 }
 
-/** A client that the caller made, and closes. */
+/** A client that the caller created and closes. */
 export type PostgresClient = PostgresPool | EmbeddedPostgres;
 
-/** True for a database inside this process. */
+/** Returns true for an in-process database. */
 export function isEmbedded(client: PostgresClient): client is EmbeddedPostgres {
   return "transaction" in client && "exec" in client;
 }

@@ -1,14 +1,14 @@
 import { type ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-error.ts";
 
-/** Whose connection failed. */
+/** The user of a connection that failed. */
 export interface PostgresUse {
   /** For messages: "The catalog". */
   readonly what: string;
-  /** The setting that holds the URL. */
+  /** The setting with the URL. */
   readonly field: string;
 }
 
-/** What the server, or the operating system, calls a failure. */
+/** The error code of the server or the operating system. */
 export function codeOf(error: unknown): string {
   const { code, errors } = (error ?? {}) as { readonly code?: unknown; readonly errors?: readonly unknown[] };
   // Node tries every address of a name and wraps the failures.
@@ -16,12 +16,12 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** Another transaction was in the way: running this one again is safe and usually succeeds. */
+/** Returns true if another transaction conflicted: a retry is safe and usually succeeds. */
 export function isConflict(error: unknown): boolean {
   return ["40001", "40P01"].includes(codeOf(isArsenalError(error) ? error.cause : error));
 }
 
-/** The server could not be reached, or went away: later it may be back. */
+/** Returns true if the server was unreachable or disconnected: it may recover. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
   if (AWAY.has(code) || code.startsWith("08")) return true;
@@ -36,7 +36,7 @@ const AWAY = new Set(
   ),
 );
 
-/** Says what went wrong, why, and how to fix it. `place` is the URL without its password. */
+/** Describes the failure, its cause and the fix. `place` is the URL without its password. */
 export function postgresFailure(cause: unknown, place: string, { what, field }: PostgresUse): ArsenalError {
   if (isArsenalError(cause)) return cause;
   const message = messageOf(cause);

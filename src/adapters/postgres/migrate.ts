@@ -1,24 +1,24 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { quoted, type Postgres } from "./postgres.ts";
 
-/** The schema that tables live in, unless configured. */
+/** The default schema of tables. */
 export const SCHEMA = "toolarsenal";
 
-/** Tables that one part of the system owns. */
+/** The tables of one part of the system. */
 export interface PostgresPart {
   readonly name: string;
-  /** The schema the tables are in. It is created. Default `toolarsenal`. The steps name it themselves. */
+  /** The schema of the tables. It is created. Defaults to `toolarsenal`. The steps include its name. */
   readonly schema?: string;
-  /** What brings the tables from each version to the next. Append to it; never change what was released. */
+  /** The migrations between versions. Append to it; never change a released one. */
   readonly steps: readonly string[];
 }
 
-/** Brings tables up to date in one transaction, under a lock. Refuses tables from a newer version and changes nothing. */
+/** Migrates tables in one transaction, under a lock. Refuses tables of a newer version and changes nothing. */
 export async function migrate(postgres: Postgres, { name, schema = SCHEMA, steps }: PostgresPart): Promise<void> {
   const versions = `${quoted(schema)}.versions`;
 
   async function versionOf(query: Postgres["query"]): Promise<number> {
-    // Read as a table: to_regclass may answer from before the lock was taken.
+    // Read as a table: to_regclass may return the state from before the lock was taken.
     const [found] = await query(
       "SELECT 1 FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'versions'",
       [schema],

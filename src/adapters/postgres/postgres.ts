@@ -17,14 +17,14 @@ import { codeOf, isAway, isConflict, postgresFailure, type PostgresUse } from ".
  */
 export interface Postgres {
   query<Row extends object>(sql: string, values?: readonly unknown[], options?: QueryOptions): Promise<readonly Row[]>;
-  /** One transaction on one connection. Rolled back if the work rejects; serialization failures and deadlocks are run again a few times. */
+  /** One transaction on one connection. Rolled back if the work rejects; serialization failures and deadlocks are retried a few times. */
   transaction<Value>(work: (query: Postgres["query"]) => Promise<Value>, options?: QueryOptions): Promise<Value>;
   /**
-   * Hears NOTIFY on a channel, on a connection of its own that reconnects by itself; calls `again` after each (re)connect, when notifications may
-   * have been missed. Returns what ends it.
+   * Receives NOTIFY on a channel, on its own connection that reconnects automatically; calls `again` after each (re)connect, when notifications may
+   * have been missed. Returns a function that unsubscribes.
    */
   listen(channel: string, listener: (payload: string) => void, again?: () => void): () => void;
-  /** Closes the connections. A client that was injected stays open. Safe to call twice. */
+  /** Closes the connections. An injected client stays open. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -34,22 +34,22 @@ export interface QueryOptions {
 }
 
 export interface PostgresOptions extends PostgresUse {
-  /** `postgres://user:password@host:5432/database`. A function is called whenever a pool is made, so a changed password is picked up. */
+  /** `postgres://user:password@host:5432/database`. A function is called whenever a pool is created, so a changed password is picked up. */
   readonly url: string | (() => Promise<string>);
   /** A pool of the package pg, or PGlite, to use instead. */
   readonly client?: PostgresClient | undefined;
 }
 
-/** Connections a process opens at most. */
+/** The most connections of a process. */
 const CONNECTIONS = 10;
-/** How long to wait for a connection, in milliseconds. */
+/** The timeout of a connection, in milliseconds. */
 const CONNECT_MS = 10_000;
-/** Runs of a transaction that others get in the way of. */
+/** The most attempts at a conflicting transaction. */
 const RUNS = 5;
-/** Waits before a lost listener connects again, in milliseconds; the last one is repeated. */
+/** The delays before a lost listener reconnects, in milliseconds; the last one is repeated. */
 const RECONNECT_MS = [50, 100, 200, 400];
 
-/** Connects when first used. */
+/** Connects on first use. */
 export function openPostgres({ url, client: injected, what, field }: PostgresOptions): Postgres {
   let own: Promise<{ readonly pool: OwnPool; readonly place: string }> | undefined;
   let closed = false;
@@ -81,7 +81,7 @@ export function openPostgres({ url, client: injected, what, field }: PostgresOpt
         : usePool(opened, signal, work, inTransaction));
     } catch (error) {
       signal?.throwIfAborted();
-      // The password may have been changed: the next use reads it again.
+      // The password may have changed: the next use reads it again.
       if (codeOf(error) === "28P01") await dropPool();
       throw fail(error);
     }
@@ -166,7 +166,7 @@ async function loadPg({ what }: PostgresUse): Promise<PgLibrary> {
 
 /** The URL without its password and options. */
 function placeOf(url: string, { what, field }: PostgresUse): string {
-  // A socket's URL has no host, which the parser of URLs wants.
+  // A socket's URL has no host, which the URL parser requires.
   const parsed = /^postgres(?:ql)?:/.test(url) ? URL.parse(url.replace("@/", "@localhost/")) : null;
   if (parsed === null) {
     const fix = `Write ${field}: postgres://USER@HOST:5432/DATABASE`;
@@ -197,7 +197,7 @@ async function usePool<Value>(
     return untilAborted(connection.query(sql, values && [...values]).then(rowsOf), signal);
   };
   const ignore = (): void => {};
-  // A connection in use that is lost says so twice: to the query, and by this event.
+  // A lost connection in use reports it twice: to the query, and by this event.
   connection.on("error", ignore);
   try {
     if (inTransaction) await query("BEGIN");
@@ -311,7 +311,7 @@ function keepListening(
   };
 }
 
-/** A name as SQL writes it. */
+/** Quotes a name for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -11,13 +11,13 @@ import {
   type RemoteReranking,
 } from "./remote-reranker.ts";
 
-/** What the cross-encoder takes. */
+/** The settings of the cross-encoder. */
 export interface CrossEncoderSettings extends RemoteRerankerSettings {
-  /** What the server speaks: `tei` as Text Embeddings Inference, `jina` as Jina, vLLM and others. Defaults to `jina` if `apiBase` ends with `/v1`, else to `tei`. */
+  /** The server's protocol: `tei` for Text Embeddings Inference, `jina` for Jina, vLLM and others. Defaults to `jina` if `apiBase` ends with `/v1`, else to `tei`. */
   readonly format?: "tei" | "jina";
 }
 
-/** Reranks with a cross-encoder behind any `/rerank` address. */
+/** Reranks with a cross-encoder behind any `/rerank` endpoint. */
 export function crossEncoderReranker(settings: CrossEncoderSettings, surroundings?: ModelApiSurroundings): Reranker {
   const { apiBase, apiKey, model } = settings;
   if (apiBase === undefined) throw neededSetting("reranker.api_base", "cross_encoder", needs.apiBase);
@@ -35,7 +35,7 @@ type Format = Pick<RemoteReranking, "model" | "maxTexts" | "toBody" | "toScores"
 function tei(title: string, model = "tei"): Format {
   return {
     model: `cross_encoder/${model}`,
-    // The default limit of the server. It scores each text by itself, so the scores of two requests can be compared.
+    // The default limit of the server. It scores each text by itself, so scores of different requests are comparable.
     maxTexts: 32,
     toBody: (query, texts) => ({ query, texts, truncate: true, raw_scores: false }),
     toScores: (answer, count) => readRanks(title, answer, "score", count),
@@ -52,7 +52,7 @@ function jina(title: string, model?: string): Format {
     toBody: (query, texts) => ({ model, query, documents: texts }),
     toScores(answer, count) {
       const scores = readRanks(title, isPlainObject(answer) ? answer["results"] : undefined, "relevance_score", count);
-      // Some servers return the model's raw output, which knows no bounds.
+      // Some servers return the model's raw output, which is unbounded.
       isLogit ||= scores.some((score) => score < 0 || score > 1);
       return isLogit ? scores.map((score) => 1 / (1 + Math.exp(-score))) : scores;
     },
@@ -60,10 +60,10 @@ function jina(title: string, model?: string): Format {
 }
 
 export const config = object("A cross-encoder behind a /rerank address.", {
-  format: choice(
-    "For cross_encoder: what the server speaks. Defaults to jina if api_base ends with /v1, else to tei.",
-    ["tei", "jina"],
-  ),
+  format: choice("For cross_encoder: the server's protocol. Defaults to jina if api_base ends with /v1, else to tei.", [
+    "tei",
+    "jina",
+  ]),
 });
 
 export const needs = { apiBase: "Set it to the address before /rerank: http://HOST:8080." };

@@ -9,13 +9,14 @@ import { defineTool } from "../../tool/define-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { check, llmReranker, type scoringBody } from "./llm.ts";
 
-interface Asked {
+interface ScoringRequest {
   readonly request: string;
   readonly tools: Readonly<Record<string, string>>;
 }
 
 type ScoringBody = ReturnType<typeof scoringBody> & { temperature?: number };
-const askedIn = ({ body }: SeenRequest): Asked => JSON.parse((body as ScoringBody).messages[1]?.content ?? "") as Asked;
+const askedIn = ({ body }: SeenRequest): ScoringRequest =>
+  JSON.parse((body as ScoringBody).messages[1]?.content ?? "") as ScoringRequest;
 
 /** A model that grades by words, and keeps to the schema. */
 function graded(request: SeenRequest): string {

@@ -6,13 +6,13 @@ import { neededSetting } from "../needed-setting.ts";
 import { object, schema } from "../settings.ts";
 import { checkOf, createRemoteReranker, type RemoteRerankerSettings } from "./remote-reranker.ts";
 
-/** What the LLM reranker takes. */
+/** The settings of the LLM reranker. */
 export interface LlmRerankerSettings extends RemoteRerankerSettings {
-  /** Sent if it is set; some models accept only their own. */
+  /** Sent if it is set; some models accept only their default. */
   readonly temperature?: number;
 }
 
-/** The model may only choose among these, whatever a tool's text tells it. */
+/** The model may only choose among these, whatever a tool's text instructs. */
 const GRADES = Array.from({ length: 11 }, (_, grade) => grade);
 const BEST = GRADES.length - 1;
 
@@ -65,7 +65,7 @@ export const scoringBody = (model: string, query: string, texts: readonly string
   },
 });
 
-/** A model reads tools in the order they stand in. With one order for each set of tools, it gives the same grades however they come. */
+/** A model is sensitive to the order of tools. With one fixed order for each set of tools, the grades do not depend on it. */
 function inOneOrder({ model, rerank }: Reranker): Reranker {
   return {
     model,
@@ -91,7 +91,7 @@ function byKey<Value>(texts: readonly string[], valueOf: (text: string) => Value
   return Object.fromEntries(texts.map((text, at) => [keyOf(at), valueOf(text)]));
 }
 
-/** The grades as scores. An answer that is not exactly one grade for each tool is refused: the search's own order is better than a guess. */
+/** The grades as scores. A response without exactly one grade for each tool is refused: the search's own order is better than a guess. */
 function readGrades(title: string, answer: unknown, count: number): readonly number[] {
   const choices = isPlainObject(answer) ? answer["choices"] : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;

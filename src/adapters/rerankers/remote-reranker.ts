@@ -5,36 +5,36 @@ import { isPlainObject, listParameters } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { createModelApi, cutText, type ModelApi, type ModelApiSurroundings, type PostOptions } from "../model-api.ts";
 
-/** What every remote reranker takes. */
+/** The settings of every remote reranker. */
 export interface RemoteRerankerSettings {
   readonly model?: string;
   /** A reference to the key (`env:NAME`, `file:PATH`), or the key itself. */
   readonly apiKey?: string;
   readonly apiBase?: string;
-  /** Time one attempt may take. Defaults to 5 seconds. */
+  /** The timeout of one attempt. Defaults to 5 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** How one provider is asked. */
+/** The API of one provider. */
 export interface RemoteReranking {
   /** For messages: `Cohere`. */
   readonly title: string;
   readonly model: string;
   readonly url: string;
   readonly apiKey?: string | undefined;
-  /** The most texts that the API takes in one request. */
+  /** The most texts in one request. */
   readonly maxTexts: number;
   toBody(query: string, texts: readonly string[]): object;
-  /** One score for each text, in order, in [0, 1]. Throws PROTOCOL_ERROR if the answer is not that. */
+  /** One score for each text, in order, in [0, 1]. Throws PROTOCOL_ERROR if the response is invalid. */
   toScores(answer: unknown, count: number): readonly number[];
 }
 
-/** Somebody waits for a retrieval: one more attempt is all there is time for. */
+/** A retrieval waits for the reranker, so there is time for one retry only. */
 const RETRIES = 1;
 const MAX_QUERY_BYTES = 4000;
 const MAX_TEXT_BYTES = 4000;
 
-/** Makes a reranker of a provider. Nothing is sent before the first query. */
+/** Creates a reranker for a provider. Sends nothing before the first query. */
 export function createRemoteReranker(
   { timeoutMs = 5000 }: RemoteRerankerSettings,
   surroundings: ModelApiSurroundings | undefined,
@@ -65,7 +65,7 @@ export function createRemoteReranker(
   };
 }
 
-/** What a tool says of itself, in one text: names, title, description, parameters. */
+/** A tool as one text: names, title, description, parameters. */
 function describeTool({ namespace, name, title, description, parameters }: Tool): string {
   const whole = namespace === "default" ? name : `${namespace} ${name}`;
   const names = listParameters(parameters).map((parameter) => parameter.name);
@@ -75,7 +75,7 @@ function describeTool({ namespace, name, title, description, parameters }: Tool)
   ].join("\n");
 }
 
-/** Reads a list of places and scores, in whatever order: one for each text. */
+/** Reads a list of positions and scores in any order: one for each text. */
 export function readRanks(
   title: string,
   ranks: unknown,
@@ -95,7 +95,7 @@ export function readRanks(
   throw new ArsenalError("PROTOCOL_ERROR", `${title} did not return one score for each of ${count} texts.`);
 }
 
-/** Returns an adapter's `check`: it says that the reranker answers, or rejects with what is wrong. */
+/** Returns an adapter's `check`: it resolves to a status text, or rejects with the problem. */
 export function checkOf<Settings>(create: (settings: Settings, surroundings?: ModelApiSurroundings) => Reranker) {
   return async (settings: Settings, surroundings?: ModelApiSurroundings): Promise<string> => {
     const reranker = create(settings, surroundings);

@@ -14,7 +14,7 @@ import { noSandbox } from "./none/none.ts";
 import { CAN_DENY_NETWORK, subprocessSandbox } from "./subprocess/subprocess.ts";
 
 /** What a test sees of an attack; the words of the table in docs/sandboxes.md. */
-type Seen = "allowed" | "contained" | "denied" | "stopped";
+type AttackOutcome = "allowed" | "contained" | "denied" | "stopped";
 
 /** What an attack is told: a place it must not write to, a process that it must not end, a port of this machine, and how much memory to take. */
 interface Target {
@@ -118,7 +118,7 @@ function toJob(column: string, code: string, target: Target, mark: string): Sand
   };
 }
 
-function toSeen({ status, result, stdout }: SandboxOutcome, reached: boolean): Seen {
+function toSeen({ status, result, stdout }: SandboxOutcome, reached: boolean): AttackOutcome {
   if (status === "timeout" || status === "killed") return "stopped";
   if (status === "failed" || (result ?? stdout) !== "through") return "denied";
   return reached ? "allowed" : "contained";

@@ -11,11 +11,11 @@ import { visibleText } from "../../errors/visible-text.ts";
 export interface ConsoleSinkOptions {
   /** The lowest level to print. Defaults to `warn`. */
   readonly level?: EventLevel;
-  /** The lowest level of single stages: `{ retrieve: "error", execute: "debug" }`. The others have `level`. */
+  /** The lowest level of single stages: `{ retrieve: "error", execute: "debug" }`. Other stages use `level`. */
   readonly levels?: LogLevels;
-  /** JSON, or a line for people. `auto`, the default, is `pretty` on a terminal. */
+  /** JSON, or a readable line. `auto`, the default, is `pretty` on a terminal. */
   readonly format?: LogFormat;
-  /** Where the lines go. Defaults to standard error: standard output is for data. */
+  /** The output stream. Defaults to standard error: standard output is for data. */
   readonly stream?: OutputStream;
 }
 
@@ -32,7 +32,7 @@ export function consoleSink(options: ConsoleSinkOptions = {}): Sink {
   const onTerminal = "isTTY" in stream && stream.isTTY === true;
   const toLine =
     format === "json" || (format === "auto" && !onTerminal) ? jsonLine : prettyLine(onTerminal && hasColours());
-  // Without a listener, a reader that goes away (EPIPE) would end the process. One does for all sinks on a stream.
+  // Without a listener, a reader that disconnects (EPIPE) would end the process. One listener serves all sinks on a stream.
   if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
 
   return {
@@ -41,10 +41,10 @@ export function consoleSink(options: ConsoleSinkOptions = {}): Sink {
     write(events) {
       const lines = events.filter((event) => isLoudEnough(event, level, levels)).map(toLine);
       if (lines.length === 0 || stream.destroyed || stream.writableEnded) return;
-      // A stream that failed never answers again, so it is not asked.
+      // A failed stream never responds again, so it is not written to.
       if (isFailure(stream.errored)) throw stream.errored;
       if (stream.errored) return;
-      // Settling only when the stream has taken the lines keeps the backlog in the sink's bounded queue, not in the stream's.
+      // Settling only after the stream has taken the lines keeps the backlog in the sink's bounded queue, not in the stream's.
       return new Promise((resolve, reject) => {
         stream.write(lines.join(""), (error) => (isFailure(error) ? reject(error) : resolve()));
       });
@@ -61,7 +61,7 @@ function refuseUnknownLevel(field: string, level: EventLevel): void {
   });
 }
 
-/** A reader that went away wants no more lines, which is fine; any other failure is reported. */
+/** A disconnected reader is fine; any other failure is reported. */
 function isFailure(error: Error | null | undefined): error is Error {
   return error instanceof Error && !("code" in error && GONE.includes(error.code));
 }
@@ -79,7 +79,7 @@ function hasColours(): boolean {
   return !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
 }
 
-/** A line for people: time, level, stage, what happened, and the trace it belongs to. */
+/** A readable line: time, level, stage, the event, and its trace. */
 function prettyLine(coloured: boolean): (event: ArsenalEvent) => string {
   return (event) => {
     const { at, level, name, data } = event;
@@ -91,7 +91,7 @@ function prettyLine(coloured: boolean): (event: ArsenalEvent) => string {
 }
 
 function ignore(): void {
-  // The failed write was reported already.
+  // The failed write was already reported.
 }
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;

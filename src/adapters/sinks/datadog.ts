@@ -13,25 +13,25 @@ import { divideId } from "../../tool/tool.ts";
 import type { OpenTelemetrySinkOptions } from "./opentelemetry/settings.ts";
 
 export interface DatadogSinkOptions {
-  /** Address of the Datadog Agent. Default `127.0.0.1`. */
+  /** Address of the Datadog Agent. Defaults to `127.0.0.1`. */
   readonly host?: string;
-  /** Its DogStatsD port. Default 8125. */
+  /** Its DogStatsD port. Defaults to 8125. */
   readonly port?: number;
   /** Tags of every metric: `{ env: "prod" }`. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** How often counters and gauges are sent, in milliseconds. Default 10,000. */
+  /** The send interval of counters and gauges, in milliseconds. Defaults to 10,000. */
   readonly intervalMs?: number;
 }
 
-/** What the sink takes from the arsenal. Without metrics, only the durations of calls and retrievals are sent. */
-interface Around {
+/** The sink's inputs from the arsenal. Without metrics, only the durations of calls and retrievals are sent. */
+interface DatadogParts {
   readonly clock?: Clock;
   readonly metrics?: () => Promise<MetricRegistry>;
-  /** Gets the events too: what sends traces and logs. */
+  /** A sink that gets the same events and sends traces and logs. */
   readonly traces?: Sink;
 }
 
-/** The most that the Agent reads from one datagram without tuning. */
+/** The most bytes that the Agent reads from one datagram without tuning. */
 const MAX_DATAGRAM = 1_432;
 
 /**
@@ -40,11 +40,11 @@ const MAX_DATAGRAM = 1_432;
  * @example
  * new ToolArsenal({ telemetry: { type: "datadog", datadog: { tags: { env: "prod" } } } });
  */
-export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {}): Sink {
+export function datadogSink(options: DatadogSinkOptions = {}, around: DatadogParts = {}): Sink {
   const { host = "127.0.0.1", port = 8125, tags = {}, intervalMs = 10_000 } = options;
   const { clock = systemClock, metrics, traces } = around;
   const common = Object.entries(tags);
-  /** The totals that were sent last. */
+  /** The totals sent last. */
   const sent = new Map<string, number>();
   let opening: Promise<Socket> | undefined;
   let sending: Promise<void> = Promise.resolve();
@@ -65,7 +65,7 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
     for (const datagram of datagrams(lines)) await sendDatagram(socket, datagram);
   }
 
-  /** Counters as what they grew by, and gauges as they are. */
+  /** Counters as increments, and gauges as values. */
   async function readMetrics(): Promise<readonly string[]> {
     const families = (await (await metrics?.())?.collect()) ?? [];
     return families.flatMap(({ name, type, series }) =>
@@ -83,7 +83,7 @@ export function datadogSink(options: DatadogSinkOptions = {}, around: Around = {
 
   function sendMetrics(): Promise<void> {
     const send = sending.then(readMetrics).then(sendLines);
-    // What could not be sent is lost: UDP promises nothing either.
+    // Failed datagrams are lost, as always with UDP.
     return (sending = send.catch(() => {}));
   }
 
@@ -107,7 +107,7 @@ function connect(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
     socket.unref();
-    // An Agent that is not running also refuses later datagrams, which are lost.
+    // If the Agent is not running, later datagrams are refused too and lost.
     socket.on("error", reject);
     socket.connect(port, host, () => resolve(socket));
   });
@@ -139,7 +139,7 @@ function toName(name: string): string {
   return `toolarsenal.${name.replace(/^toolarsenal_/, "").replace(/_total$/, "")}`;
 }
 
-/** A tag without what separates tags and metrics. */
+/** A tag without the separators of tags and metrics. */
 function safe(word: string): string {
   return word.replaceAll(/[\p{Cc}|,#:]/gu, "_").slice(0, 100);
 }
@@ -170,7 +170,7 @@ export const config = object("Metrics by DogStatsD, and traces and logs by OTLP,
 
 type Settings = Filled<typeof config> & OpenTelemetrySinkOptions;
 
-/** Traces and logs go to the Agent's OTLP port, which `otlp` names; metrics go by DogStatsD alone. */
+/** Traces and logs go to the Agent's OTLP port in `otlp`; metrics go by DogStatsD alone. */
 function withoutMetrics(options: OpenTelemetrySinkOptions): OpenTelemetrySinkOptions {
   return { ...options, otlp: { ...options.otlp, metrics: false } };
 }
@@ -182,7 +182,7 @@ export async function create({ datadog, ...others }: Settings, surroundings: Sur
   return datadogSink(datadog, { clock, traces, ...(metrics && { metrics }) });
 }
 
-/** How long a refusal from another machine may take to arrive. */
+/** How long a refusal from another machine may take. */
 const REFUSAL_MS = 250;
 
 /** Rejects if a datagram is refused in time. */
@@ -193,7 +193,7 @@ function refusalOf(socket: Socket, clock: Clock): Promise<void> {
   });
 }
 
-/** Sends an empty datagram, and an empty export of each OTLP signal. UDP never confirms: only a refusal can be noticed. */
+/** Sends an empty datagram, and an empty export of each OTLP signal. UDP never confirms: only a refusal can be detected. */
 export async function check({ datadog, ...others }: Settings, surroundings: Surroundings): Promise<string> {
   const { host = "127.0.0.1", port = 8125 } = datadog ?? {};
   let socket: Socket | undefined;

@@ -8,14 +8,14 @@ type Sqlite = { readonly DatabaseSync: typeof DatabaseSync };
 
 let loaded: Sqlite | undefined;
 
-/** Node's own SQLite, loaded when it is first needed and without the warning some versions of Node print for it. */
+/** Node's own SQLite, loaded on first use and without the warning of some versions of Node. */
 export function loadSqlite(): Sqlite {
   loaded ??= withoutWarning(() => process.getBuiltinModule("node:sqlite"));
   if (loaded !== undefined) return loaded;
   throw fixable("LIBRARY_MISSING", `This Node (${process.version}) has no node:sqlite.`, "Use Node 22.19 or later.");
 }
 
-/** Node 22 calls SQLite experimental on standard error, which belongs to the program that uses us. Any other warning passes. */
+/** Node 22 warns on standard error that SQLite is experimental. Standard error belongs to the host program, so this warning is suppressed; others pass. */
 function withoutWarning<Value>(load: () => Value): Value {
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...rest: readonly unknown[]) => {
@@ -32,7 +32,7 @@ function withoutWarning<Value>(load: () => Value): Value {
 /** How long a statement waits for another process's transaction, in milliseconds. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
-/** SQLite's number for a file that somebody else has locked. */
+/** SQLite's code for a file that another process has locked. */
 export const SQLITE_BUSY = 5;
 
 /** True if something failed because another process has the file locked. */
@@ -41,17 +41,17 @@ export function isBusy(error: unknown): boolean {
   return errcode === SQLITE_BUSY || (cause !== undefined && isBusy(cause));
 }
 
-/** What a database file is for. */
+/** The identity of a database file. */
 export interface SqliteFile {
   /** For messages: "The state file". */
   readonly what: string;
-  /** The setting that names it. */
+  /** The setting with its path. */
   readonly field: string;
-  /** Says whose file it is. */
+  /** Identifies our files. */
   readonly applicationId: number;
   /** The schema version this release writes. */
   readonly schema: number;
-  /** How long a statement waits for another process's transaction, in milliseconds. Nothing else in this process runs meanwhile. Defaults to five seconds. */
+  /** How long a statement waits for another process's transaction, in milliseconds. Blocks this process meanwhile. Defaults to five seconds. */
   readonly busyTimeoutMs?: number;
 }
 
@@ -59,15 +59,15 @@ export interface SqliteFile {
 export function openSqlite(file: string, kind: SqliteFile): DatabaseSync {
   if (file !== ":memory:") {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // Created before SQLite creates it with a wider mode. Its side files then get the same mode. Never opened if it is there: closing it
-    // would end the locks of whoever in this process has it open, and the next process would take the log for one that nobody uses.
+    // Created before SQLite creates it with a wider mode. Its side files then get the same mode. An existing file is never opened here: closing it
+    // would release the locks of other handles in this process, and the next process would consider the log unused.
     if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
   }
   const { DatabaseSync: Database } = loadSqlite();
   const { busyTimeoutMs = BUSY_TIMEOUT_MS } = kind;
   const database = new Database(file, { timeout: busyTimeoutMs });
   try {
-    // Before anything is changed: the file may belong to somebody else.
+    // Checked before any change: the file may belong to another program.
     schemaOf(database, file, kind);
     if (file !== ":memory:") chmodSync(file, 0o600);
     beginLog(database, busyTimeoutMs);
@@ -96,7 +96,7 @@ export function schemaOf(
   throw fixable("STORE_FAILED", `${what} ${file} ${why}.`, fix, { field, value: file });
 }
 
-/** Says what went wrong with a file, and what to do. */
+/** Describes a failure of a file, and the fix. */
 export function sqliteFailure(
   file: string,
   { what, field }: SqliteFile,
@@ -107,7 +107,7 @@ export function sqliteFailure(
   return fixable("STORE_FAILED", problem, fix, { field, value: file, cause });
 }
 
-/** Runs a step in a transaction that no other process writes in. It is undone if the step throws. */
+/** Runs a step in an exclusive write transaction. Rolled back if the step throws. */
 export function inTransaction<Value>(database: DatabaseSync, step: () => Value): Value {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -120,7 +120,7 @@ export function inTransaction<Value>(database: DatabaseSync, step: () => Value):
   }
 }
 
-/** If two processes create a file at the same time, SQLite reports a lock to one of them at once, without waiting. It retries. */
+/** If two processes create a file at the same time, SQLite reports a lock to one of them at once, without waiting. That one retries. */
 function beginLog(database: DatabaseSync, busyTimeoutMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   // By the clock, because SQLite itself waits for other locks.

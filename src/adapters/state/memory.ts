@@ -13,10 +13,10 @@ export interface MemoryStateOptions {
   readonly clock?: Clock;
 }
 
-/** Writes between two looks for what has expired. */
+/** The number of writes between two sweeps for expired entries. */
 const WRITES_A_SWEEP = 256;
 
-/** Keeps state in this process and nowhere else: it ends with the process. */
+/** Keeps state in this process only: it ends with the process. */
 export function memoryState({ clock = systemClock }: MemoryStateOptions = {}): SharedState {
   const limits = createLocalLimits({ clock });
   let closed = false;
@@ -116,7 +116,7 @@ function createChanges(refuseIfClosed: RefuseIfClosed): Changes {
   };
 }
 
-/** No other process knows this one. */
+/** No other process sees this one. */
 function createPresence(refuseIfClosed: RefuseIfClosed): Presence {
   const id = randomUUID();
   return {
@@ -131,7 +131,7 @@ function createPresence(refuseIfClosed: RefuseIfClosed): Presence {
   };
 }
 
-/** Nobody else can take a lease of this process, so none is lost and none needs renewing. */
+/** No other process can take a lease of this process, so none is lost and none needs renewing. */
 function createLeases(refuseIfClosed: RefuseIfClosed): Leases {
   const held = new Set<string>();
   return {

@@ -6,13 +6,13 @@ import { messageOf } from "../../errors/show-value.ts";
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
-/** True if SQLite says that the file itself is broken, rather than busy, full or forbidden. */
+/** Returns true if SQLite reports that the file itself is damaged, rather than busy, full or forbidden. */
 export function isDamage(error: unknown): boolean {
   const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
-/** Moves a damaged state file aside, so that a new one can be created and the old one inspected. Returns the error to report. */
+/** Renames a damaged state file, so that a new one can be created and the old one inspected. Returns the error to report. */
 export function moveAside(file: string, cause: unknown): ArsenalError {
   let number = 1;
   while (existsSync(asideOf(file, number))) number++;
@@ -21,7 +21,7 @@ export function moveAside(file: string, cause: unknown): ArsenalError {
   return lost(file, `was damaged (${messageOf(cause)}) and is now ${kept}`, cause);
 }
 
-/** True if a damaged file of this name was moved aside before. */
+/** Returns true if a damaged file with this name was renamed before. */
 export function wasMovedAside(file: string): boolean {
   return existsSync(asideOf(file, 1));
 }

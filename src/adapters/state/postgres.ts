@@ -14,24 +14,24 @@ import { createPostgresLimits } from "./postgres-parts/limits.ts";
 import { createPostgresPresence } from "./postgres-parts/presence.ts";
 
 export interface PostgresStateOptions {
-  /** `postgres://user:password@host:5432/database`, or what looks it up whenever it is needed. */
+  /** `postgres://user:password@host:5432/database`, or a function that returns it whenever it is needed. */
   readonly url: string | (() => Promise<string>);
-  /** The schema the tables are in. It is created. Defaults to `toolarsenal`. */
+  /** The schema of the tables. It is created. Defaults to `toolarsenal`. */
   readonly schema?: string | undefined;
-  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. It is yours to close. */
+  /** A pool of the package pg, or PGlite, to use instead of connecting to `url`. The caller closes it. */
   readonly client?: PostgresClient;
   readonly clock?: Clock;
-  /** Time is that of the clock and not the server's. For tests. @internal */
+  /** Uses the clock's time instead of the server's. For tests. @internal */
   readonly ownTime?: boolean;
 }
 
-/** Writes between two looks for what has expired. */
+/** The number of writes between two sweeps for expired entries. */
 const WRITES_A_SWEEP = 256;
 
-/** How long closing may take if the server does not answer, in milliseconds. */
+/** The time limit of closing if the server does not respond, in milliseconds. */
 const CLOSE_MS = 3_000;
 
-/** Keeps state in PostgreSQL, for any number of processes on any machine. It connects on first use, and goes by the server's clock. */
+/** Keeps state in PostgreSQL, for any number of processes on any machine. It connects on first use, and uses the server's clock. */
 export function postgresState(options: PostgresStateOptions): SharedState {
   const { url, schema = SCHEMA, client, clock = systemClock, ownTime = false } = options;
   const postgres = openPostgres({ url, client, what: "The state", field: "state.url" });
@@ -46,7 +46,7 @@ export function postgresState(options: PostgresStateOptions): SharedState {
     const late = new Promise<void>((resolve) => void setTimeout(resolve, CLOSE_MS).unref());
     const givenBack = Promise.allSettled([limits.close(), leases.close()]).then(() => presence.close());
     await Promise.race([givenBack.catch(() => {}), late]);
-    // Ends at once, except for connections that are being made.
+    // Ends at once, except for connections being opened.
     await Promise.race([postgres.close(), late]);
   }
 
@@ -70,7 +70,7 @@ export function postgresState(options: PostgresStateOptions): SharedState {
   };
 }
 
-interface Row {
+interface DocumentRow {
   readonly key: string;
   readonly value: string;
   readonly version: number;
@@ -95,7 +95,7 @@ function createDocuments(database: StateDatabase): State {
   return {
     async get(key, { signal } = {}) {
       const sql = `SELECT value, version::float8 AS version FROM ${table} WHERE key = $2 AND (expires_at IS NULL OR expires_at > ${now})`;
-      const [row] = await database.ask<Row>(sql, [database.now(), key], { signal });
+      const [row] = await database.ask<DocumentRow>(sql, [database.now(), key], { signal });
       return row && { value: JSON.parse(row.value), version: row.version };
     },
 
@@ -120,13 +120,13 @@ function createDocuments(database: StateDatabase): State {
 
     async list(prefix, { after = "", limit = null, signal } = {}) {
       const sql = `SELECT key, value, version::float8 AS version FROM ${table} WHERE ${begins} AND key > $3 ORDER BY key LIMIT $4`;
-      const rows = await database.ask<Row>(sql, [database.now(), patternOf(prefix), after, limit], { signal });
+      const rows = await database.ask<DocumentRow>(sql, [database.now(), patternOf(prefix), after, limit], { signal });
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
     },
 
     async keys(prefix, { signal } = {}) {
       const sql = `SELECT key FROM ${table} WHERE ${begins}`;
-      const rows = await database.ask<Pick<Row, "key">>(sql, [database.now(), patternOf(prefix)], { signal });
+      const rows = await database.ask<Pick<DocumentRow, "key">>(sql, [database.now(), patternOf(prefix)], { signal });
       return rows.map(({ key }) => key);
     },
   };
@@ -145,7 +145,7 @@ export function create({ url = "", schema }: Settings, { clock, secrets }: Surro
   return postgresState({ url: () => filledUrl(url, secrets, use), schema, clock });
 }
 
-/** Connects as the arsenal will, and writes. */
+/** Connects like the arsenal, and writes. */
 export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
   const state = create(settings, surroundings);
   try {

@@ -16,20 +16,20 @@ import { createRedisPresence, PROCESSES } from "./redis-parts/presence.ts";
 export type { RedisClient, RedisEvalOptions } from "./redis-parts/connection.ts";
 
 export interface RedisStateOptions {
-  /** `redis://user:password@host:port/database`, or `rediss://` for TLS. A function is asked for it whenever it connects. */
+  /** `redis://user:password@host:port/database`, or `rediss://` for TLS. A function is called whenever it connects. */
   readonly url?: string | (() => Promise<string>);
-  /** Makes a client of the `redis` package, for what a URL cannot say: a cluster, Sentinel, certificates. It is called again whenever the connection was lost. */
+  /** Creates a client of the `redis` package, for options that a URL cannot express: a cluster, Sentinel, certificates. Called again whenever the connection was lost. */
   readonly client?: () => RedisClient | Promise<RedisClient>;
-  /** Begins every key, so that several arsenals can share a server. Defaults to `toolarsenal:`. */
+  /** The prefix of every key, so that several arsenals can share a server. Defaults to `toolarsenal:`. */
   readonly keyPrefix?: string | undefined;
   readonly clock?: Clock;
-  /** Called if the server turns out to have lost its data while this process used it. */
+  /** Called if the server lost its data while this process used it. */
   readonly onLost?: (error: ArsenalError) => void;
-  /** Tells time in place of the server. @internal */
+  /** Replaces the server's time. @internal */
   readonly now?: () => number;
 }
 
-/** Keeps state in Redis or Valkey, for any number of processes on any machine. It connects on first use, and again whenever it must. */
+/** Keeps state in Redis or Valkey, for any number of processes on any machine. Connects on first use, and reconnects automatically. */
 export function redisState(options: RedisStateOptions): SharedState {
   const { url, keyPrefix = "toolarsenal:", clock = systemClock, onLost, now } = options;
   const written = typeof url === "string" ? readRedisUrl(url) : undefined;
@@ -56,7 +56,7 @@ export function redisState(options: RedisStateOptions): SharedState {
   const leases = createRedisLeases(connection, clock, presence);
   let closing: Promise<void> | undefined;
 
-  /** Which data this process has been using. */
+  /** The id of the data set that this process uses. */
   let born: string | undefined;
   connection.watch((change) => {
     if (change instanceof Error || born === change.born) return;
@@ -117,7 +117,7 @@ export function create({ url = "", keyPrefix }: Settings, { clock, emit, secrets
   });
 }
 
-/** Connects as the arsenal will, and reads and writes. */
+/** Connects like the arsenal, and reads and writes. */
 export async function check(settings: Settings, surroundings: Surroundings): Promise<string> {
   const state = create(settings, surroundings);
   try {
@@ -130,7 +130,7 @@ export async function check(settings: Settings, surroundings: Surroundings): Pro
   return `keeps state in Redis at ${shown}`;
 }
 
-/** Looks up what the URL refers to. A password inside it may have any characters. */
+/** Resolves the references in the URL. A password inside it may have any characters. */
 async function filledUrl(url: string, secrets: Secrets): Promise<string> {
   const use = { scope: "state", field: "state.url" };
   if (!/^rediss?:/.test(url)) return secrets.fill(url, use);

@@ -14,26 +14,26 @@ import { neededSetting } from "../needed-setting.ts";
 import type { Surroundings } from "../surroundings.ts";
 
 export interface SqliteStateOptions {
-  /** Its folder is created. Only this user can read the file. */
+  /** The file's folder is created. Only this user can read the file. */
   readonly file: string;
   readonly clock?: Clock;
-  /** Called when the file turns out damaged, deleted or replaced, with the error that the current operation rejects with. */
+  /** Called when the file is damaged, deleted or replaced, with the error of the current operation. */
   readonly onLost?: (error: ArsenalError) => void;
 }
 
-/** Writes between two looks for what has expired. */
+/** The number of writes between two sweeps for expired entries. */
 const WRITES_A_SWEEP = 256;
 
 const LIVE = "(expires_at IS NULL OR expires_at > :now)";
 const BEGINS = "key >= :prefix AND key < :prefix || char(0x10FFFF)";
 
-interface Row {
+interface DocumentRow {
   readonly key: string;
   readonly value: string;
   readonly version: number;
 }
 
-/** Keeps state in one SQLite file, for any number of processes on this machine. If the file is lost, a new one begins that remembers the loss. */
+/** Keeps state in one SQLite file, for any number of processes on this machine. If the file is lost, a new one is created that records the loss. */
 export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteStateOptions): SharedState {
   const file = createStateFile(path, { clock, onLost });
   const poller = createPoller(file, clock);
@@ -71,9 +71,9 @@ export function sqliteState({ file: path, clock = systemClock, onLost }: SqliteS
 function createDocuments(file: StateFile, clock: Clock): State {
   let writes = 0;
 
-  function find(database: Database, key: string): Row | undefined {
+  function find(database: Database, key: string): DocumentRow | undefined {
     const sql = `SELECT key, value, version FROM state WHERE key = :key AND ${LIVE}`;
-    return database.get<Row>(sql, { key, now: clock.now() });
+    return database.get<DocumentRow>(sql, { key, now: clock.now() });
   }
 
   return {
@@ -112,13 +112,13 @@ function createDocuments(file: StateFile, clock: Clock): State {
     async list(prefix, { after = "", limit = -1, signal } = {}) {
       const sql = `SELECT key, value, version FROM state WHERE ${BEGINS} AND key > :after AND ${LIVE} ORDER BY key LIMIT :limit`;
       const values = { prefix, after, limit, now: clock.now() };
-      const rows = file.read((database) => database.all<Row>(sql, values), signal);
+      const rows = file.read((database) => database.all<DocumentRow>(sql, values), signal);
       return rows.map(({ key, value, version }) => ({ key, value: JSON.parse(value), version }));
     },
 
     async keys(prefix, { signal } = {}) {
       const sql = `SELECT key FROM state WHERE ${BEGINS} AND ${LIVE}`;
-      const rows = file.read((database) => database.all<Row>(sql, { prefix, now: clock.now() }), signal);
+      const rows = file.read((database) => database.all<DocumentRow>(sql, { prefix, now: clock.now() }), signal);
       return rows.map(({ key }) => key);
     },
   };
@@ -138,7 +138,7 @@ export function create(
   return sqliteState({ file, clock, onLost: ({ message }) => emit("state-lost", { message }) });
 }
 
-/** Opens the file as the arsenal will. */
+/** Opens the file like the arsenal. */
 export async function check(
   settings: setting.Filled<typeof config>,
   surroundings: Pick<Surroundings, "clock" | "emit">,

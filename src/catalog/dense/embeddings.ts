@@ -9,17 +9,17 @@ import { exampleTexts, toolTexts } from "../tool-text.ts";
 
 interface EmbedToolsOptions {
   readonly signal?: AbortSignal | undefined;
-  /** True if nobody waits for it. */
+  /** True if no caller waits for it. */
   readonly background?: boolean;
 }
 
 const BATCH = 64;
 /** Smaller, because requests wait behind a batch. */
 const BACKGROUND_BATCH = 16;
-/** After so many failed batches in a row the embedder is taken to be away, and the rest is not tried. */
+/** After this many failed batches in a row the embedder counts as unavailable, and the rest is skipped. */
 const FAILURES_IN_A_ROW = 2;
 
-/** What an engine keeps an embedder's vectors under. A model of another dimension is another model: an engine outlives its configuration. */
+/** The name under which an engine stores an embedder's vectors. It includes the dimension, because an engine outlives its configuration. */
 export function vectorsName({ model, dimension }: Embedder): string {
   return `${model}/${dimension}`;
 }
@@ -36,7 +36,7 @@ export function createEmbeddings({
 }: {
   readonly embedder: Embedder;
   readonly engine: Pick<CatalogEngine, "putVectors">;
-  /** What answers while this embedder does not, for messages. */
+  /** The fallback while this embedder fails, for messages. */
   readonly otherwise: string;
   readonly emit: Emit;
   readonly clock: Clock;
@@ -85,7 +85,7 @@ export function createEmbeddings({
   /** Notes tools that will be embedded later. */
   function expect(tools: readonly Tool[]): void {
     for (const { id, contentHash } of tools) {
-      // To the end of the line: the next retry begins with those it has not just failed on.
+      // Moves the tool to the end: the next retry begins with tools that have not just failed.
       missing.delete(id);
       missing.set(id, contentHash);
     }
@@ -95,7 +95,7 @@ export function createEmbeddings({
     const { signal } = options;
     let failures = 0;
     for (let start = 0; start < tools.length;) {
-      // An embedder that works on this thread would otherwise leave no turn to anybody.
+      // Yields, because an embedder on this thread would block all other work.
       if (start > 0) await nextTurn();
       const batch = tools.slice(start, failures < FAILURES_IN_A_ROW ? start + size : undefined);
       start += batch.length;
@@ -114,12 +114,12 @@ export function createEmbeddings({
   }
 
   return {
-    /** False from a request that could not be embedded until one can. */
+    /** False after a request could not be embedded, until one succeeds. */
     get answering() {
       return answering;
     },
     missing: missing as ReadonlyMap<string, string>,
-    /** Notes that requests cannot be answered, and reports it if that is news. */
+    /** Records that requests cannot be embedded, and reports the first failure. */
     failed(what: string, error: unknown) {
       if (answering) tell(0, what, error);
       answering = false;
@@ -128,13 +128,13 @@ export function createEmbeddings({
     forget(ids: readonly string[]) {
       for (const id of ids) missing.delete(id);
     },
-    /** Embeds tools and keeps their vectors. Resolves to false if the embedder seems to be away; rejects only when the signal fires. */
+    /** Embeds tools and keeps their vectors. Resolves to false if the embedder seems to be unavailable; rejects only when the signal fires. */
     embed: (tools: readonly Tool[], options: EmbedToolsOptions = {}) =>
       embedAll(tools, options.background ? BACKGROUND_BATCH : BATCH, options),
     /** Retries tools that are missing a vector, one by one: a text that no model takes must not hold back the others. */
     retry: (tools: readonly Tool[], signal?: AbortSignal) => embedAll(tools, 1, { signal }),
 
-    /** Takes what the embedder has at hand. Resolves to the tools it has nothing for; never rejects. */
+    /** Stores the vectors that the embedder has cached. Resolves to the tools it has none for; never rejects. */
     async recall(tools: readonly Tool[]): Promise<readonly Tool[]> {
       if (!embedder.recall) return tools;
       try {

@@ -7,9 +7,9 @@ import type { Exclusively } from "../exclusively.ts";
 import { type Embeddings, vectorsName } from "./embeddings.ts";
 import { pause, untilAborted } from "../../tool/until-aborted.ts";
 
-/** A program that ends sooner never pays for a model it has no use for. */
+/** A program that ends sooner never loads a model it does not need. */
 const DELAY_MS = 150;
-/** How soon to look again while another process embeds. */
+/** The polling interval while another process embeds. */
 const LOOK_MS = 500;
 const PAGE = 1000;
 /** Tools of this process looked up at once. */
@@ -17,7 +17,7 @@ const TURN = 256;
 /** Tools that failed before and are retried, one by one, in each page. */
 const RETRIED = 64;
 
-/** Embeds in the background the tools that have no vectors of an embedder: what the embedder has at hand first, then the rest. */
+/** Embeds tools without vectors in the background: the embedder's cached vectors first, then the rest. */
 export function createIndexing({
   embedder,
   embeddings,
@@ -41,12 +41,12 @@ export function createIndexing({
   const failed = new Map<string, string>();
   const closing = new AbortController();
   const { signal } = closing;
-  /** How often somebody asked for work. */
+  /** The number of requests for work. */
   let asked = 0;
   let cancelStart: (() => void) | undefined;
   let running: Promise<void> | undefined;
 
-  /** Pages of ids without vectors. An engine that nobody else writes to need not be asked. */
+  /** Pages of ids without vectors. An engine with a single writer is not queried. */
   async function* lacking(): AsyncGenerator<readonly string[]> {
     if (exclusively) return yield* withoutVectors(engine, name, signal);
     const ids = [...missing.keys()];
@@ -108,7 +108,7 @@ export function createIndexing({
 
   async function work(): Promise<void> {
     try {
-      // What is at hand is of use as soon as the embedder is back, even if it is away now.
+      // Cached vectors are useful as soon as the embedder is back, even if it is unavailable now.
       if (!exclusively) await recallLacking(signal);
       if (!(await canEmbed())) return;
       for (let done = -1; done !== asked;) {
@@ -117,9 +117,9 @@ export function createIndexing({
         else await pause(LOOK_MS, clock, { signal, background: true });
       }
     } catch {
-      // The engine failed, or it is closing; the next one who asks retries.
+      // The engine failed or is closing; the next request for work retries.
     } finally {
-      running = undefined; // in the same turn as the last look at `asked`, so that nobody asks in vain
+      running = undefined; // in the same turn as the last read of `asked`, so that no request is lost
     }
   }
 
@@ -129,7 +129,7 @@ export function createIndexing({
     return (running ??= work());
   }
 
-  /** Embeds soon what is missing. */
+  /** Schedules the missing tools for embedding. */
   function add(): void {
     asked++;
     if (signal.aborted || running !== undefined) return;
@@ -142,7 +142,7 @@ export function createIndexing({
     load() {
       if (embedder.ready === false) add();
     },
-    /** Takes note of the tools that the engine has. The first tier embeds them at once, unless another process is at it already. */
+    /** Records the tools that the engine has. The first tier embeds them at once, unless another process already does. */
     async begin() {
       if (first) await turn().catch(() => false);
       else await look().catch(() => {});
@@ -150,7 +150,7 @@ export function createIndexing({
     },
     /**
      * Starts without further delay, and resolves when nothing is missing or the embedder has failed. If more than `embedAtMost` tools remain after
-     * recalling what the embedder has at hand, it resolves at once. Resolves to the number of tools still missing.
+     * using the embedder's cached vectors, it resolves at once. Resolves to the number of tools still missing.
      */
     async wait({
       signal: given,
@@ -160,7 +160,7 @@ export function createIndexing({
       readonly embedAtMost?: number;
     }): Promise<number> {
       if (running === undefined && cancelStart === undefined && missing.size === 0) return 0;
-      const alive = setInterval(() => {}, 1 << 30); // who waits keeps the process alive; the work itself does not
+      const alive = setInterval(() => {}, 1 << 30); // a waiting caller keeps the process alive; the background work does not
       try {
         if (embedAtMost < Infinity)
           await untilAborted(exclusively ? look() : recallLacking(signal).catch(() => {}), given);
@@ -171,7 +171,7 @@ export function createIndexing({
         clearInterval(alive);
       }
     },
-    /** Stops; resolves when nothing is under way any more. */
+    /** Stops; resolves when no work is in progress. */
     async close() {
       closing.abort(new Error("closed"));
       cancelStart?.();

@@ -8,14 +8,14 @@ export interface VectorRows {
   set(row: number, vector: Float32Array): void;
   get(row: number): Float32Array;
   move(from: number, to: number): void;
-  /** Dot products with the first so many rows, or with those selected, in order. The answer is good until the next call. */
+  /** Dot products with the first `rows` rows, or with the selected rows, in order. The returned array is valid until the next call. */
   scores(query: Float32Array, rows: number | Uint32Array): Float32Array;
-  /** The first so many rows as they are kept, for `load` of rows of the same dimension and format. */
+  /** The first `count` rows in their stored format, for `load` of rows of the same dimension and format. */
   dump(count: number): SavedRows;
   load(count: number, saved: SavedRows): void;
 }
 
-/** Rows as they are kept. */
+/** Rows in their stored format. */
 export interface SavedRows {
   readonly format: string;
   readonly bytes: Uint8Array;
@@ -50,7 +50,7 @@ export interface NearestOptions {
   readonly count: number;
 }
 
-/** An example speaks for its tool, but a little less loudly than the tool's own text. */
+/** An example counts slightly less than the tool's own text. */
 export const EXAMPLE_SHARE = 0.95;
 /** If fewer than this share of the tools are accepted, their rows are picked out before scoring instead of checked afterwards. */
 const FEW = 0.5;
@@ -120,7 +120,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
       return count;
     },
 
-    /** Replaces the vectors of tools, or of none if one of them has another dimension. */
+    /** Replaces the vectors of tools. Changes nothing if one of them has a different dimension. */
     set(entries: readonly SlotVectors[]): void {
       const dimension = entries[0]?.vectors[0]?.length;
       if (dimension === undefined) return;
@@ -157,7 +157,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
       let { lowest } = best;
       for (let at = 0; at < scores.length; at++) {
         const score = scores[at] ?? 0;
-        // Most rows end here. An example counts less than its score, so that it may still end below.
+        // Most rows end here. An example counts less than its score, so it may still be skipped below.
         if (score < lowest && (mostVectors === 1 || EXAMPLE_SHARE * score < lowest)) continue;
         const row = selection === undefined ? at : (selection[at] ?? 0);
         if (accepted[slotOf[row] ?? 0] !== 1) continue;
@@ -189,10 +189,10 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
     },
 
     namespaceFits: namespaces.fit,
-    /** The vectors of a tool as they are kept: that of its text first. */
+    /** The stored vectors of a tool: that of its text first. */
     vectorsOf: (slot: number) => (rowsOf.get(slot) ?? []).flatMap((row) => rows?.get(row) ?? []),
 
-    /** Returns everything, to be copied at once and restored later; undefined without vectors. */
+    /** Returns the whole content, to be copied at once and restored later; undefined without vectors. */
     save: (): VectorsImage | undefined =>
       rows && rowsOf.size > 0
         ? {
@@ -205,7 +205,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
           }
         : undefined,
 
-    /** Fills empty vectors with what others saved. Returns false, and takes nothing, if those kept their vectors in another way. */
+    /** Fills empty vectors from a saved image. Returns false, and takes nothing, if the image has a different format. */
     restore(image: VectorsImage): boolean {
       const target = createRows(image.dimension);
       if (target.dump(0).format !== image.rows.format) return false;
@@ -230,7 +230,7 @@ export function createModelVectors(createRows: CreateRows, precedes: (slotA: num
 /** Throws unless a vector has the dimension of the others of its model. */
 export function checkDimension(vector: Float32Array, expected: number, what: string): void {
   if (vector.length === expected) return;
-  const fix = "Give each embedder a model name of its own, or start with an empty engine.";
+  const fix = "Give each embedder a unique model name, or start with an empty engine.";
   throw new ArsenalError(
     "STORE_FAILED",
     `${what} has ${vector.length} dimensions, the other vectors of this model have ${expected}. ${fix}`,

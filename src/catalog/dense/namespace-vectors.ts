@@ -7,15 +7,15 @@ export interface Sum {
   count: number;
 }
 
-/** With fewer namespaces, nearly every request is about each of them, and nothing is said of any. */
+/** With fewer namespaces, nearly every request matches each of them, so no fit is reported. */
 export const LEAST_NAMESPACES = 10;
-/** The mean of unit vectors is the shorter the less they have in common: below the first number it stands for nothing, from the second fully. */
+/** The less unit vectors have in common, the shorter their mean: below the first number it means nothing, from the second it counts fully. */
 const INCOHERENT = 0.5;
 const COHERENT = 0.7;
 
 export type NamespaceVectors = ReturnType<typeof createNamespaceVectors>;
 
-/** What each namespace is about: the mean of its tools' vectors, which have unit length. */
+/** The mean of each namespace's tool vectors, which have unit length. */
 export function createNamespaceVectors() {
   let sums = new Map<string, Sum>();
 
@@ -43,11 +43,11 @@ export function createNamespaceVectors() {
     restore(saved: Map<string, Sum>): void {
       sums = saved;
     },
-    /** How near each namespace is to a request's vector; empty if there are too few namespaces for that to say anything. */
+    /** The similarity of each namespace to a request's vector; empty if there are too few namespaces to compare. */
     fit(query: Float32Array) {
       const size = sums.size < LEAST_NAMESPACES ? 0 : sums.size;
       return {
-        /** How many namespaces can be asked for. */
+        /** The number of namespaces. */
         size,
         get(namespace: string): NamespaceFit | undefined {
           const sum = size === 0 ? undefined : sums.get(namespace);
@@ -77,7 +77,7 @@ export function toNamespaceFit(
   return { cosine: length > 0 ? product / length : 0, trust: trustIn(namespace, length / count, count) };
 }
 
-/** A lone tool would only vouch for itself, and what shares the default namespace shares nothing else. */
+/** A namespace of one tool says nothing beyond that tool, and tools in the default namespace have nothing in common. */
 function trustIn(namespace: string, coherence: number, count: number): number {
   if (count < 2 || namespace === DEFAULT_NAMESPACE) return 0;
   return Math.min(Math.max((coherence - INCOHERENT) / (COHERENT - INCOHERENT), 0), 1);

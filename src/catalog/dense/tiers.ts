@@ -7,7 +7,7 @@ import type { Exclusively } from "../exclusively.ts";
 import { createEmbeddings, type Embeddings, vectorsName } from "./embeddings.ts";
 import { createIndexing, withoutVectors } from "./indexing.ts";
 
-/** One embedder, and what its answers are called. */
+/** An embedder and the name of its tier. */
 export interface Tier {
   /** Defaults to the embedder's model. */
   readonly name?: string;
@@ -21,14 +21,14 @@ export interface SettledOptions {
   readonly embedAtMost?: number;
 }
 
-/** How far the tiers waited for have come. */
+/** The progress of the tiers waited for. */
 export interface Settled {
   /** Tools that the best tier waited for has no vectors of yet. */
   readonly pending: number;
 }
 
 export interface RequestOptions {
-  /** True if only a part of the tools is looked at, which a tier may know well though it knows few of all. */
+  /** True if only a part of the tools is searched: a tier may cover that part though it covers little of the catalog. */
   readonly filtered?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -40,7 +40,7 @@ export interface RequestVectors {
   /** For each tier, the vector of each text. */
   readonly vectors: readonly ModelVector[];
   readonly embeddingTimeMs: number;
-  /** Whether a tier that knows so many of the tools looked at can answer. */
+  /** Returns whether a tier that knows `known` of the searched tools can answer. */
   readonly knowsEnough: (known: number, population: number) => boolean;
 }
 
@@ -50,7 +50,7 @@ export interface RequestTier {
   readonly embedder: Pick<Embedder, "calibrate" | "share">;
 }
 
-/** A tier that knows fewer of the tools looked at does not answer. */
+/** A tier that knows fewer of the searched tools does not answer. */
 function knowsEnough(known: number, population: number): boolean {
   return known >= LEAST_TOOLS && known >= LEAST_SHARE * population;
 }
@@ -78,16 +78,16 @@ export function createTiers({
   readonly size: () => number;
   readonly emit: Emit;
   readonly clock: Clock;
-  /** Given if other processes share the engine. */
+  /** Set if other processes share the engine. */
   readonly exclusively?: Exclusively | undefined;
 }) {
   type Level = (typeof levels)[number];
   const levels = tiers.map(({ name, embedder }, index) => {
     const isFirst = index === 0;
-    /** What answers while this tier does not, for messages. */
+    /** The fallback while this tier fails, for messages. */
     const otherwise = isFirst ? "words" : "a lesser model";
     const embeddings = createEmbeddings({ embedder, engine, otherwise, emit, clock });
-    /** The first embeds what it is given itself, unless the engine is shared. */
+    /** The first tier embeds new tools itself, unless the engine is shared. */
     const isIndexed = exclusively !== undefined || !isFirst;
     const parts = { embedder, embeddings, engine, clock, exclusively, first: isFirst };
     const indexing = isIndexed ? createIndexing(parts) : undefined;
@@ -124,7 +124,7 @@ export function createTiers({
   }
 
   return {
-    /** Names what would answer now: a tier, two tiers mixed (`best+lesser`), or `lexical`. */
+    /** The name of the tier that would answer now: a tier, two tiers mixed (`best+lesser`), or `lexical`. */
     get answering() {
       for (const [index, level] of fromBest.entries()) {
         const known = level.embeddings.answering ? coverage(level) : "none";
@@ -173,12 +173,12 @@ export function createTiers({
       for (const { embeddings } of levels) embeddings.forget(ids);
     },
 
-    /** Sees to it that tools which another process put get vectors, whichever process embeds them. */
+    /** Makes sure that tools added by another process get vectors, whichever process embeds them. */
     catchUp() {
       for (const { indexing } of levels) indexing?.add();
     },
 
-    /** What the engine keeps the tiers' vectors under, if every tier knows every tool. */
+    /** The names of the tiers' vectors, if every tier knows every tool. */
     complete() {
       if (levels.some(({ embeddings }) => embeddings.missing.size > 0)) return undefined;
       return levels.map(({ embedder }) => vectorsName(embedder));
@@ -196,13 +196,13 @@ export function createTiers({
         answering.push(level);
         for (const vector of found.vectors) vectors.push({ model: vectorsName(level.embedder), vector });
         embeddingTimeMs += found.tookMs;
-        // One that knows a part only is completed by the next.
+        // A tier that knows only a part is completed by the next one.
         if (known === "all" || answering.length === 2) break;
       }
       return { tiers: answering, vectors, embeddingTimeMs, knowsEnough };
     },
 
-    /** Resolves when nothing is left to do in the background, up to the named tier if there is one. See `SettledOptions` for when it gives up. */
+    /** Resolves when no background work is left, up to the named tier if there is one. `SettledOptions` limits the wait. */
     async settled({ tier, ...options }: SettledOptions): Promise<Settled> {
       let pending = 0;
       for (const { name, indexing } of levels) {

@@ -1,10 +1,10 @@
 import type { MatchedTerm } from "../catalog-engine.port.ts";
-import { createTopK, type Kept } from "../top-k.ts";
+import { createTopK, type ScoredRow } from "../top-k.ts";
 import { FIELD_WEIGHTS, LEXICAL_FIELDS, SATURATION } from "./lexical-fields.ts";
 import { FIELD_SPAN, type Posting } from "./posting.ts";
 import { tokenize } from "./tokenize.ts";
 
-/** How long fields are: their tokens in all documents together, and in how many documents they have any. By field. */
+/** The lengths of fields: their tokens over all documents, and the number of documents that have any. By field. */
 export interface FieldLengths {
   readonly totalLength: readonly number[];
   readonly documentsWith: readonly number[];
@@ -17,7 +17,7 @@ export interface FieldMeasures {
   readonly slope: Float32Array;
 }
 
-/** A word of a query, where it stands, and what finding it is worth. */
+/** A word of a query, its posting, and its weight. */
 export interface QueryTerm<Found> {
   readonly word: string;
   readonly posting: Found | undefined;
@@ -31,10 +31,10 @@ export interface Scores {
   count: number;
 }
 
-/** With few documents a word's rarity means little, so they are weighed as if among this many. */
+/** Rarity means little among few documents, so documents are weighed as if among this many. */
 const LEAST_POPULATION = 50;
 
-/** What a term is worth that stands in so many of all documents. */
+/** The weight of a term that occurs in `documents` of all documents. */
 export function rarity(documents: number, population: number): number {
   return Math.log(1 + (Math.max(population, LEAST_POPULATION) - documents + 0.5) / (documents + 0.5));
 }
@@ -56,16 +56,16 @@ export function measureFields({ totalLength, documentsWith }: FieldLengths): Fie
   return measures;
 }
 
-/** An occurrence count as BM25F sees it: by the field's weight, less in a long field. */
+/** An occurrence count weighted by its field; it counts less in a long field. */
 export function weighted(measures: FieldMeasures, field: number, count: number, length: number): number {
   const norm = (measures.base[field] ?? 0) + (measures.slope[field] ?? 0) * length;
   return ((measures.weight[field] ?? 0) * count) / norm;
 }
 
-/** Distinct terms of a text that are looked for, the first ones: a page of prose has some 200. */
+/** The most distinct terms of a text that are searched for: a page of prose has about 200. */
 const MOST_TERMS = 256;
 
-/** The distinct terms of a text, each with what finding it is worth. */
+/** The distinct terms of a text, each with its weight. */
 export function weighTerms<Found extends { readonly documents: number }>(
   text: string,
   find: (term: string) => Found | undefined,
@@ -88,7 +88,7 @@ export function attainableBy(query: readonly QueryTerm<unknown>[]): number {
   return sum;
 }
 
-/** No scores yet, with room for so many slots. */
+/** Creates empty scores with room for `slots` slots. */
 export function createScores(slots: number): Scores {
   return { values: new Float32Array(slots), touched: new Uint32Array(slots), count: 0 };
 }
@@ -99,7 +99,7 @@ export function clearScores(scores: Scores): void {
   scores.count = 0;
 }
 
-/** Gives a slot a score, whatever it had. */
+/** Sets the score of a slot. */
 export function setScore(scores: Scores, slot: number, value: number): void {
   if (scores.values[slot] === 0) scores.touched[scores.count++] = slot;
   scores.values[slot] = value;
@@ -124,7 +124,7 @@ export function scoreDocuments(
         const key = keys[at] ?? 0;
         frequency += weighted(measures, key & (FIELD_SPAN - 1), counts[at] ?? 0, lengths[key] ?? 0);
       }
-      // A field of no weight adds nothing, and a score of nothing must not enter the slot twice.
+      // A field of weight 0 adds nothing, and a score of 0 must not add the slot twice.
       if (frequency === 0) continue;
       const before = values[slot] ?? 0;
       if (before === 0) touched[scores.count++] = slot;
@@ -133,7 +133,7 @@ export function scoreDocuments(
   }
 }
 
-/** What repeating a term comes to: in [0, 1), growing ever more slowly. */
+/** The contribution of a repeated term: in [0, 1), growing ever more slowly. */
 export function saturated(frequency: number): number {
   return frequency / (SATURATION + frequency);
 }
@@ -144,7 +144,7 @@ export function bestOf(
   ids: readonly (string | undefined)[],
   limit: number,
   accept: (slot: number) => boolean = () => true,
-): readonly Kept[] {
+): readonly ScoredRow[] {
   const best = createTopK(limit, (a, b) => (ids[a] ?? "") < (ids[b] ?? ""));
   for (let index = 0; index < scores.count; index++) {
     const slot = scores.touched[index] ?? 0;
@@ -153,7 +153,7 @@ export function bestOf(
   return best.take();
 }
 
-/** Words and what they add, as shares of the whole, heaviest first. What adds nothing is left out. */
+/** Words and their contributions as shares of the whole, heaviest first. Words that add nothing are left out. */
 export function toMatchedTerms(
   found: readonly { readonly word: string; readonly value: number; readonly fields: readonly string[] }[],
 ): readonly MatchedTerm[] {

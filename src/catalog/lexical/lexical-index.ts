@@ -57,18 +57,18 @@ export function createLexicalIndex() {
   const slots = new Map<string, number>();
   const ids: (string | undefined)[] = [];
   const termsOfSlot: (Posting[] | undefined)[] = [];
-  /** The terms of slots that were restored, found out when one of them is asked for. */
+  /** The terms of restored slots, computed on first use. */
   let restoredTerms: (slot: number) => Posting[] = () => [];
   let namesOfSlot: (readonly string[])[] = [];
   const freeSlots: number[] = [];
-  /** Slots by name: a text that is a tool's name means that tool, whatever its words weigh. */
+  /** Slots by name: a text that equals a tool's name means that tool, whatever its words weigh. */
   const named = new Map<string, number | number[]>();
   /** Tokens of each field of each slot, at the posting's key. */
   let lengths = new Float32Array(64 * FIELD_SPAN);
   const totalLength = LEXICAL_FIELDS.map(() => 0);
   const documentsWith = LEXICAL_FIELDS.map(() => 0);
 
-  /** Scores of the query under way. Reused: nothing is allocated per document. */
+  /** Scores of the current query. Reused: nothing is allocated per document. */
   let scratch = createScores(64);
 
   const vectors = createTermVectors((slot) => {
@@ -97,7 +97,7 @@ export function createLexicalIndex() {
     for (const slot of slotsNamed(nameKey(text))) setScore(scratch, slot, 1);
   }
 
-  /** The score `scoreAll` gives one document, rounded at the same places, for where only a few are asked about. */
+  /** The score that `scoreAll` gives one document, with the same rounding, when only a few are needed. */
   function scoreOf(
     slot: number,
     query: readonly QueryTerm<Posting>[],
@@ -174,7 +174,7 @@ export function createLexicalIndex() {
     else sharing.push(slot);
   }
 
-  /** Returns whether there was one. */
+  /** Returns whether the document existed. */
   function remove(id: string): boolean {
     const slot = slots.get(id);
     if (slot === undefined) return false;
@@ -251,7 +251,7 @@ export function createLexicalIndex() {
       });
     },
 
-    /** Reads a text, and returns what finds its words in a document, heaviest first, with their share in its score. */
+    /** Returns a function that lists the words of a text found in a document, heaviest first, with their share of its score. */
     explain(text: string): (id: string) => readonly MatchedTerm[] {
       const terms = parse(text);
       const measures = measure();
@@ -276,14 +276,14 @@ export function createLexicalIndex() {
       return slotA === undefined || slotB === undefined ? 0 : vectors.cosine(slotA, slotB);
     },
 
-    /** Everything but the ids, to be copied at once and restored later. */
+    /** Returns the whole index except the ids, to be copied at once and restored later. */
     save: (): LexicalImage => ({
       postings: savePostings([...postings.values()]),
       lengths: lengths.subarray(0, ids.length * FIELD_SPAN),
       names: namesOfSlot,
     }),
 
-    /** Fills an empty index with what another one saved. `given` are the ids of its slots. */
+    /** Fills an empty index from a saved image. `given` are the ids of its slots. */
     restore(image: LexicalImage, given: readonly (string | undefined)[]): void {
       const restored = restorePostings(image.postings);
       for (const posting of restored) postings.set(posting.term, posting);

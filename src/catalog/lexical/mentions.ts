@@ -9,19 +9,19 @@ export interface MentionTexts {
   readonly texts: Pick<FieldTexts, "name" | "description" | "namespace">;
 }
 
-/** Mentions as they are saved. */
+/** The saved form of mentions. */
 export interface MentionsImage {
   readonly names: Map<string, string[]>;
   readonly namespaces: Map<string, Map<string, number>>;
   readonly others: Map<string, number>;
 }
 
-type Known = ReturnType<typeof toMentionable> & { readonly namespace: string };
+type MentionedTool = ReturnType<typeof toMentionable> & { readonly namespace: string };
 
-/** A name of one word ("search") is a word like any other. */
+/** A name of one word ("search") is too common to name a tool. */
 const LEAST_NAME_WORDS = 2;
 const MOST_NAME_WORDS = 6;
-/** A word in the names of more namespaces than this, or in the texts of more other tools, names none of them. */
+/** A word in the names of more namespaces than this, or in the texts of more other tools, names none of these namespaces. */
 export const MOST_NAMESPACES = 2;
 export const MOST_OTHER_TOOLS = 10;
 const LEAST_LENGTH = 3;
@@ -30,16 +30,16 @@ const NON_ASCII = /\P{ASCII}/u;
 
 export type Mentions = ReturnType<typeof createMentions>;
 
-/** Knows which tools and which namespaces a request names outright. */
+/** Finds the tools and namespaces that a request names outright. */
 export function createMentions() {
-  const known = new Map<string, Known>();
+  const known = new Map<string, MentionedTool>();
   let idsByName: MentionsImage["names"] = new Map();
   let textsOf: (id: string) => MentionTexts | undefined = () => undefined;
-  /** By a word of a namespace's name: the namespaces that have it, with how many tools say so. */
+  /** By a word of a namespace's name: the namespaces that have it, with the number of their tools. */
   let namespacesByTerm: MentionsImage["namespaces"] = new Map();
   let otherTools: MentionsImage["others"] = new Map();
 
-  function count(tool: Known, by: 1 | -1): void {
+  function count(tool: MentionedTool, by: 1 | -1): void {
     for (const term of tool.otherTerms) bump(otherTools, term, by);
     for (const term of tool.namespaceTerms) {
       let namespaces = namespacesByTerm.get(term);
@@ -60,7 +60,7 @@ export function createMentions() {
     else idsByName.delete(tool.key);
   }
 
-  function restored(id: string): Known | undefined {
+  function restored(id: string): MentionedTool | undefined {
     const found = textsOf(id);
     return found && { namespace: found.namespace, ...toMentionable(found.texts) };
   }
@@ -80,16 +80,16 @@ export function createMentions() {
 
     remove,
 
-    /** Everything, to be copied at once and restored later. */
+    /** Returns the whole content, to be copied at once and restored later. */
     save: (): MentionsImage => ({ names: idsByName, namespaces: namespacesByTerm, others: otherTools }),
 
-    /** Takes over what others saved. `given` gives the texts of a tool that was restored; it is asked before the tool is removed or replaced. */
+    /** Restores a saved image. `given` returns the texts of a restored tool; called before the tool is removed or replaced. */
     restore(image: MentionsImage, given: typeof textsOf): void {
       textsOf = given;
       ({ names: idsByName, namespaces: namespacesByTerm, others: otherTools } = image);
     },
 
-    /** What a request names: tools by their whole name, namespaces by a word that hardly anybody else uses. */
+    /** The tools and namespaces that a request names: tools by their whole name, namespaces by a word that few others use. */
     find(text: string): EngineAnswer["named"] {
       const { names, terms } = readMentions(text);
       const tools = new Set<string>();
@@ -105,17 +105,17 @@ export function createMentions() {
   };
 }
 
-/** Reads from a tool's texts what it can be named by. */
+/** Reads the names of a tool from its texts. */
 export function toMentionable(texts: MentionTexts["texts"]) {
   const words = splitWords(texts.name).length;
   const namespaceTerms = termsOf(texts.namespace);
   const own = new Set(namespaceTerms);
   const others = termsOf(`${texts.name}\n${texts.description.slice(0, READ_LENGTH)}`);
   return {
-    /** The key of its whole name; undefined if that is a word like any other. */
+    /** The key of its whole name; undefined if the name is too short or too long. */
     key: words >= LEAST_NAME_WORDS && words <= MOST_NAME_WORDS ? nameKey(texts.name) : undefined,
     namespaceTerms,
-    /** Words of its texts that are not its namespace's. */
+    /** Words of its texts that are not in its namespace's name. */
     otherTerms: others.filter((term) => !own.has(term)),
   };
 }
@@ -126,7 +126,7 @@ export function readMentions(text: string): { readonly names: Iterable<string>; 
   return { names: runsOfWords(read), terms: termsOf(read) };
 }
 
-/** The distinct telling words of a text. Numbers and very short words are in everybody's. */
+/** The distinct informative words of a text. Numbers and very short words are too common. */
 function termsOf(text: string): readonly string[] {
   return [
     ...new Set(
@@ -142,7 +142,7 @@ function* runsOfWords(text: string): IterableIterator<string> {
     for (let length = 1; length <= MOST_NAME_WORDS && start + length <= words.length; length++) {
       joined += words[start + length - 1] ?? "";
       if (length < LEAST_NAME_WORDS) continue;
-      // Plain words in a row are their own key; only accents and the like must be seen to.
+      // Plain words in a row are their own key; only accents and the like need normalising.
       yield NON_ASCII.test(joined) ? nameKey(joined) : joined;
     }
   }

@@ -1,19 +1,19 @@
 /** Fields a row can have: a posting's key is `slot * FIELD_SPAN + field`. */
 export const FIELD_SPAN = 8;
 
-/** Where one term stands: keys in ascending order, each with how often it stands there. */
+/** The occurrences of one term: keys in ascending order, each with its count. */
 export interface Posting {
   readonly term: string;
   keys: Uint32Array;
   counts: Uint16Array;
   length: number;
-  /** In how many documents. */
+  /** The number of documents with the term. */
   documents: number;
   /** The document last added to, so that each is counted once. */
   lastSlot: number;
 }
 
-/** A term that stands nowhere yet. */
+/** Creates the posting of a term without occurrences. */
 export function createPosting(term: string): Posting {
   return { term, keys: new Uint32Array(2), counts: new Uint16Array(2), length: 0, documents: 0, lastSlot: -1 };
 }
@@ -34,7 +34,7 @@ export function addOccurrence(posting: Posting, slot: number, field: number): bo
   return true;
 }
 
-/** Forgets a document that has the term. */
+/** Removes a document that has the term. */
 export function removeDocument(posting: Posting, slot: number): void {
   const from = lowerBound(posting, slot * FIELD_SPAN);
   const to = lowerBound(posting, (slot + 1) * FIELD_SPAN);
@@ -97,7 +97,7 @@ export function savePostings(postings: readonly Posting[]) {
   };
 }
 
-/** Takes saved postings apart again. They share the memory: each has its part of it, and gets its own when it needs more. */
+/** Splits saved postings. They share the memory; each gets its own when it needs more. */
 export function restorePostings(saved: ReturnType<typeof savePostings>): readonly Posting[] {
   const { terms, documents, ends, keys, counts } = saved;
   let start = 0;

@@ -1,11 +1,11 @@
 const VOWEL = /[aeiouy]/;
 
 /**
- * Brings an English word to a form its plural, -ing and -ed forms share: `queries`, `querying`, `queried` and `query` meet. The form need
- * not be a word: it is compared, never shown. Words of other languages are at worst left a letter shorter, on both sides alike.
+ * Brings an English word to a form its plural, -ing and -ed forms share: `queries`, `querying`, `queried` and `query` share one. The form need
+ * not be a word: it is compared, never shown. Words of other languages lose at most a letter, in requests and tools alike.
  */
 export function stem(word: string): string {
-  // "news" is no plural of "new", and both are frequent in tools.
+  // "news" is not the plural of "new", and both are frequent in tools.
   if (word.length < 4 || word === "news") return word;
   const base = withoutSuffix(withoutPlural(word));
   return base.length > 3 && base.endsWith("e") ? base.slice(0, -1) : base.length > 3 ? withFinalI(base) : base;
@@ -22,14 +22,14 @@ function withoutSuffix(word: string): string {
   const cut = word.endsWith("ing") ? 3 : word.endsWith("ed") ? 2 : 0;
   if (cut === 0) return word;
   const base = word.slice(0, -cut);
-  // "string", "bed", "need": what is left must still be a word with a vowel, and "ee" is no past tense.
+  // "string", "bed", "need": the remainder must still be a word with a vowel, and "ee" does not end a past tense.
   if (base.length < 3 || !VOWEL.test(base) || base.endsWith("e")) return word;
   const last = base.at(-1) ?? "";
   const doubled = last === base.at(-2) && !"lsz".includes(last);
   return doubled ? base.slice(0, -1) : base;
 }
 
-/** `query` and `queri` (from `queried`) meet at `queri`. */
+/** `query` and `queri` (from `queried`) both become `queri`. */
 function withFinalI(word: string): string {
   return word.endsWith("y") ? `${word.slice(0, -1)}i` : word;
 }

@@ -1,7 +1,7 @@
 /** Enough for one query's candidates, which are compared with each other over and over. */
 const KEPT = 512;
 
-/** Compares documents by their weighted terms, keeping the vectors of those lately compared. `weigh` gives a document's distinct terms. */
+/** Compares documents by their weighted terms, caching the vectors of recently compared documents. `weigh` returns a document's distinct terms. */
 export function createTermVectors<Term>(weigh: (slot: number) => readonly (readonly [Term, number])[]) {
   const kept = new Map<number, { readonly weights: ReadonlyMap<Term, number>; readonly norm: number }>();
 
@@ -27,7 +27,7 @@ export function createTermVectors<Term>(weigh: (slot: number) => readonly (reado
       for (const [term, value] of a.weights) dot += value * (b.weights.get(term) ?? 0);
       return Math.min(dot / (a.norm * b.norm), 1);
     },
-    /** Forgets everything kept: weights change with every document that comes or goes. */
+    /** Clears the cache: weights change whenever a document is added or removed. */
     clear: () => kept.clear(),
   };
 }

@@ -2,7 +2,7 @@ import { splitWords } from "../../tool/split-words.ts";
 import { stem } from "./stem.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
-/** One word of a text: as it stands there (lower case), and the term it is indexed as. */
+/** One word of a text in lower case, and the term it is indexed as. */
 export interface Token {
   readonly word: string;
   readonly term: string;
@@ -23,7 +23,7 @@ export function tokenize(text: string): Token[] {
     else {
       const parts = splitWords(run);
       for (const part of parts) addToken(tokens, part);
-      // "GitHub", "base64", "OAuth2": people write them in one word too.
+      // "GitHub", "base64", "OAuth2": people also write them as one word.
       if (parts.length > 1) addToken(tokens, run.toLowerCase());
     }
   }

@@ -1,15 +1,15 @@
 import { startedBy } from "../program.ts";
 
-/** The name under which clients know this program. */
+/** The name of this program in clients' configurations. */
 export const ENTRY_NAME = "toolarsenal";
 
-/** Where a served arsenal is, for clients that call it. */
+/** The address of a served arsenal, for its clients. */
 export interface Endpoint {
-  /** Where it listens: `http://127.0.0.1:8080`. */
+  /** The listening address: `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** What clients call it by, where that is another address. */
+  /** The address for clients, if it differs. */
   readonly publicUrl?: string | undefined;
-  /** Whether a caller must prove who it is. */
+  /** Whether callers must authenticate. */
   readonly needsToken: boolean;
 }
 
@@ -32,7 +32,7 @@ export function stdioEntry(what: {
   ]);
 }
 
-/** A client's entry for an arsenal that is served already. */
+/** A client's entry for an arsenal that is already served. */
 export function httpEntry({ url, publicUrl = url, needsToken }: Endpoint): Readonly<Record<string, unknown>> {
   return {
     url: `${publicUrl.replace(/\/$/, "")}/mcp`,
@@ -40,7 +40,7 @@ export function httpEntry({ url, publicUrl = url, needsToken }: Endpoint): Reado
   };
 }
 
-/** What to paste where, so that a client uses the arsenal: name of the client, its file, the text. */
+/** Instructions that connect a client to the arsenal: its name, its file, and the text to paste. */
 export function clientLines(
   endpoint: Endpoint,
   what: Parameters<typeof stdioEntry>[0],

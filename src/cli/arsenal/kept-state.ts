@@ -20,11 +20,11 @@ type RunKept<States> = (kept: {
   readonly config: ResolvedConfig;
   readonly states: States;
   readonly surroundings: Surroundings;
-  /** Records events in the audit log, if there is one. A record that cannot be kept is reported to the person. */
+  /** Records events in the audit log, if there is one. A record that cannot be stored is reported to the user. */
   readonly emit: Emit;
 }) => Promise<number>;
 
-/** Runs a step on the state that the configuration names. `what` says what is kept there: "Pins". */
+/** Runs a step on the configured state. `what` names the contents for messages: "Pins". */
 export function withKeptState(what: string, input: Input, terminal: Terminal, run: RunKept<readonly [SharedState]>) {
   const open: OpenStates<readonly [SharedState]> = (config, surroundings) => {
     if (stateType(config.state) === "memory") throw keptInMemory(what, SET_FILE);
@@ -33,7 +33,7 @@ export function withKeptState(what: string, input: Input, terminal: Terminal, ru
   return withStates(input, terminal, open, run);
 }
 
-/** Runs a step on every store of approvals that the person at this machine answers for. */
+/** Runs a step on every store of approvals that the local operator can answer. */
 export function withKeptApprovals(input: Input, terminal: Terminal, run: RunKept<readonly SharedState[]>) {
   const open: OpenStates<readonly SharedState[]> = (config, surroundings) => {
     const places = approvalPlaces(config, terminal);

@@ -7,10 +7,10 @@ import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import type { Terminal } from "../command.ts";
 import { PROGRAM } from "../program.ts";
 
-type Place = Pick<Terminal, "environment" | "folder">;
+type UserContext = Pick<Terminal, "environment" | "folder">;
 
-/** The configuration for the person at this machine: they may approve their own calls unless callers must prove who they are, and `toolarsenal approvals` finds the calls that wait. */
-export function forOperator(config: ResolvedConfig, place: Place, configFile?: string): ResolvedConfig {
+/** The configuration for the local operator: they may approve their own calls unless callers must authenticate, and `toolarsenal approvals` finds the pending calls. */
+export function forOperator(config: ResolvedConfig, place: UserContext, configFile?: string): ResolvedConfig {
   const { security } = config;
   const selfApproval = security.selfApproval ?? (isIdentified(config, place) ? "never" : "local");
   const approvals = approvalsOf(config, place, configFile);
@@ -21,10 +21,10 @@ export function forOperator(config: ResolvedConfig, place: Place, configFile?: s
   };
 }
 
-/** Where `approvals` looks: in the configured state unless that is memory, and in this user's approval files. Undefined if approvals stay in memory. */
+/** The stores that `approvals` reads: the configured state unless that is memory, and this user's approval files. Undefined if approvals stay in memory. */
 export function approvalPlaces(
   { state }: ResolvedConfig,
-  { environment }: Place,
+  { environment }: UserContext,
 ): { readonly configured: boolean; readonly files: readonly string[] } | undefined {
   if (staysInMemory(state)) return undefined;
   const configured = stateType(state) !== "memory";
@@ -38,23 +38,23 @@ function approvalFiles(folder: string): readonly string[] {
   return names.toSorted().map((name) => join(folder, name));
 }
 
-/** True if the configuration asks for approvals to be kept in memory, too. */
+/** Returns true if the configuration also keeps approvals in memory. */
 function staysInMemory(state: ResolvedConfig["state"]): boolean {
   return state.file === IN_MEMORY && stateType(state) === "memory";
 }
 
-function isIdentified({ server: { tokens, auth = {} } }: ResolvedConfig, { environment }: Place): boolean {
+function isIdentified({ server: { tokens, auth = {} } }: ResolvedConfig, { environment }: UserContext): boolean {
   return (environment["TOOLARSENAL_TOKEN"] ?? "") !== "" || Object.keys({ ...tokens, ...auth }).length > 0;
 }
 
-function approvalsOf(config: ResolvedConfig, place: Place, configFile?: string): ResolvedConfig["approvals"] {
+function approvalsOf(config: ResolvedConfig, place: UserContext, configFile?: string): ResolvedConfig["approvals"] {
   if (staysInMemory(config.state)) return undefined;
   const approve = `${PROGRAM} approvals approve`;
   if (stateType(config.state) !== "memory")
     return { command: configFile === undefined ? approve : `${approve} --config ${quoted(configFile)}` };
   const folder = approvalsFolder(place.environment);
   if (folder === undefined) return undefined;
-  // An approval is good only for the servers it was asked for. Two configurations may have tools that look the same. The model is not part of that.
+  // An approval is valid only for the servers it was requested for. Two configurations may have identical tools. The model does not matter.
   const { llm: _llm, ...rest } = config;
   const asked = createHash("sha256")
     .update(JSON.stringify([place.folder, configFile, rest]))
@@ -62,7 +62,7 @@ function approvalsOf(config: ResolvedConfig, place: Place, configFile?: string):
   return { file: join(folder, `${asked.slice(0, 16)}.sqlite`), command: approve };
 }
 
-/** Where approvals are kept without a state. Undefined if this user has no home folder that can be written to. */
+/** The folder of approvals without a configured state. Undefined if this user has no writable home folder. */
 export function approvalsFolder({ HOME, USERPROFILE }: Terminal["environment"]): string | undefined {
   const home = HOME || USERPROFILE;
   if (!home) return undefined;
@@ -76,22 +76,22 @@ export function approvalsFolder({ HOME, USERPROFILE }: Terminal["environment"]):
   }
 }
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell. */
 function quoted(path: string): string {
   return /^[\w./\\:~-]+$/.test(path) ? path : `"${path}"`;
 }
 
-/** Longer than any approval can be open and remembered, which is two weeks. */
+/** Longer than any approval can stay open and remembered, which is two weeks. */
 const KEEP_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Removes approval files that nobody has used for a long time. Keeps those that it cannot read or remove. */
+/** Removes approval files that were not used for a long time. Skips files that it cannot read or remove. */
 export function pruneApprovals(environment: Terminal["environment"]): void {
   const folder = approvalsFolder(environment);
   let files: readonly string[] = [];
   try {
     if (folder !== undefined) files = approvalFiles(folder);
   } catch {
-    // The folder cannot be listed. That must not end a gateway.
+    // The folder cannot be listed, which must not stop a gateway.
   }
   for (const file of files) {
     try {
@@ -100,12 +100,12 @@ export function pruneApprovals(environment: Terminal["environment"]): void {
       if (Date.now() - Math.max(...written) < KEEP_MS || isOpen(file)) continue;
       for (const part of [file, log, `${file}-shm`]) rmSync(part, { force: true });
     } catch {
-      // Another process removed it, or it is somebody else's.
+      // Another process removed the file, or it belongs to another user.
     }
   }
 }
 
-/** True if a process has the file open: SQLite gives up its log only for the last one. */
+/** Returns true if a process has the file open: SQLite removes its log only when the last one closes. */
 function isOpen(file: string): boolean {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(file, { timeout: 0 });

@@ -20,7 +20,7 @@ import { toldFailure } from "../serve/upstream-status.ts";
 import { eventSink, protocolSink } from "../terminal/event-sink.ts";
 import { forOperator } from "./local-approvals.ts";
 
-/** Options of commands that connect MCP servers: more servers, from the configuration file of an MCP client, and a look at what is said. */
+/** Options of commands that connect MCP servers: more servers, from the configuration file of an MCP client, and a log of the protocol messages. */
 export const MCP_CONFIG: Readonly<Record<"mcp-config" | "debug-protocol", Option>> = {
   "mcp-config": {
     value: "FILE",
@@ -35,7 +35,7 @@ export const TOOLSET: Readonly<Record<"toolset", Option>> = {
   toolset: { value: "NAME", description: "Look only at the tools of this toolset" },
 };
 
-/** The toolset that the user named, as the arsenal takes it. Throws TOOLSET_NOT_FOUND if there is none of that name. */
+/** The toolset named on the command line. Throws TOOLSET_NOT_FOUND if no toolset has that name. */
 export function throughToolset({ options }: Input, arsenal: ToolArsenal): { readonly toolset?: string } {
   const { toolset } = options;
   return toolset === undefined ? {} : { toolset: arsenal.toolsets.get(toolset, localOperator()).name };
@@ -44,30 +44,30 @@ export function throughToolset({ options }: Input, arsenal: ToolArsenal): { read
 /** The configuration files of a command. */
 export type ConfigFiles = ReturnType<typeof configFiles>;
 
-/** A configuration with the servers and OpenAPI documents it names, and what is wrong with others. */
+/** A configuration with its servers and OpenAPI documents, and the problems of invalid entries. */
 export interface Configured extends LoadedConfig {
   readonly servers: readonly ConfiguredMcpServer[];
   readonly documents: readonly FollowedDocument[];
 }
 
-/** A document with the hash of its file when the configuration was read, so that a changed file is noticed. */
+/** A document with the hash of its file when the configuration was read, to detect changes. */
 export type FollowedDocument = ConfiguredDocument & { readonly contentHash?: string };
 
-/** The configuration file a command uses: the one named, or `arsenal.yaml` here, or none. */
+/** The configuration file of a command: the named one, `arsenal.yaml` in this folder, or none. */
 export function configPath(input: Input, terminal: Terminal): string | undefined {
   if (input.config !== undefined) return resolve(terminal.folder, input.config);
   const beside = resolve(terminal.folder, "arsenal.yaml");
   return existsSync(beside) ? beside : undefined;
 }
 
-/** The settings of the configuration file a command uses, or every default. Nothing that they name is opened. */
+/** The settings of a command's configuration file, or the defaults. Opens none of the files they name. */
 export async function readSettings(input: Input, terminal: Terminal): Promise<ResolvedConfig> {
   const { loadConfig } = await import("../../config/load/load-config.ts");
   const { environment, folder } = terminal;
   return (await loadConfig(configPath(input, terminal), environment, { folder })).config;
 }
 
-/** The configuration files of a command. There may be none: then the demo catalog is used. */
+/** The configuration files of a command. Without any, the demo catalog is used. */
 export function configFiles(input: Input, terminal: Terminal) {
   const config = configPath(input, terminal);
   const mcpConfigs = (input.repeated["mcp-config"] ?? []).map((file) => resolve(terminal.folder, file));
@@ -94,7 +94,7 @@ async function withContentHash(document: ConfiguredDocument): Promise<FollowedDo
   return { ...document, contentHash: createHash("sha256").update(bytes).digest("hex") };
 }
 
-/** The arsenal a command works on: the configured one, or else the demo catalog. It has tried to connect each server once. */
+/** The arsenal of a command: the configured one, or else the demo catalog. It has tried to connect each server once. */
 export async function openArsenal(
   input: Input,
   terminal: Terminal,
@@ -103,7 +103,7 @@ export async function openArsenal(
     readonly tier?: TierName;
     /** Overrides the configured model. */
     readonly llm?: ResolvedConfig["llm"];
-    /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. For looking at tools only. */
+    /** Registers tools as their sources offer them: nothing is blocked, neutralised or pinned. Only for inspecting tools. */
     readonly asOffered?: boolean;
   } & Pick<Reader, "told"> = {},
 ): Promise<ToolArsenal> {
@@ -145,7 +145,7 @@ export async function openArsenal(
   }
 }
 
-/** Commands report these themselves, except that TOML descriptors failed. */
+/** Commands report these themselves, except failures of TOML descriptors. */
 const TOLD_BY_COMMANDS: readonly EventName[] = [
   "mcp-message",
   "ensemble-connected",
@@ -153,16 +153,16 @@ const TOLD_BY_COMMANDS: readonly EventName[] = [
   "confirmation-requested",
 ];
 
-/** Who reads what an arsenal reports. */
+/** The output of an arsenal's reports. */
 export interface Reader extends Pick<Terminal, "err" | "environment"> {
   readonly json: boolean;
-  /** Further events that the command reports itself; `all` of them when it has its own report. */
+  /** Further events that the command reports itself; `all` if it has its own report. */
   readonly told?: readonly EventName[] | "all";
-  /** Writes every message to and from MCP servers, whatever the level of the log. */
+  /** Writes every message to and from MCP servers, whatever the log level. */
   readonly debugProtocol?: boolean;
 }
 
-/** Creates the arsenal of a configuration; `boot` starts it. Warnings go to the reader unless telemetry is off. Vectors are cached by default. */
+/** Creates the arsenal of a configuration; `boot` starts it. Warnings are written unless telemetry is off. Vectors are cached by default. */
 export function createConfiguredArsenal(
   given: ResolvedConfig,
   reader: Reader,
@@ -172,7 +172,7 @@ export function createConfiguredArsenal(
   const { environment, json, told = [] } = reader;
   const embedder = { ...given.embedder, cache: given.embedder.cache ?? defaultCache(environment) };
   const debugProtocol = reader.debugProtocol === true || given.telemetry.debugProtocol;
-  // The console sink is replaced by one that knows what commands report themselves. Other sinks stay.
+  // The console sink is replaced by one that skips events reported by the commands. Other sinks stay.
   const isElsewhere = enabled && type !== "console";
   const telemetry = { ...given.telemetry, debugProtocol, enabled: isElsewhere };
   const config = { ...given, embedder, telemetry };

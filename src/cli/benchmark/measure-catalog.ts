@@ -7,13 +7,13 @@ import { memoryUsed } from "./memory-used.ts";
 import { createPlainBm25 } from "./plain-bm25.ts";
 import { syntheticQueries, syntheticTools } from "./synthetic-tools.ts";
 
-/** How a catalog of one size fares, and the baselines of the same run. */
+/** The figures of a catalog of one size, and the baselines of the same run. */
 export type CatalogFigures = Awaited<ReturnType<typeof measureCatalog>>;
 
 /** Options of a measurement. */
 interface MeasureOptions {
   readonly tier: TierName;
-  /** Retrieval, and registration of few tools, are measured so often and the best round counts: the machine may be busy with other things. */
+  /** The number of rounds for retrieval, and for registration of few tools. The best round counts, because the machine may be busy. */
   readonly rounds: number;
   readonly signal: AbortSignal;
   /** Called with the number of tools done so far. */
@@ -22,13 +22,13 @@ interface MeasureOptions {
 
 const QUERIES = 100;
 
-/** Up to so many tools are registered in every round. */
+/** Up to this many tools are registered in every round. */
 const FEW = 10_000;
 
-/** Tools registered before an interruption is noticed and the progress shown. */
+/** The number of tools registered between two checks for an interrupt, with progress. */
 const TURN = 1000;
 
-/** Registers invented tools, retrieves for invented requests, and measures both. */
+/** Registers generated tools, runs generated requests, and measures both. */
 export async function measureCatalog(size: number, options: MeasureOptions) {
   const { tier, rounds, signal } = options;
   const drafts = await inventTools(size, signal);
@@ -50,24 +50,24 @@ export async function measureCatalog(size: number, options: MeasureOptions) {
   const retrieval = await measureRetrieval({
     arsenal,
     plain: createPlainBm25(drafts),
-    // Others in each round: an embedder may remember the requests of the one before.
+    // Each round uses other requests: an embedder may cache the previous ones.
     rounds: Array.from({ length: rounds }, (_, round) => syntheticQueries(QUERIES, round * QUERIES)),
     signal,
   });
   return {
     tools: size,
     ...retrieval,
-    /** Registered and indexed until they can be found. The tuned tier learns them afterwards. */
+    /** Registered and indexed until they can be found. The tuned tier indexes them afterwards. */
     toolsPerSecond: Math.round((size / registrationMs) * 1000),
     /** Copying each definition into a map. */
     copiedPerSecond: Math.round((size / copyMs) * 1000),
-    /** Registering, over copying. */
+    /** Registration time over copy time. */
     registrationRatio: registrationMs / copyMs,
     bytesPerTool,
   };
 }
 
-/** Invents tools a turn at a time: a million take seconds, and an interrupt must not wait for them. */
+/** Generates tools in turns: a million takes seconds, and an interrupt must not wait for them. */
 async function inventTools(size: number, signal: AbortSignal): Promise<readonly ToolDraft[]> {
   const drafts: ToolDraft[] = [];
   while (drafts.length < size) {
@@ -94,7 +94,7 @@ async function register(
   return performance.now() - started;
 }
 
-/** Measures what the engine adds to a call of a tool that does nothing, against calling its function. Milliseconds a call. */
+/** Measures the overhead of the engine for a tool that does nothing, against calling its function. Milliseconds per call. */
 export async function measureEngine(calls: number, signal: AbortSignal) {
   await using arsenal = new ToolArsenal({
     telemetry: { enabled: false },

@@ -2,28 +2,28 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { percentile } from "../../eval/metrics.ts";
 
-/** How long requests took, and plain BM25 in the same run. Milliseconds. */
+/** The latency of requests, and of plain BM25 in the same run. Milliseconds. */
 export interface RetrievalFigures {
-  /** What answered, as the results say. */
+  /** The tier that answered, as in the results. */
   readonly tier: string;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Processor time a request, all threads together: on a busy machine it says more than the clock does. */
+  /** Processor time per request over all threads: more reliable than the clock on a busy machine. */
   readonly cpuMs: number;
   /** Plain BM25 that scores every tool. */
   readonly baselineP50Ms: number;
   readonly baselineP95Ms: number;
 }
 
-/** The baseline is slow where there are many tools: of a round's requests it answers so many. */
+/** The baseline is slow with many tools, so it answers only this many requests of a round. */
 const MOST_BASELINE = 25;
 const LIMIT = 5;
 
-/** Answers requests and measures each, in turns with the baseline. */
+/** Measures each request, alternating with the baseline. */
 export async function measureRetrieval(parts: {
   readonly arsenal: Pick<ToolArsenal, "retrieve">;
   readonly plain: (query: string, limit: number) => unknown;
-  /** Requests of each round. The best round counts: the machine may be busy with other things. */
+  /** Requests of each round. The best round counts, because the machine may be busy. */
   readonly rounds: readonly (readonly string[])[];
   readonly signal: AbortSignal;
 }): Promise<RetrievalFigures> {
@@ -38,7 +38,7 @@ export async function measureRetrieval(parts: {
     let cpuMicroseconds = 0;
     let tier = "";
     for (const [index, query] of requests.entries()) {
-      await nextTurn(); // lets Ctrl-C through
+      await nextTurn(); // allows Ctrl-C
       signal.throwIfAborted();
       const cpuBefore = process.cpuUsage();
       const started = performance.now();
@@ -60,7 +60,7 @@ export async function measureRetrieval(parts: {
   return { ...best, baselineP50Ms, baselineP95Ms };
 }
 
-/** Milliseconds that work takes. */
+/** Returns the duration of `work` in milliseconds. */
 export function timeOf(work: () => unknown): number {
   const started = performance.now();
   work();

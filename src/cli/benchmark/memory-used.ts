@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** What one collection frees, such as the memory of a kernel, may hold on to more. */
+/** Memory freed by one collection, such as that of a kernel, may in turn free more. */
 const COLLECTIONS = 3;
 
-/** Bytes in use once garbage is gone: without collecting first, growth is whatever the collector happened to do meanwhile. */
+/** Bytes in use after garbage collection: otherwise the figure depends on when the collector ran. */
 export async function memoryUsed(): Promise<number> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

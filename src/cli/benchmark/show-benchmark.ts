@@ -2,13 +2,13 @@ import type { Terminal } from "../command.ts";
 import { styles, table } from "../terminal/style.ts";
 import type { CatalogFigures, measureEngine } from "./measure-catalog.ts";
 
-/** The only time that is a promise; all others are aims. */
+/** The only time that is a contract; all others are aims. */
 export const CONTRACT_MS = 50;
 
-/** What `toolarsenal benchmark --json` prints. Times are milliseconds. */
+/** The output of `toolarsenal benchmark --json`. Times are milliseconds. */
 export interface BenchmarkFigures {
   readonly contractMs: number;
-  /** The tier whose P95 the contract is about. */
+  /** The tier whose P95 the contract covers. */
   readonly contractTier: string;
   readonly kept: boolean;
   readonly retrieval: readonly CatalogFigures[];

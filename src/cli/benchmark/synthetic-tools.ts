@@ -22,7 +22,7 @@ function listed(text: string): readonly string[] {
   return text.trim().split(/,\s+/);
 }
 
-/** Invented tools with names, texts and schemas of ordinary size; the same ones for the same place in the row. */
+/** Generated tools with names, texts and schemas of ordinary size; the same index always gives the same tool. */
 export function syntheticTools(count: number, from = 0): readonly ToolDraft[] {
   return Array.from({ length: count }, (_, place) => {
     const index = from + place;
@@ -50,7 +50,7 @@ export function syntheticTools(count: number, from = 0): readonly ToolDraft[] {
   });
 }
 
-/** Requests in people's words over the same things; the same ones for the same place in the row. */
+/** Requests for these tools in natural language; the same index always gives the same request. */
 export function syntheticQueries(count: number, from = 0): readonly string[] {
   return subjects(count, from).map(
     ({ verb, object, product }) =>
@@ -58,7 +58,7 @@ export function syntheticQueries(count: number, from = 0): readonly string[] {
   );
 }
 
-/** Requests that ask for one thing, in at most 32 tokens. */
+/** Requests for one thing, in at most 32 tokens. */
 export function shortRequests(count: number, from = 0): readonly string[] {
   return subjects(count, from).map(
     ({ verb, object, product }) =>
@@ -66,7 +66,7 @@ export function shortRequests(count: number, from = 0): readonly string[] {
   );
 }
 
-/** Requests that say more than they ask for, in about 120 tokens. */
+/** Requests with additional context, in about 120 tokens. */
 export function longRequests(count: number, from = 0): readonly string[] {
   return subjects(count, from).map(
     ({ verb, object, product }, index) =>
@@ -78,14 +78,14 @@ export function longRequests(count: number, from = 0): readonly string[] {
   );
 }
 
-/** What requests are about. */
+/** The subjects of requests. */
 function subjects(count: number, from: number) {
   return Array.from({ length: count }, (_, index) => {
     const at = from + index;
     return {
       verb: VERBS[(at * 3) % VERBS.length] ?? "",
       object: OBJECTS[(at * 11) % OBJECTS.length] ?? "",
-      // Moves on where verbs and objects have come round, so that hundreds of requests differ.
+      // Shifts once verbs and objects repeat, so that hundreds of requests differ.
       product: PRODUCTS[(at * 5 + Math.floor(at / 60)) % PRODUCTS.length] ?? "",
     };
   });

@@ -5,7 +5,7 @@ import type { Command } from "../command.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { readChoice, readNumber } from "../input.ts";
 
-/** What answers a user's first requests, before the tuned tier has learned the tools: the contract holds for it. */
+/** The tier that answers a user's first requests, before the tuned tier has indexed the tools: the contract covers it. */
 const FIRST_TO_ANSWER = "static";
 
 export const command: Command = {
@@ -48,7 +48,7 @@ export const command: Command = {
   },
 };
 
-/** Whether P95 retrieval stayed below the contract's time at the size and for the tier it is promised for. */
+/** Returns whether P95 retrieval met the contract, at the size and for the tier that it covers. */
 export function keepsContract(
   measured: readonly Pick<CatalogFigures, "tools" | "tier" | "p95Ms">[],
   count: number,

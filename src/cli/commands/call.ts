@@ -53,7 +53,7 @@ export const command: Command = {
   },
 };
 
-/** Tells the person at the terminal how to approve the call. `formatResult` speaks to a model, which must not. */
+/** Explains how to approve the call. `formatResult` addresses a model, which must not approve. */
 function waitingText({ toolName, confirmationId, error }: ToolResult, { config }: Input): string {
   if (confirmationId === undefined) return `${harmless(error?.message ?? `${toolName} waits for approval.`)}\n`;
   const from = config === undefined ? "" : ` --config ${config}`;

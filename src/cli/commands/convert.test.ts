@@ -124,7 +124,7 @@ describe("convert", () => {
     [
       ["--from", "auto", "--to", "openai"],
       '[{"x": 1}]',
-      "--from: The dialect cannot be inferred from what was given: an object with the members x.",
+      "--from: The dialect cannot be inferred from the hint: an object with the members x.",
     ],
     [["--from", "mcp", "--to", "openai"], "{", "Cannot read tools from standard input: it is not JSON"],
     [["--from", "mcp", "--to", "openai"], '{"tool": []}', "Cannot read tools from standard input: it is"],

@@ -44,7 +44,7 @@ export const command: Command = {
   },
 };
 
-/** The dialect an option names. */
+/** The dialect named by an option. */
 export async function dialectOption(input: Input, option: string, hint?: unknown): Promise<Dialect> {
   const name = requireOption(input, option);
   try {
@@ -67,7 +67,7 @@ async function readInput({ protocol, signal }: Terminal): Promise<string> {
   return readText(addAbortSignal(signal, stdin));
 }
 
-/** The definitions in `{"tools": […]}` or a list. Gemini's API groups them once more. */
+/** The definitions in `{"tools": […]}` or a list. Gemini's API nests them once more. */
 function readDefinitions(text: string): readonly unknown[] {
   const value = parseJson(text, (reason) => {
     throw noInput(`it is not JSON: ${reason}`, text);

@@ -39,7 +39,7 @@ interface Finding {
   readonly message: string;
   /** How to fix it. */
   readonly fix?: string | undefined;
-  /** The message of the event that the finding stands for. */
+  /** The message of the event that the finding replaces. */
   readonly reported?: string;
 }
 
@@ -98,7 +98,7 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     );
     const known = new Set(findings.map(({ check }) => check));
     for (const [check, works] of Object.entries(await arsenal.healthCheck())) {
-      // What its adapter said of it says more.
+      // The adapter's own finding is more specific.
       if (known.has(check)) continue;
       findings.push(works ? ok(check, "works") : failed(check, "does not answer", `Check the ${check}'s settings.`));
     }
@@ -128,10 +128,10 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
 
 const DAY_MS = 86_400_000;
 
-/** A certificate that ends within so many days should be renewed by now. */
+/** A certificate that expires within this many days should be renewed. */
 const RENEW_DAYS = 21;
 
-/** Checks that the files can be used and belong together, and when the certificate ends. Throws `CONFIG_INVALID` if they cannot be used. */
+/** Checks that the files are usable and match, and when the certificate expires. Throws `CONFIG_INVALID` if they are unusable. */
 export async function checkCertificate({ cert, key }: TlsFiles, now: number): Promise<Finding> {
   const { validFromDate, validToDate } = (await readCertificate({ cert, key })).certificate;
   const day = (date: Date): string => date.toISOString().slice(0, 10);
@@ -144,7 +144,7 @@ export async function checkCertificate({ cert, key }: TlsFiles, now: number): Pr
   return days >= RENEW_DAYS ? ok("tls", until) : warning("tls", `${until}, for ${count(days, "day")}`, fix);
 }
 
-/** What a strict policy relies on and a restart would lose. */
+/** State that a strict policy needs and a restart would lose. */
 function checkMemory({ security, state, audit }: ResolvedConfig): readonly Finding[] {
   if (security.policy !== "strict") return [];
   return [
@@ -153,7 +153,7 @@ function checkMemory({ security, state, audit }: ResolvedConfig): readonly Findi
   ];
 }
 
-/** Folders open to tools should not hold what the gateway itself is made of. */
+/** Folders open to tools should not contain the gateway's own files. */
 async function checkFolders(config: ResolvedConfig): Promise<readonly Finding[]> {
   const { foldersWithOwnFiles } = await import("../../config/load/own-files.ts");
   const fix = "Give tools a folder of their own, such as ./work. The gateway's own files are refused in any case.";
@@ -193,7 +193,7 @@ async function checkPins({ pins }: ToolArsenal): Promise<readonly Finding[]> {
   ];
 }
 
-/** Events that a finding of its own stands for. */
+/** Events that have their own finding. */
 const TOLD_BY_FINDINGS: ReadonlySet<EventName> = new Set(["ensemble-failed", "pins-waiting", "tool-changed"]);
 
 /** Gathers the warnings of an arsenal while it is checked, each once. They are complete once the arsenal is closed. */
@@ -234,7 +234,7 @@ function checkDocument({ kind, name: check, document, tools = 0, error }: Docume
   return [warning(check, `no operation of ${document} is used`, "Check its include and exclude lists.")];
 }
 
-/** An ensemble, what is wrong with its invokers, and the tools that nothing runs. */
+/** An ensemble, the problems of its invokers, and its tools without a handler. */
 function checkEnsemble({ file, source, error }: EnsembleReport): readonly Finding[] {
   if (source === undefined) return failures(file, error);
   const { name: check, enabled, problems, withoutHandler } = source;
@@ -251,7 +251,7 @@ function checkEnsemble({ file, source, error }: EnsembleReport): readonly Findin
   ];
 }
 
-/** Looks up every secret that an OpenAPI document or an agent refers to: a call would fail without it. */
+/** Resolves every secret that an OpenAPI document or an agent refers to: calls fail without it. */
 async function checkCredentials(
   { config, documents }: Configured,
   { environment }: Terminal,
@@ -260,7 +260,7 @@ async function checkCredentials(
   const schemes = [...documents, ...toA2aAgents(config).agents].flatMap(({ name, credentials = {} }) =>
     Object.entries(credentials).map(([scheme, credential]) => ({ name, scheme, credential })),
   );
-  // At once, because a manager of secrets may take a second for each.
+  // All at once, because a secret manager may take a second for each.
   const found = schemes.map(async ({ name, scheme, credential }): Promise<readonly Finding[]> => {
     const references = (typeof credential === "object" ? Object.values(credential) : [credential]).filter(
       (value): value is string => typeof value === "string" && readReference(value) !== undefined,
@@ -285,7 +285,7 @@ function failures(check: string, error: unknown): readonly Finding[] {
   const { issues, fix } = error.details;
   if (issues && issues.length > 0)
     return issues.map((issue) => failed(check, `${issue.field}: ${issue.message}`, issue.fix));
-  // Many messages end with the fix, which stands in a line of its own here.
+  // Many messages end with the fix, which has its own line here.
   const end = fix !== undefined && error.message.endsWith(` ${fix}`) ? -fix.length - 1 : undefined;
   return [failed(check, error.message.slice(0, end), fix)];
 }

@@ -95,9 +95,9 @@ export const command: Command = {
   },
 };
 
-/** What to rank with. */
+/** The ranking configuration. */
 interface System {
-  /** As the user wrote it; undefined where defaults apply. */
+  /** As on the command line; undefined for the defaults. */
   readonly config: string | undefined;
   readonly routing: RoutingConfig;
   readonly tier: TierName | undefined;
@@ -106,7 +106,7 @@ interface System {
 type Plan = Awaited<ReturnType<typeof readPlan>>;
 type Run = Awaited<ReturnType<typeof measure>>;
 
-/** Reads everything the command line names, before anything is measured. */
+/** Reads all files of the command line before measuring. */
 async function readPlan(input: Input, terminal: Terminal) {
   const { misses, compare: compared, queries: hasQueries, report } = input.options;
   const tier = readChoice(input, "tier", TIERS);
@@ -122,7 +122,7 @@ async function readPlan(input: Input, terminal: Terminal) {
   };
   return {
     tools,
-    /** Undefined where only the tools are looked at. */
+    /** Undefined if only the tools are checked. */
     queries: needsQueries
       ? await readQueries(file(input, terminal, "queries"), new Set(tools.map(({ id }) => id)))
       : undefined,
@@ -137,13 +137,13 @@ async function readPlan(input: Input, terminal: Terminal) {
           },
     misses: misses === "-" ? undefined : await openOutput(input, terminal, "misses"),
     report: await openOutput(input, terminal, "report"),
-    /** Whether misses are asked for, anywhere. */
+    /** Whether any output needs the misses. */
     explains: misses !== undefined || report !== undefined,
     suggests,
   };
 }
 
-/** Opens a file to write when the work is done. Throws now if its folder cannot be written, so that no results are lost later. */
+/** Prepares a file that is written after the run. Throws now if its folder is not writable, so that no results are lost later. */
 async function openOutput({ options }: Input, { folder }: Terminal, option: "misses" | "report") {
   const path = options[option];
   if (path === undefined) return undefined;
@@ -156,7 +156,7 @@ async function openOutput({ options }: Input, { folder }: Terminal, option: "mis
   return (text: string) => writeFile(full, text).catch(refuse);
 }
 
-/** How a configuration ranks. Its tools and stores are left alone: the files say which tools there are. */
+/** The ranking settings of a configuration. Its tools and stores are ignored: the tools come from the files. */
 async function configuredRouting(path: string | undefined, terminal: Terminal): Promise<RoutingConfig> {
   if (path === undefined) return {};
   const { loadConfig } = await import("../../config/load/load-config.ts");
@@ -170,13 +170,13 @@ function file({ options }: Input, { folder }: Terminal, option: "tools" | "queri
   throw wrongInput(`--${option}`, path, `eval needs --${option} FILE.`, fix);
 }
 
-/** Ranks for every query with the tier asked for, or with the best there is. */
+/** Ranks every query with the requested tier, or with the best available one. */
 async function measure(
   system: System,
   { tools, queries, explains, suggests }: Pick<Plan, "tools" | "queries" | "explains" | "suggests">,
   { err, environment, signal }: Terminal,
 ) {
-  // Without queries nothing is ranked, and no model needs to learn the tools.
+  // Without queries nothing is ranked, and no model needs to index the tools.
   const tier = queries ? system.tier : "lexical";
   await using arsenal = new ToolArsenal({
     routing: system.routing,

@@ -51,7 +51,7 @@ describe("export", () => {
   it.each([
     [[], "--dialect is missing."],
     [["--dialect", "gpt"], '--dialect: dialect is "gpt", which is not a dialect.'],
-    [["--dialect", "auto"], "--dialect: The dialect cannot be inferred from what was given: neither a model's name"],
+    [["--dialect", "auto"], "--dialect: The dialect cannot be inferred from the hint: neither a model's name"],
   ])("%j is wrong usage: exit 2", async (argv, message) => {
     const { code, out, err } = await run(...argv);
     expect([code, out, err]).toEqual([2, "", expect.stringContaining(message)]);

@@ -15,13 +15,13 @@ import { note } from "../terminal/style.ts";
 /** A source to import from. */
 interface Imported {
   readonly source: Source;
-  /** What was left out, one line each, once the source was listed. */
+  /** The skipped items, one line each, after the source was listed. */
   skipped(): readonly string[];
 }
 
-type Open = (words: readonly string[], input: Input, terminal: Terminal) => Promise<readonly Imported[]>;
+type OpenSource = (words: readonly string[], input: Input, terminal: Terminal) => Promise<readonly Imported[]>;
 
-const KINDS: Readonly<Record<string, Open>> = {
+const KINDS: Readonly<Record<string, OpenSource>> = {
   openapi: openOpenApi,
   mcp: openMcp,
   scripts: openScripts,
@@ -67,7 +67,7 @@ export const command: Command = {
     let skipped = 0;
     for (const each of opened) {
       tools += await printTools(each.source, terminal).catch((error: unknown) => {
-        // One of several servers may be down. A single one is what was asked for.
+        // One of several servers may be down. A single one must work.
         if (opened.length === 1) throw error;
         tell(`${each.source.name}: ${messageOf(error)}`, terminal);
         return 0;
@@ -144,7 +144,7 @@ async function openDescriptor([source = ""]: readonly string[], input: Input, te
   const { descriptorFiles } = await import("../../adapters/sources/descriptor/descriptor-files.ts");
   const { descriptorSource } = await import("../../adapters/sources/descriptor/descriptor.ts");
   const files = await descriptorFiles(resolve(terminal.folder, source));
-  // Nothing is run here, so the modules of handlers are left alone.
+  // Nothing runs here, so the handlers' modules are not loaded.
   const opened = await Promise.all(files.map((file) => descriptorSource({ file }, { loadModules: false })));
   const { name } = input.options;
   return opened.map((each) => ({
@@ -164,7 +164,7 @@ async function openMcp(words: readonly string[], input: Input, terminal: Termina
   });
 }
 
-/** The servers meant by an address, a configured name, the configuration file of an MCP client, or a command that starts one. */
+/** The servers of an address, a configured name, the configuration file of an MCP client, or a command that starts one. */
 async function mcpServers(words: readonly string[], input: Input, terminal: Terminal): Promise<Servers> {
   const [source = ""] = words;
   if (words.length > 1) return commandServer(words, input);
@@ -184,7 +184,7 @@ async function mcpServers(words: readonly string[], input: Input, terminal: Term
 
 interface Servers {
   readonly servers: readonly McpServerSettings[];
-  /** What was left out of a file. */
+  /** The skipped entries of a file. */
   readonly lines: readonly string[];
 }
 
@@ -194,7 +194,7 @@ function commandServer(words: readonly string[], input: Input): Servers {
   return { servers: [{ name, transport: { kind: "stdio", command: first, args } }], lines: [] };
 }
 
-/** The server of the configuration that has this name. Names a similar one on stderr if there is none. */
+/** The configured server with this name. If there is none, suggests a similar name on stderr. */
 async function configuredServer(name: string, input: Input, terminal: Terminal) {
   if (!/^[\w-]+$/.test(name)) return undefined;
   const { servers } = await loadConfigured(configFiles(input, terminal), terminal);
@@ -218,16 +218,16 @@ async function clientFile(source: string, path: string, { environment }: Termina
   throw fixable("CONFIG_INVALID", `${source} has no usable server.`, fix, { field: "SOURCE" });
 }
 
-/** Programs that run another one, which is then their first argument that is not an option or one of these words. */
+/** Programs that run another one, whose name is their first argument that is not an option or one of these words. */
 const RUNNERS = /^(?:npx|bunx|pnpx|uvx|pipx|npm|pnpm|yarn|bun|uv|node|deno|tsx|python[\d.]*|py)(?:\.(?:exe|cmd))?$/i;
 const RUNNER_WORDS: ReadonlySet<string> = new Set(["run", "exec", "dlx", "x"]);
 
-/** What the tools of a server are called after by default: `server-everything` of `npx -y @modelcontextprotocol/server-everything`. */
+/** The default name for the tools of a server: `server-everything` of `npx -y @modelcontextprotocol/server-everything`. */
 export function commandName([first = "", ...args]: readonly string[]): string {
   const program = RUNNERS.test(basename(first))
     ? args.find((word) => !word.startsWith("-") && !RUNNER_WORDS.has(word))
     : undefined;
-  // A package may have a version behind it.
+  // A package may end in a version.
   return fileName((program ?? first).replace(/(?<=[^/\\])@[^/\\]*$/, ""));
 }
 

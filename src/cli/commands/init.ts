@@ -9,13 +9,13 @@ import { styles, table } from "../terminal/style.ts";
 export const command: Command = {
   options: {
     "dry-run": { description: "Show what would be written, and write nothing" },
-    force: { description: "Replace files that are there; a copy of each is kept" },
+    force: { description: "Replace existing files; a copy of each is kept" },
   },
   examples: ["init", "init --dry-run", "init --config deploy/arsenal.yaml"],
   async run(input, terminal) {
     const dryRun = input.flags.has("dry-run");
     const config = resolve(terminal.folder, input.config ?? "arsenal.yaml");
-    const files: Scaffolded[] = [];
+    const files: ScaffoldedFile[] = [];
     for (const { path, purpose, text } of scaffold(basename(config))) {
       const file = join(dirname(config), path);
       const existing = await readExisting(file);
@@ -34,9 +34,9 @@ export const command: Command = {
   },
 };
 
-/** What became of one file. */
-interface Scaffolded {
-  /** From the folder of the configuration. */
+/** The outcome for one file. */
+interface ScaffoldedFile {
+  /** Relative to the folder of the configuration. */
   readonly file: string;
   readonly action: "created" | "kept" | "replaced";
   readonly purpose: string;
@@ -44,7 +44,7 @@ interface Scaffolded {
 }
 
 function show(
-  files: readonly Scaffolded[],
+  files: readonly ScaffoldedFile[],
   { dryRun, config }: { readonly dryRun: boolean; readonly config: string | undefined },
   { out, environment }: Terminal,
 ): void {

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-interface Running {
+interface ServeProcess {
   readonly text: { out: string; err: string };
   /** Resolves when stderr has the pattern, counted from the last match. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
@@ -45,7 +45,7 @@ interface Running {
   hangUp(): void;
 }
 
-function start(argv: readonly string[], more: Partial<Terminal> & { readonly isTTY?: boolean } = {}): Running {
+function start(argv: readonly string[], more: Partial<Terminal> & { readonly isTTY?: boolean } = {}): ServeProcess {
   const { isTTY = false, ...place } = more;
   const text = { out: "", err: "" };
   const interrupted = new AbortController();

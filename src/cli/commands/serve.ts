@@ -90,10 +90,10 @@ export const command: Command = {
     }
 
     async function overStdio(): Promise<ServedGateway> {
-      // Answers first, connects after: a client waits for the handshake, not for servers.
+      // Answers first, connects afterwards: a client waits for the handshake, not for servers.
       const { promise: starting, resolve: started } = Promise.withResolvers<void>();
       const served = await arsenal.serve({ transport: "stdio", ...shown, ...terminal.protocol, starting });
-      // What the client has written already is answered before connecting takes the processor.
+      // Requests that the client already sent are answered before connecting uses the processor.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
       await start();
       if (toolset !== undefined) arsenal.toolsets.get(toolset, localOperator());
@@ -106,7 +106,7 @@ export const command: Command = {
       return arsenal.serve({ transport: "http", ...shown, host, port, ...present({ tls, identity }) });
     }
 
-    /** Follows the files of the configuration. */
+    /** Watches the configuration files. */
     async function followFiles() {
       const { tell } = announcer;
       const follower = createFollower(configured, {
@@ -137,15 +137,15 @@ export const command: Command = {
       };
     }
 
-    /** Waits for Ctrl-C, a closed terminal, or the client that leaves. */
+    /** Waits for Ctrl-C, a closed terminal, or the client's disconnection. */
     async function untilStopped(): Promise<void> {
-      // Clients end this program as they please: what was compiled is kept now, not at the end.
+      // Clients may kill this program at any time, so the compile cache is written now.
       flushCompileCache();
       setImmediate(() => pruneApprovals(environment));
       const stopped = AbortSignal.any([terminal.signal, stop.signal]);
       if (stopped.aborted) return;
       const followed = isDemo ? undefined : await followFiles();
-      // At a terminal a hang-up means that the terminal is gone; for a service it asks for a reload.
+      // At a terminal a hang-up means that the terminal closed; for a service it requests a reload.
       const atTerminal = terminal.err.isTTY === true || terminal.out.isTTY === true;
       const onHangup = followed === undefined || atTerminal ? () => stop.abort() : followed.reload;
       const endHangup = terminal.onHangup?.(onHangup);
@@ -178,12 +178,12 @@ export const command: Command = {
   },
 };
 
-/** The files that a configuration names and that change what it means. */
+/** The files that a configuration names and depends on. */
 function namedFiles({ documents, envFiles }: Configured): readonly string[] {
   return [...new Set([...documents.map(({ document }) => document).filter(isLocalDocument), ...envFiles])];
 }
 
-/** The certificate that the options name. Undefined if they name none. */
+/** The certificate in the options; undefined if there is none. */
 function tlsFiles({ options }: Input, { folder }: Terminal): TlsFiles | undefined {
   const { "tls-cert": cert, "tls-key": key } = options;
   if (cert === undefined && key === undefined) return undefined;

@@ -42,11 +42,11 @@ async function setUp(input: Input, terminal: Terminal) {
     gathered,
     target,
     hasServers,
-    /** What became of the configuration. */
+    /** The outcome for the configuration. */
     config: !hasServers ? ("nothing to write" as const) : isBlocked ? ("in the way" as const) : written,
     envFiles: gathered.envFiles.filter(({ server }) => !plan.kept.includes(server)),
     plan,
-    /** The copies that were kept, by file. */
+    /** The backups, by file. */
     backups: dryRun || isBlocked ? new Map<string, string>() : await plan.write(new Date()),
     dryRun,
   };
@@ -117,7 +117,7 @@ function show(outcome: Outcome, input: Input, terminal: Terminal): void {
     const name = client === undefined ? short(file) : `${client}, ${short(file)}`;
     out.write(`\n${paint.bold(name)} ${dryRun ? "would be " : ""}${said}${how}${kept}.\n${dryRun ? `${diff}\n` : ""}`);
   }
-  // Values that VS Code asks for are in no file.
+  // VS Code prompts for these values, so no file has them.
   const missing = envFiles.flatMap(({ server, path, missing: names }) =>
     names.map((name) => [`  ${name}`, server, short(resolve(dirname(target), path))]),
   );

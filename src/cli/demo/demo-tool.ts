@@ -1,14 +1,14 @@
 import type { ToolDraft } from "../../tool/draft.ts";
 import type { Handler } from "../../tool/handler.ts";
 
-/** A tool of the demo and what runs it. */
+/** A tool of the demo and its handler. */
 export interface DemoTool {
   readonly tool: ToolDraft;
   readonly handler: Handler;
 }
 
 interface Details extends Pick<ToolDraft, "tags" | "capabilities" | "examples" | "requiresConfirmation"> {
-  /** What each parameter means, by name. All are required. */
+  /** The description of each parameter, by name. All are required. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly handler: Handler;
 }

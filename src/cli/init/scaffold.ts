@@ -1,4 +1,4 @@
-/** The files that `init` writes, with this name for the configuration. Paths start from its folder. */
+/** The files that `init` writes, with this name for the configuration. Paths are relative to its folder. */
 export function scaffold(config: string) {
   return [
     { path: config, purpose: "the configuration", text: CONFIG },
@@ -145,7 +145,7 @@ const EXAMPLE_TOOLS = [
   },
 ];
 
-/** The example tools as they are registered. */
+/** The example tools as registered. */
 const TOOLS = EXAMPLE_TOOLS.map(({ id, description, parameters, handler }) => {
   const [namespace = "", name = ""] = id.split(".");
   const properties = Object.fromEntries(Object.entries(parameters).map(([key, type]) => [key, { type }]));

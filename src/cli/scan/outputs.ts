@@ -6,16 +6,16 @@ import type { ScanReport } from "../../guard/scan/scanner.ts";
 import type { Terminal } from "../command.ts";
 import { clip, styles, table } from "../terminal/style.ts";
 
-/** What was scanned: a line of a file, a tool, or the instructions of an MCP server. */
+/** The scanned item: a line of a file, a tool, or the instructions of an MCP server. */
 type ScannedPlace =
   | { readonly uri: string; readonly line: number }
   | { readonly tool: string }
   | { readonly server: string };
 
-/** One thing that was scanned, or could not be. */
+/** The result for one scanned item, or the error. */
 export type Scanned = { readonly place: ScannedPlace } & ({ readonly report: ScanReport } | { readonly error: string });
 
-/** How results are printed: `begin`, one `item` for each result, then `end`. */
+/** Prints results: `begin`, one `item` for each result, then `end`. */
 interface ScanOutput {
   readonly begin: string;
   item(scanned: Scanned): string;
@@ -37,7 +37,7 @@ export function lineOutput(): ScanOutput {
   };
 }
 
-/** A table of the findings for a person, worst first. What has no finding is left out. */
+/** A table of the findings, worst first. Items without findings are left out. */
 export function tableOutput({ out, environment }: Terminal): ScanOutput {
   const rows: { readonly rank: number; readonly cells: readonly string[] }[] = [];
   const paint = styles(out, environment);
@@ -64,7 +64,7 @@ export function tableOutput({ out, environment }: Terminal): ScanOutput {
   };
 }
 
-/** How a place is called in a message. */
+/** The name of an item for messages. */
 function nameOf(place: ScannedPlace): string {
   if ("tool" in place) return place.tool;
   return "server" in place ? `${place.server}#instructions` : `${place.uri}:${place.line}`;
@@ -80,7 +80,7 @@ const RANKS: Readonly<Record<Severity, readonly [level: "note" | "warning" | "er
 };
 const MAX_NOTES = 1000;
 
-/** One SARIF 2.1.0 log, written piece by piece, so that one of any size needs no memory. The first thousand failures are kept. */
+/** One SARIF 2.1.0 log, written in pieces, so that its size needs no memory. The first thousand failures are kept. */
 export function sarifOutput(): ScanOutput {
   const notes: string[] = [];
   let unread = 0;

@@ -10,15 +10,15 @@ import { styles } from "../terminal/style.ts";
 import { measureSaving, showSaving } from "./token-saving.ts";
 import { toldFailure, type UpstreamReport, watchUpstream } from "./upstream-status.ts";
 
-/** Tells how a served arsenal fares, on stderr: lines for people, or with `--json` one object a line. */
+/** Reports the status of a served arsenal on stderr: lines of text, or with `--json` one object per line. */
 export function createAnnouncer(parts: {
   readonly arsenal: ToolArsenal;
   readonly input: Input;
   readonly terminal: Terminal;
   readonly mode: "static" | "dynamic" | "hybrid";
-  /** The toolset that is served. Defaults to everything. */
+  /** The served toolset. Defaults to every tool. */
   readonly toolset?: string | undefined;
-  /** The command that approves a call that waits, without the id. */
+  /** The command that approves a pending call, without the id. */
   readonly approveCommand?: string | undefined;
 }) {
   const { arsenal, input, terminal, mode, toolset, approveCommand } = parts;
@@ -34,7 +34,7 @@ export function createAnnouncer(parts: {
   };
   const tell = (text: string): void => say(text, { message: text });
 
-  /** Once the tools of every server that came are there. Several calls at once tell one total. */
+  /** Resolves once the tools of every connected server are registered. Concurrent calls report one total. */
   const tellTotal = async (documents: Promise<unknown> = Promise.resolve()): Promise<void> => {
     if (summing) return;
     summing = true;
@@ -81,7 +81,7 @@ export function createAnnouncer(parts: {
 
   return {
     tell,
-    /** Where it is served, and what to paste into clients. With `--json` also on stdout, where no protocol runs. */
+    /** The address, and the entries for clients. With `--json` also on stdout, unless stdout carries a protocol. */
     tellEndpoint(endpoint: Endpoint, files: ConfigFiles): void {
       const { url } = endpoint;
       const mcp = `${url}/mcp`;
@@ -95,7 +95,7 @@ export function createAnnouncer(parts: {
       terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(mcp)}\n${listed}${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
-    /** What is wrong with the configuration, how each server and document fares, and once all were tried, the total. */
+    /** Reports problems of the configuration, the status of each server and document, and the total once all were tried. */
     tellConfigured(
       configured: Configured,
       documents: readonly DocumentReport[] | Promise<readonly DocumentReport[]>,
@@ -109,7 +109,7 @@ export function createAnnouncer(parts: {
         const text = `${note.server}: ${note.message}`;
         lines.set(text, () => say(paint.dim(text), { note }));
       }
-      // What was said and still holds after a reload is not said again.
+      // Problems that were already reported and remain after a reload are not repeated.
       for (const [text, sayIt] of lines) if (!saidOfConfig.has(text)) sayIt();
       saidOfConfig = new Set(lines.keys());
       const { upstreams } = arsenal;

@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from "../../observe/clock.ts";
 import type { Terminal } from "../command.ts";
 
-/** How long closing may take after the time for running calls. */
+/** The time limit of closing, after the time for running calls. */
 const CLOSE_MS = 5000;
 
-/** Closes things one after the other, and gives up five seconds after `drainMs`, the time for running calls. Returns the exit code. */
+/** Closes resources one after the other, and gives up five seconds after `drainMs`, the time for running calls. Returns the exit code. */
 export async function closeInTime(
   steps: readonly (() => Promise<void>)[],
   { err }: Pick<Terminal, "err">,

@@ -13,22 +13,22 @@ import { present } from "../../tool/present.ts";
 import type { Configured, FollowedDocument } from "../arsenal/open-arsenal.ts";
 import { toldFailure } from "./upstream-status.ts";
 
-/** Time between two attempts at documents that could not be fetched. */
+/** The delay between two attempts to fetch a document. */
 const RETRY_MS = 60_000;
 
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
-/** Takes a changed configuration into a running arsenal: only servers, documents, agents and toolsets that changed are touched. */
+/** Applies a changed configuration to a running arsenal: only changed servers, documents, agents and toolsets are touched. */
 export function createFollower(
   start: Configured,
   parts: {
     readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "addA2aAgent" | "removeEnsemble" | "toolsets">;
     readonly load: () => Promise<Configured>;
-    /** How the documents fared that were there at the start. */
+    /** The reports of the documents loaded at the start. */
     readonly documents?: Promise<readonly DocumentReport[]>;
-    /** Says what was done, on one line. */
+    /** Reports a change on one line. */
     readonly tell: (text: string) => void;
-    /** Called after servers and documents came or left, with how the documents fared that came. */
+    /** Called after servers and documents were added or removed, with the reports of the added documents. */
     readonly changed: (configured: Configured, reports: readonly DocumentReport[]) => void;
     readonly clock?: Clock;
   },
@@ -40,7 +40,7 @@ export function createFollower(
   let cancel: (() => void) | undefined;
   let closed = false;
 
-  /** Documents that are not there count as new the next time. Those from an address are tried again by themselves. */
+  /** Failed documents count as new the next time. Those with a URL are retried automatically. */
   function leaveOut(reports: readonly DocumentReport[]): void {
     const failed = reports.filter(({ kind, error }) => kind === "OpenAPI" && error !== undefined);
     const isFailed = (each: FollowedDocument): boolean =>
@@ -51,14 +51,14 @@ export function createFollower(
       cancel = clock.after(RETRY_MS, () => void enqueue(true).catch(() => {}), { background: true });
   }
 
-  /** One after the other: a retry never runs into a reload. */
+  /** One at a time: a retry never overlaps a reload. */
   function enqueue(quiet: boolean): Promise<void> {
     const turn = running.then(() => (closed ? undefined : reload(quiet)));
     running = turn.catch(() => {});
     return turn;
   }
 
-  /** Quietly: nothing is said unless something came. */
+  /** If `quiet`, reports nothing unless something was added. */
   async function reload(quiet: boolean): Promise<void> {
     const refuse = (problems: readonly string[]): void => {
       for (const line of quiet ? [] : [...problems, NOT_RELOADED]) tell(line);
@@ -69,7 +69,7 @@ export function createFollower(
     } catch (error) {
       return refuse(problemsOf(error));
     }
-    // An editor may empty a file before it writes, and a full disk leaves it empty: nobody means to remove every server so.
+    // An editor may truncate a file before it writes, and a full disk leaves it empty: an empty file does not remove every server.
     if (next.emptyFile !== undefined && current.emptyFile === undefined)
       return quiet ? undefined : tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
     next = { ...next, documents: await usableDocuments(current.documents, next.documents) };
@@ -96,7 +96,7 @@ export function createFollower(
     changed(next, quiet ? loaded : reports);
   }
 
-  /** The new documents, with the old one in place of each whose file cannot be used now: its tools stay. */
+  /** The new documents, with the old one in place of each whose file is unusable now: its tools stay. */
   async function usableDocuments(
     before: readonly FollowedDocument[],
     after: readonly FollowedDocument[],
@@ -128,7 +128,7 @@ export function createFollower(
   };
 }
 
-/** Why a local document cannot be used; undefined when it can. Nothing is registered. */
+/** Why a local document is unusable; undefined if it is usable. Registers nothing. */
 async function documentProblem(settings: FollowedDocument): Promise<Error | undefined> {
   if (!isLocalDocument(settings.document)) return undefined;
   const { openapiSource } = await import("../../adapters/sources/openapi/openapi.ts");
@@ -143,7 +143,7 @@ async function documentProblem(settings: FollowedDocument): Promise<Error | unde
   }
 }
 
-/** Applies the toolsets that differ between two configurations. Names each as `toolset NAME`, replaced ones in both lists. Throws if one is invalid. */
+/** Applies the toolsets that differ between two configurations. Each is named `toolset NAME`; replaced ones are in both lists. Throws if one is invalid. */
 function followToolsets(
   { toolsets }: Pick<ToolArsenal, "toolsets">,
   before: Configured["config"],

@@ -5,20 +5,20 @@ import { shownTool } from "../../serve/meta-tools/shown-tool.ts";
 import { count } from "../../errors/show-value.ts";
 import { estimateTokens } from "../../tool/estimate-tokens.ts";
 
-/** What a client's tools cost a model, in this mode and with every tool listed. */
+/** The token cost of a client's tools, in this mode and with every tool listed. */
 export interface TokenSaving {
   readonly tools: number;
   readonly tokensOfAll: number;
-  /** What the list costs. Absent in hybrid mode, where it differs between callers. */
+  /** The cost of the list. Omitted in hybrid mode, where it differs between callers. */
   readonly tokensShown?: number;
-  /** What the answer to one search adds: as many tools as it returns at most, of average size. Present in dynamic mode. */
+  /** The cost of one search result: the most tools that it returns, of average size. Present in dynamic mode. */
   readonly tokensPerSearch?: number;
 }
 
-/** Tools that one search returns at most, unless the model asks for more. */
+/** The most tools that one search returns by default. */
 const TOOLS_PER_SEARCH = 5;
 
-/** Counts the definitions as they are served. */
+/** Counts the tokens of the definitions as served. */
 export async function measureSaving(arsenal: ToolArsenal, mode: ServeMode, toolset?: string): Promise<TokenSaving> {
   const tools = await arsenal.listTools(toolset === undefined ? {} : { toolset });
   const tokensOfAll = tools.reduce((sum, tool) => sum + tokensOf(shownTool(tool)), 0);
@@ -40,7 +40,7 @@ function tokensOf(value: unknown): number {
   return estimateTokens(JSON.stringify(value));
 }
 
-/** The count in words: `49 tools; a client's list costs about 180 tokens and each search about 430 more, instead of 4,200` */
+/** The count as text: `49 tools; a client's list costs about 180 tokens and each search about 430 more, instead of 4,200` */
 export function showSaving({ tools, tokensOfAll, tokensShown, tokensPerSearch }: TokenSaving): string {
   const number = (tokens: number): string => tokens.toLocaleString("en");
   const listed = `${count(tools, "tool")}, about ${number(tokensOfAll)} tokens if all are listed`;

@@ -2,7 +2,7 @@ import { count, harmless, messageOf } from "../../errors/show-value.ts";
 import type { McpUpstream, UpstreamState } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 
-/** The status of one upstream: a line for people, and the same for programs. */
+/** The status of one upstream: a line of text, and the same as data. */
 export interface UpstreamReport {
   readonly upstream: string;
   readonly state: "connected" | "failed";
@@ -14,7 +14,7 @@ export interface UpstreamReport {
   readonly retryInMs?: number;
 }
 
-/** Tells of an upstream each time it connects, and of a failure that is another than the last. Returns what ends it. */
+/** Reports an upstream each time it connects, and each failure that differs from the last. Returns a function that unsubscribes. */
 export function watchUpstream(
   upstream: McpUpstream,
   tell: (report: UpstreamReport) => void,
@@ -54,7 +54,7 @@ export function watchUpstream(
   };
 }
 
-/** Describes a server that is away: why, what to do, and when it is retried. */
+/** Describes an unreachable server: the reason, the fix, and the time of the next retry. */
 function failed(name: string, state: Extract<UpstreamState, { kind: "failed" }>, now: number): UpstreamReport {
   const error = oneLine(state.error);
   const fix = isArsenalError(state.error) ? state.error.details.fix : undefined;
@@ -64,7 +64,7 @@ function failed(name: string, state: Extract<UpstreamState, { kind: "failed" }>,
   return { upstream: name, state: "failed", text, error, ...(fix === undefined ? {} : { fix }), retryInMs };
 }
 
-/** What went wrong and what to do about it, on one line. */
+/** The error and its fix, on one line. */
 export function toldFailure(error: Error): string {
   const message = oneLine(error);
   const fix = isArsenalError(error) ? error.details.fix : undefined;

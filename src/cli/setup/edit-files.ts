@@ -5,12 +5,12 @@ import { ENTRY_NAME, stdioEntry } from "../arsenal/client-entries.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { type FoundClient, nodeAt, type ServerEntry } from "./find-clients.ts";
 
-/** The servers of a client once this program stands in for them. */
+/** The servers of a client, replaced by this program. */
 export function ownServers({ typed }: FoundClient, config: string): Readonly<Record<string, object>> {
   return { [ENTRY_NAME]: { ...(typed ? { type: "stdio" } : {}), ...stdioEntry({ config }) } };
 }
 
-/** The text of a client's file with this program in place of its servers; comments, order and everything else in it stay. */
+/** The text of a client's file with this program in place of its servers; comments, order and all other content stay. */
 export function editedText(client: FoundClient, text: string, config: string): string {
   const node = nodeAt(parseJsonc(text, client.file), client.path);
   if (node === undefined) return text;
@@ -20,7 +20,7 @@ export function editedText(client: FoundClient, text: string, config: string): s
   return text.slice(0, node.start) + written + text.slice(node.end);
 }
 
-/** The text of a file; undefined when there is none. */
+/** The text of a file; undefined if it does not exist. */
 export function readExisting(file: string): Promise<string | undefined> {
   return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -28,7 +28,7 @@ export function readExisting(file: string): Promise<string | undefined> {
   });
 }
 
-/** Writes a file and keeps a copy of the old one. Returns the name of the copy. */
+/** Writes a file and backs up the old one. Returns the name of the backup. */
 export async function writeWithBackup(file: string, text: string, now: Date): Promise<string> {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, "");
   for (let count = 1; ; count++) {
@@ -48,16 +48,16 @@ const HEADER = `# yaml-language-server: $schema=./node_modules/toolarsenal/confi
 # MCP servers in the words of MCP clients; everything else that can be set is in docs/configuration.md.
 `;
 
-/** What an entry says of how a server is reached. It belongs together: of an old entry, none of it may stay. */
+/** The keys of an entry that describe the connection. They belong together: none of an old entry may remain. */
 const CONNECTION: readonly string[] =
   "command args env envFile cwd url serverUrl httpUrl endpoint type transport transportType headers oauth auth".split(
     " ",
   );
 
-/** Accepted tools and approvals outlive a restart, and `toolarsenal approvals` and `pins` see them. */
+/** Accepted tools and approvals survive a restart, and `toolarsenal approvals` and `pins` can read them. */
 const STATE = { file: "./.toolarsenal/state.sqlite" };
 
-/** The text of an arsenal.yaml with these servers. Everything else in an existing one is kept. */
+/** The text of an arsenal.yaml with these servers. All other content of an existing file is kept. */
 export async function arsenalText(
   existing: string | undefined,
   servers: Readonly<Record<string, ServerEntry>>,
@@ -74,7 +74,7 @@ export async function arsenalText(
     ...(document.has("mcpServers") ? {} : { mcpServers: servers }),
     ...(document.has("state") ? {} : { state: STATE }),
   };
-  // Appended if that is possible: writing the whole document anew would change its spaces and quotes.
+  // Appended if possible: rewriting the whole document would change its spaces and quotes.
   const appended = `${existing.trimEnd()}\n\n${new Document(added).toString(wide)}`;
   if (!document.has("mcpServers") && isBlockMap(document.contents) && isValid(appended)) return appended;
   if (!document.has("state")) document.set("state", document.createNode(STATE));

@@ -1,12 +1,12 @@
 import { parseEnv } from "node:util";
 
-/** The name of a server's env file, without .env: `My Server` is `my-server`. */
+/** The name of a server's env file, without .env: `My Server` becomes `my-server`. */
 export function envFileName(server: string): string {
   const name = server.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, "-");
   return name.replaceAll(/^-+|-+$/g, "") || "server";
 }
 
-/** Whether a value read back from an env file is the one that was written. */
+/** Returns whether a value can be read back unchanged from an env file. */
 export function fitsEnvFile(name: string, value: string): boolean {
   return lineFor(name, value) !== undefined;
 }
@@ -29,7 +29,7 @@ export function readEnv(text: string): Readonly<Record<string, string>> {
   return { ...parseEnv(text) } as Record<string, string>;
 }
 
-/** The first way of writing a value that is read back unchanged: bare, or in one of the three quotes. */
+/** The first notation of a value that is read back unchanged: bare, or in one of the three quotes. */
 function lineFor(name: string, value: string): string | undefined {
   if (!/^[A-Za-z_]\w*$/.test(name) || value === "") return undefined;
   const ways = [/^[\w./:@%+=,~-]+$/.test(value) ? value : undefined, `'${value}'`, `"${value}"`, `\`${value}\``, value];
@@ -37,7 +37,7 @@ function lineFor(name: string, value: string): string | undefined {
     .filter((way) => way !== undefined)
     .map((way) => `${name}=${way}`)
     .find((line) => {
-      // Read between two others, so that a quote that does not end would be noticed.
+      // Read between two other lines, to detect an unterminated quote.
       const read = readEnv(`A_=1\n${line}\nZ_=2\n`);
       return read[name] === value && read["Z_"] === "2" && Object.keys(read).length === 3;
     });

@@ -9,7 +9,7 @@ import type { Terminal } from "../command.ts";
 import { ENTRY_NAME } from "../arsenal/client-entries.ts";
 import { mapTexts } from "./gather.ts";
 
-/** A place where an MCP client keeps its servers. */
+/** A file in which an MCP client stores its servers. */
 export interface ClientFile {
   readonly client: string;
   readonly file: string;
@@ -17,18 +17,18 @@ export interface ClientFile {
   readonly path: readonly string[];
   /** Whether the client requires `type` in each entry. */
   readonly typed: boolean;
-  /** Which references the client itself replaces: none, those with a prefix (`${env:NAME}`), or `${NAME}` too. */
+  /** The references that the client itself expands: none, those with a prefix (`${env:NAME}`), or also `${NAME}`. */
   readonly expands: "nothing" | "prefixed" | "all";
-  /** The folder that relative paths and `${workspaceFolder}` start from; absent when it depends on what the client has open. */
+  /** The base of relative paths and `${workspaceFolder}`; omitted if it depends on the folder open in the client. */
   readonly workspace?: string;
 }
 
-/** Every file that is looked for, for this user and this folder. */
+/** Every file to check, for this user and this folder. */
 export function clientFiles({ environment, folder, platform = process.platform }: Terminal): readonly ClientFile[] {
   const { join } = platform === "win32" ? win32 : posix;
   const home = environment["HOME"] ?? environment["USERPROFILE"];
   const { APPDATA, XDG_CONFIG_HOME } = environment;
-  /** Where programs keep what their users set. */
+  /** The folder of user settings. */
   const settings =
     platform === "win32"
       ? (APPDATA ?? (home && join(home, "AppData", "Roaming")))
@@ -62,21 +62,21 @@ export function clientFiles({ environment, folder, platform = process.platform }
   ];
 }
 
-/** A server as a client's file has it. */
+/** A server's entry in a client's file. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
-/** What one client's file has. */
+/** The contents of one client's file. */
 export interface FoundClient extends ClientFile {
-  /** Its servers, without our own entry. What the client would not replace is escaped: `$${NAME}`. */
+  /** Its servers, without our own entry. References that the client does not expand are escaped: `$${NAME}`. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
-  /** What VS Code asks its user for. */
+  /** The values that VS Code prompts for. */
   readonly inputs: readonly ClientInput[];
-  /** True when this program is among its servers already. */
+  /** True if this program is already among its servers. */
   readonly hasOwnEntry: boolean;
   readonly problems: readonly string[];
 }
 
-/** Reads every client's file that is there and has servers, or should. */
+/** Reads every existing client file that has, or should have, servers. */
 export async function findClients(terminal: Terminal): Promise<readonly FoundClient[]> {
   const found = await Promise.all(clientFiles(terminal).map((place) => readClient(place, terminal)));
   return found.filter((client) => client !== undefined);
@@ -90,7 +90,7 @@ async function readClient(place: ClientFile, terminal: Terminal): Promise<FoundC
   try {
     root = parseJsonc(text, place.file);
   } catch (error) {
-    // The second place in one file would say the same again.
+    // The second path in one file would report the same error again.
     if (place.path.length > 1) return undefined;
     return { ...empty, problems: [messageOf(error)] };
   }
@@ -110,7 +110,7 @@ async function readClient(place: ClientFile, terminal: Terminal): Promise<FoundC
   return { ...empty, servers, inputs: readInputs(inputs), hasOwnEntry, problems: told };
 }
 
-/** A server may replace `${NAME}` itself, as mcp-remote does: what its client leaves alone must stay as it is. */
+/** A server may expand `${NAME}` itself, as mcp-remote does: references that the client does not expand must stay. */
 function escaped(text: string, expands: ClientFile["expands"]): string {
   if (expands === "all") return text;
   if (expands === "nothing") return text.replaceAll("${", () => "$${");

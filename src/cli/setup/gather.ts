@@ -9,23 +9,23 @@ import { envFileName } from "./env-file.ts";
 import type { FoundClient, ServerEntry } from "./find-clients.ts";
 import { separateSecrets } from "./secrets.ts";
 
-/** The folder next to arsenal.yaml for files that git must not have. */
+/** The folder next to arsenal.yaml for files that must not be committed. */
 export const PRIVATE_FOLDER = ".toolarsenal";
 
 /** A file with the secrets of one server. */
 export interface EnvFile {
   readonly server: string;
-  /** From the folder of arsenal.yaml. */
+  /** Relative to the folder of arsenal.yaml. */
   readonly path: string;
   readonly values: Readonly<Record<string, string>>;
-  /** Variables that no client's file has a value for, since VS Code asks for it. */
+  /** Variables without a value in any client's file, because VS Code prompts for them. */
   readonly missing: readonly string[];
 }
 
 /** The servers of all clients, each once. */
-export type Gathered = ReturnType<typeof gather>;
+export type GatheredServers = ReturnType<typeof gather>;
 
-/** Brings the servers of several clients together. One that two clients share is there once; one that differs gets another name. */
+/** Merges the servers of several clients. A server that two clients share appears once; one that differs gets another name. */
 export function gather(
   clients: readonly FoundClient[],
   options: { readonly inline: boolean; readonly folder: string },
@@ -51,15 +51,15 @@ export function gather(
     const isFree = (name: string): boolean => !envFiles.some((file) => file.path === `${PRIVATE_FOLDER}/${name}.env`);
     const path = `${PRIVATE_FOLDER}/${firstFree(envFileName(server), isFree)}.env`;
     envFiles.push({ server, path, values: secrets, missing });
-    // A client's own env file comes first: what stood in the entry overrides it.
+    // A client's own env file comes first: values of the entry override it.
     const own = entry["envFile"] === undefined ? [] : [entry["envFile"]].flat();
     return [server, { ...entry, envFile: own.length === 0 ? path : [...own, path] }] as const;
   });
   return {
-    /** As they go into arsenal.yaml. */
+    /** As written to arsenal.yaml. */
     servers: Object.fromEntries(servers) as Readonly<Record<string, ServerEntry>>,
     envFiles,
-    /** Servers that share a name and differ, and what the later is called now. */
+    /** Different servers with the same name, and the new name of the later one. */
     renamed,
   };
 }
@@ -71,13 +71,13 @@ function firstFree(name: string, isFree: (name: string) => boolean): string {
   return free;
 }
 
-/** Variables that stand for inputs of VS Code without a default. */
+/** Variables for inputs of VS Code without a default. */
 function missingVariables(entry: ServerEntry): readonly string[] {
   const ids = JSON.stringify(entry).matchAll(/\$\{input:([^}]*)\}/g);
   return [...new Set(Array.from(ids, ([, id = ""]) => inputVariable(id)))];
 }
 
-/** The entry as it means the same in arsenal.yaml in `folder`: paths start from there, and inputs with a default have it. */
+/** Rewrites the entry for arsenal.yaml in `folder`: paths are relative to it, and inputs get their default. */
 function portableEntry(entry: ServerEntry, { workspace, inputs }: FoundClient, folder: string): ServerEntry {
   const moved = workspace !== undefined && resolve(workspace) !== resolve(folder);
   const reference = (text: string): string =>
@@ -86,7 +86,7 @@ function portableEntry(entry: ServerEntry, { workspace, inputs }: FoundClient, f
         const id = inner.slice("input:".length);
         const given = inputs.find((input) => input.id === id)?.default;
         if (given === undefined) return whole;
-        // A default with a brace in it would end the reference early.
+        // A brace in a default would end the reference early.
         return /[{}]/.test(given) ? given.replaceAll("${", () => "$${") : `\${${inputVariable(id)}:-${given}}`;
       }
       if (moved && inner === "workspaceFolder") return workspace;
@@ -105,7 +105,7 @@ function portableEntry(entry: ServerEntry, { workspace, inputs }: FoundClient, f
   return { ...written, ...present({ cwd: place(started), envFile: files }) };
 }
 
-/** Whether a program or one of its arguments is a path that starts from the client's folder. */
+/** Returns whether a program or one of its arguments is a path relative to the client's folder. */
 function startsFromWorkspace({ command, args }: ServerEntry, workspace: string): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string");
   return words.some((word, index) => {
@@ -116,7 +116,7 @@ function startsFromWorkspace({ command, args }: ServerEntry, workspace: string):
   });
 }
 
-/** A copy with every text of it changed. */
+/** Copies a value, changing every text in it. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));

@@ -5,31 +5,31 @@ import { isPlainObject } from "../../tool/json-schema.ts";
 import { arsenalText, editedText, ownServers, readExisting as read, writeWithBackup } from "./edit-files.ts";
 import { envFileText, readEnv } from "./env-file.ts";
 import type { FoundClient } from "./find-clients.ts";
-import { type Gathered, PRIVATE_FOLDER } from "./gather.ts";
+import { type GatheredServers, PRIVATE_FOLDER } from "./gather.ts";
 import { HIDDEN, separateSecrets, withoutSecrets } from "./secrets.ts";
 
 /** One file that setup writes. */
 interface Step {
   readonly file: string;
   readonly action: "create" | "update";
-  /** Permissions of the file, in octal. Absent when they stay as they are. */
+  /** Permissions of the file, in octal. Omitted if they do not change. */
   readonly mode?: string;
-  /** What changes, with secrets hidden. */
+  /** The change, with secrets hidden. */
   readonly diff: string;
   /** The client the file belongs to. */
   readonly client?: string;
   readonly text: string;
 }
 
-/** Everything that setup does; a dry run shows it, a real run carries it out. */
+/** The steps of setup; a dry run shows them, a real run performs them. */
 export type Plan = Awaited<ReturnType<typeof planSetup>>;
 
 const PRIVATE = "600";
 
-/** Plans what setup writes: env files first, then arsenal.yaml that names them, then the clients' files. */
+/** Plans the files that setup writes: env files first, then arsenal.yaml that names them, then the clients' files. */
 export async function planSetup(parts: {
   readonly clients: readonly FoundClient[];
-  readonly gathered: Gathered;
+  readonly gathered: GatheredServers;
   /** The path of arsenal.yaml. */
   readonly target: string;
   readonly force: boolean;
@@ -52,11 +52,11 @@ export async function planSetup(parts: {
   const blocked = conflicts.length > 0 && !force;
   return {
     files: steps.map(({ text: _text, ...shown }) => shown),
-    /** Why nothing is written: what is there already and differs. */
+    /** The existing content that prevents writing. */
     conflicts: blocked ? conflicts : [],
-    /** Servers that arsenal.yaml configures in another place than `mcpServers`. They are left as they are. */
+    /** Servers that arsenal.yaml configures outside `mcpServers`. They are left as they are. */
     kept: Object.keys(parts.gathered.servers).filter(isElsewhere),
-    /** Writes the files. Returns the name of each copy that was kept, by file. */
+    /** Writes the files. Returns the name of each backup, by file. */
     async write(now: Date): Promise<ReadonlyMap<string, string>> {
       const backups = new Map<string, string>();
       for (const { file, action, mode, text } of steps) {
@@ -68,7 +68,7 @@ export async function planSetup(parts: {
         } else if (backups.has(file)) await writeFile(file, text);
         else backups.set(file, await writeWithBackup(file, text, now));
         if (permissions.mode === undefined) continue;
-        // The copy of a private file is private too.
+        // The backup of a private file is private too.
         for (const path of [file, backups.get(file)]) if (path !== undefined) await chmod(path, permissions.mode);
       }
       return backups;
@@ -77,7 +77,7 @@ export async function planSetup(parts: {
 }
 
 async function planEnvFiles(
-  { envFiles, servers }: Gathered,
+  { envFiles, servers }: GatheredServers,
   folder: string,
   conflicts: string[],
 ): Promise<readonly Step[]> {
@@ -107,7 +107,7 @@ async function planEnvFiles(
   return steps;
 }
 
-async function planArsenal({ servers }: Gathered, file: string, conflicts: string[]): Promise<readonly Step[]> {
+async function planArsenal({ servers }: GatheredServers, file: string, conflicts: string[]): Promise<readonly Step[]> {
   if (Object.keys(servers).length === 0) return [];
   const shown = hiddenSecrets(servers);
   const existing = await read(file);
@@ -119,7 +119,7 @@ async function planArsenal({ servers }: Gathered, file: string, conflicts: strin
   const held = mapping && (isPlainObject(mapping["mcpServers"]) ? mapping["mcpServers"] : {});
   if (held === undefined) conflicts.push(`${file} is not a valid YAML mapping`);
   const names = Object.keys(servers);
-  // Members that a person added to an entry are theirs; only those that setup writes are compared.
+  // Only the members that setup writes are compared; others were added by the user.
   const isSame = (name: string): boolean => {
     const entry = held?.[name];
     const wanted = Object.entries(servers[name] ?? {});
@@ -130,7 +130,7 @@ async function planArsenal({ servers }: Gathered, file: string, conflicts: strin
   if (names.every(isSame)) return [];
   const text = await arsenalText(existing, without(servers, isSame));
   const diff = hideSecrets(lineDiff(existing, await arsenalText(existing, without(shown, isSame))), held ?? {});
-  // The permissions of a file that is there are its owner's choice, unless secrets come into it.
+  // The permissions of an existing file stay, unless secrets are written to it.
   const hasSecrets = !isDeepStrictEqual(servers, shown);
   return [{ file, action: "update", ...(hasSecrets ? { mode: PRIVATE } : {}), diff, text }];
 }
@@ -142,7 +142,7 @@ async function planClients(clients: readonly FoundClient[], config: string): Pro
     if (Object.keys(servers).length === 0) continue;
     const [old, next] = [hiddenSecrets(servers), ownServers(found, config)];
     const diff = lineDiff(JSON.stringify(old, undefined, 2), JSON.stringify(next, undefined, 2));
-    // A file may have servers in two places.
+    // A file may have servers under two paths.
     const earlier = steps.findLast((step) => step.file === file)?.text;
     const text = editedText(found, earlier ?? (await readFile(file, "utf8")), config);
     steps.push({ client, file, action: "update", diff, text });
@@ -150,7 +150,7 @@ async function planClients(clients: readonly FoundClient[], config: string): Pro
   return steps;
 }
 
-/** Names of servers that an arsenal.yaml has under `mcp.servers`, `arsenal.mcp_servers` or `servers`. */
+/** Names of servers in an arsenal.yaml under `mcp.servers`, `arsenal.mcp_servers` or `servers`. */
 async function namesElsewhere(text = ""): Promise<ReadonlySet<string>> {
   const { mcp, arsenal, servers } = (await parseMapping(text)) ?? {};
   const lists = [isPlainObject(mcp) && mcp["servers"], isPlainObject(arsenal) && arsenal["mcp_servers"]];
@@ -169,15 +169,15 @@ async function parseMapping(text: string): Promise<Readonly<Record<string, unkno
   }
 }
 
-function without(servers: Gathered["servers"], isOut: (name: string) => boolean): Gathered["servers"] {
+function without(servers: GatheredServers["servers"], isOut: (name: string) => boolean): GatheredServers["servers"] {
   return Object.fromEntries(Object.entries(servers).filter(([name]) => !isOut(name)));
 }
 
-function hiddenSecrets(servers: Gathered["servers"]): Gathered["servers"] {
+function hiddenSecrets(servers: GatheredServers["servers"]): GatheredServers["servers"] {
   return Object.fromEntries(Object.entries(servers).map(([name, entry]) => [name, withoutSecrets(entry)]));
 }
 
-/** The text without the secrets that these entries hold. */
+/** The text without the secrets of these entries. */
 function hideSecrets(text: string, entries: Readonly<Record<string, unknown>>): string {
   const secrets = Object.entries(entries).flatMap(([name, entry]) =>
     isPlainObject(entry) ? Object.values(separateSecrets(name, entry).secrets) : [],
@@ -185,7 +185,7 @@ function hideSecrets(text: string, entries: Readonly<Record<string, unknown>>): 
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
 }
 
-/** What changes between two texts, line by line: a block of lines that go and one of lines that come. */
+/** The difference between two texts: a block of removed lines and one of added lines. */
 export function lineDiff(before: string, after: string): string {
   const [old, next] = [before.split("\n"), after.split("\n")];
   let start = 0;

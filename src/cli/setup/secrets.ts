@@ -4,19 +4,19 @@ import { fitsEnvFile } from "./env-file.ts";
 import type { ServerEntry } from "./find-clients.ts";
 import { isSecretAddress, isSecretName, isSecretText, looksSecret } from "../../guard/secrets/looks-secret.ts";
 
-/** What a secret shows as. */
+/** Replaces a secret in output. */
 export const HIDDEN = "…";
 
-/** A place in an entry that holds a secret. */
+/** A secret's position in an entry. */
 interface SecretPlace {
   /** `env.TOKEN`, `args.2`, `url` */
   readonly field: string;
-  /** What the secret is called there: `TOKEN`, `--api-key`. */
+  /** The name of the secret there: `TOKEN`, `--api-key`. */
   readonly key: string;
   readonly value: string;
 }
 
-/** Moves secrets out of an entry, into the server's env file, and writes `${NAME}` instead. Values that an env file cannot hold stay. */
+/** Moves secrets from an entry into the server's env file, and writes `${NAME}` instead. Values that an env file cannot hold stay. */
 export function separateSecrets(server: string, entry: ServerEntry) {
   const secrets = new Map<string, string>();
   const prefix = inputVariable(server).replace(/^_+|_+$/g, "") || "SERVER";
@@ -42,14 +42,14 @@ export function separateSecrets(server: string, entry: ServerEntry) {
   return { entry: separated, secrets: Object.fromEntries(secrets) };
 }
 
-/** The entry as it may be shown. */
+/** The entry with secrets hidden. */
 export function withoutSecrets(entry: ServerEntry): ServerEntry {
   return replaceSecrets(entry, () => HIDDEN);
 }
 
 /** Replaces each secret: in `env`, `headers`, `oauth`, after flags such as `--api-key`, in header arguments and in addresses. Undefined removes it. */
 function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => string | undefined): ServerEntry {
-  /** `Bearer` and the like stay readable. */
+  /** Keeps `Bearer` and the like readable. */
   const credential = (place: SecretPlace): string | undefined => {
     const [, scheme = ""] = /^((?:Bearer|Basic|Token) )/i.exec(place.value) ?? [];
     if (place.field.startsWith("env.")) return replace(place);
@@ -97,7 +97,7 @@ function replaceSecrets(entry: ServerEntry, replace: (place: SecretPlace) => str
   return Object.fromEntries(replaced.filter((member) => !isEmptied(member)));
 }
 
-/** A text with a reference in it has its secret elsewhere already. */
+/** A text with a reference has its secret elsewhere. */
 function isLiteral(text: string): boolean {
   return !text.replaceAll("$${", "").includes("${");
 }

@@ -29,7 +29,7 @@ export function createProgressBar(
   };
 }
 
-/** Shows a progress bar while work is done. The work says how far it is. */
+/** Shows a progress bar while work runs. The work reports its progress. */
 export async function withProgress<Result>(
   stream: Stream,
   label: string,

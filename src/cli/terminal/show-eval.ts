@@ -62,7 +62,7 @@ export function showComparison(comparison: Comparison, report: SetReport, termin
   return `${text}${paint.dim(`paired bootstrap, ${resamples.toLocaleString("en")} resamples`)}\n\n${headed(["changed most", "rank", "NDCG@10", "query"], moved, paint.bold)}\n`;
 }
 
-/** What to change in the tools, one line each. */
+/** The suggested changes to the tools, one line each. */
 export function showSuggestions(suggestions: readonly Suggestion[], terminal: Terminal): string {
   const paint = styles(terminal.out, terminal.environment);
   if (suggestions.length === 0) return "\nNo suggestions: no tool shadows another, and no description hides one.\n";
@@ -76,7 +76,7 @@ export function showSuggestions(suggestions: readonly Suggestion[], terminal: Te
   return `\n${paint.bold(`Suggestions (${suggestions.length})`)}\n${lines.join("\n")}\n${left > 0 ? `… and ${left} more with --json\n` : ""}`;
 }
 
-/** Misses for people: the request, what was wanted and where it stands, what came instead, and why. */
+/** Misses as text: the request, the relevant tools and their ranks, the returned tools, and the reason. */
 export function showMisses(misses: readonly Miss[], terminal: Terminal): string {
   const paint = styles(terminal.err, terminal.environment);
   const blocks = misses.map(({ id, query, kind, relevant, returned, reason }) => {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { Answer } from "../answer.ts";
+import type { AnsweredQuery } from "../answer.ts";
 import { rankHistogram, recallCurve, timeEdges, timeHistogram } from "./curves.ts";
 
-function answer(ranking: string, relevant: string): Answer {
+function answer(ranking: string, relevant: string): AnsweredQuery {
   const tools = [...ranking].map((id) => ({ id, score: 0.5, semanticScore: 0.5 }));
   const query = { id: "q", query: "q", alsoOk: [], history: [], style: undefined };
   return { ...query, relevant: [...relevant], ranking: tools, figures: undefined, refused: false, durationMs: 1 };

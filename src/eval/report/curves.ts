@@ -1,8 +1,8 @@
-import { type Answer, firstRank, RANKED, rankOf } from "../answer.ts";
+import { type AnsweredQuery, firstRank, RANKED, rankOf } from "../answer.ts";
 import { percentile } from "../metrics.ts";
 
-/** Mean recall at 1, 2, … `depth`, over the queries that something serves. */
-export function recallCurve(answers: readonly Answer[], depth: number): readonly number[] {
+/** Mean recall at 1, 2, … `depth`, over the queries with a relevant tool. */
+export function recallCurve(answers: readonly AnsweredQuery[], depth: number): readonly number[] {
   const possible = answers.filter(({ relevant }) => relevant.length > 0);
   const found = Array.from({ length: depth }, () => 0);
   for (const answer of possible) {
@@ -21,7 +21,7 @@ export interface Bar {
   readonly count: number;
 }
 
-/** How many values lie up to each edge and above the one before. */
+/** The number of values up to each edge and above the previous one. */
 function histogram(
   values: readonly number[],
   edges: readonly number[],
@@ -33,8 +33,8 @@ function histogram(
   });
 }
 
-/** How many queries have their first relevant tool at which rank. */
-export function rankHistogram(answers: readonly Answer[]): readonly Bar[] {
+/** The number of queries by the rank of their first relevant tool. */
+export function rankHistogram(answers: readonly AnsweredQuery[]): readonly Bar[] {
   const ranks = answers.filter(({ relevant }) => relevant.length > 0).map((answer) => firstRank(answer) ?? Infinity);
   return histogram(ranks, [1, 2, 3, 4, 5, 10, 20, RANKED, Infinity], (edge, before) => {
     if (edge === Infinity) return "none";
@@ -42,7 +42,7 @@ export function rankHistogram(answers: readonly Answer[]): readonly Bar[] {
   });
 }
 
-/** Where the bars of several lists of times end: twelve equal steps up to the slower 95th percentile, and one for what is slower. */
+/** The upper edges of the bars of several lists of times: twelve equal steps up to the slower 95th percentile, and one for the slower times. */
 export function timeEdges(lists: readonly (readonly number[])[]): readonly number[] {
   const most = Math.max(...lists.map((times) => percentile(times, 0.95)), 0.001);
   const magnitude = 10 ** Math.floor(Math.log10(most / 12));
@@ -51,7 +51,7 @@ export function timeEdges(lists: readonly (readonly number[])[]): readonly numbe
   return [...edges, Infinity];
 }
 
-/** How many times lie up to each edge and above the one before. */
+/** The number of times up to each edge and above the previous one. */
 export function timeHistogram(times: readonly number[], edges: readonly number[]): readonly Bar[] {
   return histogram(times, edges, (edge, before) => (edge === Infinity ? `> ${before}` : String(edge)));
 }

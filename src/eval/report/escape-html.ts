@@ -9,19 +9,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Markup that is known to be safe: written here, or escaped. */
+/** Safe markup: written here, or escaped. */
 export interface Markup {
   readonly markup: string;
 }
 
-type Part = Markup | string | number | undefined | readonly Markup[];
+type TemplateValue = Markup | string | number | undefined | readonly Markup[];
 
-/** Markup from a template: whatever stands in `${…}` and is not markup itself is escaped, and control and hidden characters are removed or named. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+/** Markup from a template: a value in `${…}` that is not markup is escaped, and control and hidden characters are removed or named. */
+export function html(strings: TemplateStringsArray, ...parts: readonly TemplateValue[]): Markup {
   return { markup: strings.reduce((text, next, index) => text + toMarkup(parts[index - 1]) + next) };
 }
 
-function toMarkup(part: Part): string {
+function toMarkup(part: TemplateValue): string {
   if (part === undefined) return "";
   if (typeof part === "string" || typeof part === "number") return escapeHtml(String(part));
   return "markup" in part ? part.markup : part.map(({ markup }) => markup).join("");

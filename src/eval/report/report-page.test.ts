@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Answer } from "../answer.ts";
+import type { AnsweredQuery } from "../answer.ts";
 import { compareAnswers } from "../compare.ts";
 import { figuresOf } from "../metrics.ts";
 import { toMiss } from "../suggest/misses.ts";
@@ -9,7 +9,7 @@ import { reportOn } from "../summarise.ts";
 
 const HOSTILE = `<script>alert(1)</script><img src=x onerror="alert(2)">'`;
 
-function answer(ranking: readonly string[]): Answer {
+function answer(ranking: readonly string[]): AnsweredQuery {
   return {
     id: HOSTILE,
     query: HOSTILE,

@@ -1,7 +1,7 @@
 import { count } from "../../errors/show-value.ts";
 import { createHash } from "node:crypto";
 import type { RoutingConfig } from "../../config/config.ts";
-import type { Answer } from "../answer.ts";
+import type { AnsweredQuery } from "../answer.ts";
 import type { Comparison } from "../compare.ts";
 import { rankHistogram, recallCurve, timeEdges, timeHistogram } from "./curves.ts";
 import { html, type Markup } from "./escape-html.ts";
@@ -12,7 +12,7 @@ import { SCRIPT, STYLE } from "./report-style.ts";
 import type { Suggestion } from "../suggest/suggest.ts";
 import type { SetReport } from "../summarise.ts";
 
-/** What a report is made of. */
+/** The contents of a report. */
 export interface ReportParts {
   readonly toolsFile: string;
   readonly queriesFile: string;
@@ -21,7 +21,7 @@ export interface ReportParts {
   readonly misses: readonly Miss[];
   readonly comparison: Comparison | undefined;
   readonly suggestions: readonly Suggestion[] | undefined;
-  /** A, and B where two were compared. */
+  /** A, and B if two runs were compared. */
   readonly runs: readonly ReportedRun[];
 }
 
@@ -29,12 +29,12 @@ export interface ReportedRun {
   readonly config: string | undefined;
   readonly tier: string;
   readonly routing: RoutingConfig;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly AnsweredQuery[];
 }
 
 const DEPTH = 20;
 
-/** One HTML page that needs nothing else: no network, no other file. Only the script written here may run in it. */
+/** One self-contained HTML page: no network, no other file. Only the script written here may run in it. */
 export function reportPage(parts: ReportParts): string {
   const { report, toolsFile, queriesFile, toolCount, comparison, suggestions, misses, runs } = parts;
   const scriptHash = createHash("sha256").update(SCRIPT).digest("base64");

@@ -1,7 +1,7 @@
 import type { Bar } from "./curves.ts";
 import { html, type Markup } from "./escape-html.ts";
 
-/** What a plot shows of one run: A is drawn first. */
+/** The values of one run in a plot; A is drawn first. */
 export interface Series<Value> {
   readonly name: string;
   readonly values: readonly Value[];
@@ -14,7 +14,7 @@ const RIGHT = 350;
 const TOP = 14;
 const BOTTOM = 182;
 
-/** A curve a run, over k = 1, 2, …, with values in [0, 1]. */
+/** One curve per run, over k = 1, 2, …, with values in [0, 1]. */
 export function curvePlot(title: string, series: readonly Series<number>[]): Markup {
   const depth = Math.max(1, ...series.map(({ values }) => values.length));
   const x = (index: number): number => LEFT + 8 + (index / Math.max(1, depth - 1)) * (RIGHT - LEFT - 16);
@@ -34,7 +34,7 @@ export function curvePlot(title: string, series: readonly Series<number>[]): Mar
   return figure(title, "k", series, html`${grid}${ticks}${lines}`);
 }
 
-/** Bars a run, side by side. `every` says how many bars share one label. */
+/** Bars per run, side by side. Every `every`-th bar has a label. */
 export function barPlot(title: string, axis: string, series: readonly Series<Bar>[], every = 1): Markup {
   const labels = series[0]?.values.map(({ label }) => label) ?? [];
   const top = niceTop(Math.max(1, ...series.flatMap(({ values }) => values.map(({ count }) => count))));
@@ -66,7 +66,7 @@ export function barPlot(title: string, axis: string, series: readonly Series<Bar
   return figure(title, axis, series, html`${grid}${ticks}${bars.flat()}`);
 }
 
-/** An interval around zero, to be read next to its numbers. `most` is where the scale ends. */
+/** An interval around zero, shown next to its numbers. The scale ends at `most`. */
 export function intervalPlot(
   interval: { readonly low: number; readonly high: number; readonly difference: number },
   most: number,
@@ -111,7 +111,7 @@ function tick(x: number, label: string): Markup {
   return html`<text x="${x.toFixed(1)}" y="${BOTTOM + 16}" text-anchor="middle">${label}</text>`;
 }
 
-/** A round even number that is not below. */
+/** Rounds up to a round even number. */
 function niceTop(most: number): number {
   const magnitude = 10 ** Math.floor(Math.log10(most));
   const top = ([1, 2, 4, 6, 8, 10].find((factor) => factor * magnitude >= most) ?? 10) * magnitude;

@@ -6,7 +6,7 @@ import { intervalPlot } from "./report-plots.ts";
 import type { Suggestion } from "../suggest/suggest.ts";
 import type { SetReport, Summary } from "../summarise.ts";
 
-/** More would make a page that no browser likes; a file of JSON lines has no such end. */
+/** A page with more is too large for a browser; the JSON lines file has no limit. */
 const MOST_MISSES = 1000;
 const MOST_SUGGESTIONS = 200;
 
@@ -17,7 +17,6 @@ const KINDS: Readonly<Record<MissKind, string>> = {
   answered: "answered, though nothing fits",
 };
 
-/** The figures as tiles; by style and by catalog size as tables. */
 export function figuresSection(report: SetReport): Markup {
   const { by_style: byStyle = {}, by_size: bySize = {}, ...figures } = report;
   const tiles = Object.entries(figures).map(
@@ -72,7 +71,6 @@ function numbers(...titles: readonly string[]): readonly Markup[] {
   return titles.map((title) => html`<th class="number">${title}</th>`);
 }
 
-/** Every figure of both runs, and the queries that changed most. */
 export function comparisonSection({ a, b, figures, changed, resamples }: Comparison): Markup {
   const most = Math.max(...Object.values(figures).flatMap(({ low, high }) => [Math.abs(low), Math.abs(high)]), 0);
   const rows = Object.entries(figures).map(
@@ -117,7 +115,7 @@ export function comparisonSection({ a, b, figures, changed, resamples }: Compari
     }`;
 }
 
-/** The queries that were missed, with what was wanted, what came and why. */
+/** The missed queries, with the relevant tools, the returned ones and the reason. */
 export function missesSection(misses: readonly Miss[]): Markup {
   if (misses.length === 0)
     return html`<h2>Misses</h2>
@@ -177,7 +175,7 @@ function missRow({ id, query, style, kind, relevant, returned, reason }: Miss): 
   </tr> `;
 }
 
-/** What to change in the tools. */
+/** The suggested changes to the tools. */
 export function suggestionsSection(suggestions: readonly Suggestion[]): Markup {
   const items = suggestions
     .slice(0, MOST_SUGGESTIONS)
@@ -194,7 +192,7 @@ export function suggestionsSection(suggestions: readonly Suggestion[]): Markup {
     ${left > 0 ? html`<p class="note">${left} more with --json.</p>` : ""}`;
 }
 
-/** Names of the figures that any of the groups has, in their order. */
+/** Names of the figures in any of the groups, in their order. */
 export function columnsOf(groups: readonly Summary[]): readonly (keyof Summary)[] {
   const widest = groups.find((group) => group.refused !== undefined) ?? groups[0];
   return Object.keys(widest ?? {}) as (keyof Summary)[];

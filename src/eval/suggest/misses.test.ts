@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Answer } from "../answer.ts";
+import type { AnsweredQuery } from "../answer.ts";
 import { missKind, toMiss, worstPlaced } from "./misses.ts";
 
-function answer(ranking: string, relevant: string, refused = false): Answer {
+function answer(ranking: string, relevant: string, refused = false): AnsweredQuery {
   return {
     id: "q",
     query: "a request",

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Answering, toToolQuery, type Work } from "../answer-queries.ts";
-import { type Answer, rankOf } from "../answer.ts";
+import { type AnsweredQuery, rankOf } from "../answer.ts";
 import type { ExplainedTool } from "../../retrieve/result.ts";
 import { type KnownTool, quoted, wordsOf } from "../known-tools.ts";
 import { present } from "../../tool/present.ts";
@@ -9,14 +9,14 @@ import { round } from "../metrics.ts";
 /** A relevant tool ranks `low`; none is in the first fifty (`lost`); the query was `refused` although a tool fits, or `answered` although none does. */
 export type MissKind = "low" | "lost" | "refused" | "answered";
 
-/** A query that was not answered as it should, under the names the JSON lines have. */
+/** A query with a wrong answer, with the field names of the JSON lines. */
 export type Miss = ReturnType<typeof toMiss>;
 
-/** Tools a model is given if nobody says how many. */
+/** The default number of tools for a model. */
 export const SHOWN = 5;
 
-/** What went wrong, or undefined if nothing did. More relevant tools than five may fill as many places as there are. */
-export function missKind(answer: Answer): MissKind | undefined {
+/** The kind of the miss; undefined if the answer is right. More than five relevant tools may fill as many ranks. */
+export function missKind(answer: AnsweredQuery): MissKind | undefined {
   const { relevant, refused } = answer;
   if (relevant.length === 0) return refused ? undefined : "answered";
   const ranks = relevant.map((id) => rankOf(answer, id) ?? Infinity);
@@ -25,20 +25,19 @@ export function missKind(answer: Answer): MissKind | undefined {
   return refused ? "refused" : undefined;
 }
 
-/** A miss, with the reason found for it. */
 export function toMiss(
-  answer: Answer,
+  answer: AnsweredQuery,
   kind: MissKind,
   reason: string,
   known: ReadonlyMap<string, Pick<KnownTool, "name">> = new Map(),
 ) {
-  /** A tool as the tools file has it; without a name if the file has no such tool. */
+  /** A tool as in the tools file; without a name if the file has no such tool. */
   const named = (toolId: string) => present({ id: toolId, name: known.get(toolId)?.name });
   const { id, query, style, relevant, ranking } = answer;
   return {
     ...present({ id, query, style }),
     kind,
-    /** What serves the query, and where it stands; null if it is not among the first fifty. */
+    /** The relevant tools and their ranks; null if a tool is not among the first fifty. */
     relevant: relevant.map((wanted) => {
       const rank = rankOf(answer, wanted);
       const score = rank === undefined ? undefined : ranking[rank - 1]?.score;
@@ -55,17 +54,17 @@ export function toMiss(
   };
 }
 
-/** The tool of a query that stands worst: the one to explain. */
-export function worstPlaced(answer: Answer): string | undefined {
+/** The relevant tool with the worst rank, which is the one to explain. */
+export function worstPlaced(answer: AnsweredQuery): string | undefined {
   return answer.relevant
     .map((id) => ({ id, rank: rankOf(answer, id) ?? Infinity }))
     .toSorted((a, b) => (a.rank === b.rank ? 0 : b.rank - a.rank))[0]?.id;
 }
 
-/** Every query that was missed, in order, each with its reason. They are asked once more, so that explaining costs no measured time. */
+/** Every missed query, in order, each with its reason. Queries run once more, so that explaining adds no measured time. */
 export async function explainMisses(
   arsenal: Answering,
-  answers: readonly Answer[],
+  answers: readonly AnsweredQuery[],
   { known, signal, onProgress }: Work & { readonly known: ReadonlyMap<string, KnownTool> },
 ): Promise<readonly Miss[]> {
   const misses: Miss[] = [];
@@ -90,20 +89,20 @@ export async function explainMisses(
   return misses;
 }
 
-/** A tool and what the arsenal says of its score; nothing where it was not even looked at. */
+/** A tool and the explanation of its score; omitted if the tool was not a candidate. */
 export interface Contender {
   readonly known: KnownTool;
   readonly explained?: ExplainedTool | undefined;
 }
 
-/** Signals that differ by less say nothing. */
+/** Smaller differences between signals are not reported. */
 const LEAST_DIFFERENCE = 0.005;
 const MOST_SIGNALS = 2;
 const MOST_WORDS = 4;
 
-/** Why a query was missed, in a line: the words each side has of the request, and the signals that made the difference. */
+/** Why a query was missed, in one line: the words of the request in each tool, and the signals that made the difference. */
 export function missReason(
-  answer: Pick<Answer, "query" | "ranking">,
+  answer: Pick<AnsweredQuery, "query" | "ranking">,
   kind: MissKind,
   { wanted, best }: { readonly wanted: Contender | undefined; readonly best: Contender | undefined },
 ): string {
@@ -138,7 +137,7 @@ function fit({ explained }: Contender): string {
 }
 
 /** Diversity moves a near-copy down below tools with lower scores. */
-function isHeldBack({ ranking }: Pick<Answer, "ranking">, { known }: Contender): boolean {
+function isHeldBack({ ranking }: Pick<AnsweredQuery, "ranking">, { known }: Contender): boolean {
   const index = ranking.findIndex(({ id }) => id === known.id);
   const score = ranking[index]?.score ?? -Infinity;
   return ranking.slice(0, Math.max(0, index)).some((above) => above.score < score);

@@ -1,7 +1,7 @@
 import { tokenize } from "../../catalog/lexical/tokenize.ts";
 import { wordsOf } from "../known-tools.ts";
 
-/** Words that people ask with and that no field of the tool has, and in how many of its queries they stand. */
+/** Words of people's requests that no field of the tool contains, and the number of its queries that contain them. */
 export interface MissingWords {
   readonly words: string;
   readonly queries: number;
@@ -10,36 +10,36 @@ export interface MissingWords {
 /** A query of the tool. */
 export interface OwnQuery {
   readonly query: string;
-  /** Whether a term is said already: by a field of the tool, or of another that serves the query with it. */
+  /** Whether a term is in a field of the tool, or of another tool that serves the query with it. */
   readonly isSaid: (term: string) => boolean;
 }
 
 const MOST = 5;
-/** With so many queries of its own, a word must stand in two of them: one may be a name or a whim. */
+/** With at least this many queries, a word must be in two of them: a single one may be a name or an accident. */
 const ENOUGH_QUERIES = 3;
-/** In a longer query any word may be beside the point, unless several queries have it. */
+/** In a longer query any word may be irrelevant, unless several queries have it. */
 const LONG = 20;
-/** A word stands in the tool's queries so many times as often as in others, or is none of its own. */
+/** A word counts only if it is this many times as frequent in the tool's queries as in others. */
 const LIFT = 3;
-/** Two words are shown as one phrase where they mostly stand together. */
+/** Two words are shown as one phrase if they mostly occur together. */
 const TOGETHER = 0.6;
 const WORD = /^\p{L}{3,}$/u;
 const NAME = /(?<=[\p{L}\p{N},;:)]\s+)\p{Lu}\p{L}+/gu;
 
-interface Counted {
+interface WordCount {
   readonly terms: readonly string[];
   readonly words: string;
   queries: number;
 }
 
-/** Words of a tool's own queries that it lacks, most frequent first. `elsewhere` is the share of other queries with a term: common words say nothing. */
+/** Words of a tool's own queries that the tool lacks, most frequent first. `elsewhere` is the share of other queries with a term: common words are not informative. */
 export function missingWords(
   queries: readonly OwnQuery[],
   elsewhere: (term: string) => number,
 ): readonly MissingWords[] {
   const shares = termShares(queries.map(({ query }) => query));
   const tells = (term: string): boolean => shares(term) >= LIFT * elsewhere(term);
-  const counted = new Map<string, Counted>();
+  const counted = new Map<string, WordCount>();
   for (const query of queries) countIn(query, tells, { isSparse: queries.length < ENOUGH_QUERIES, counted });
   const least = queries.length >= ENOUGH_QUERIES ? 2 : 1;
   return withoutRepeats(
@@ -52,18 +52,18 @@ export function missingWords(
     .map(({ words, queries: found }) => ({ words, queries: found }));
 }
 
-/** In what share of the queries a term stands. */
+/** The share of the queries that contain a term. */
 export function termShares(queries: readonly string[]): (term: string) => number {
   const counts = new Map<string, number>();
   for (const query of queries) for (const term of wordsOf(query).keys()) counts.set(term, (counts.get(term) ?? 0) + 1);
   return (term) => (counts.get(term) ?? 0) / Math.max(1, queries.length);
 }
 
-/** Counts the missing words of one query, and pairs of them that stand side by side, each once. */
+/** Counts the missing words of one query and their adjacent pairs, each once. */
 function countIn(
   { query, isSaid }: OwnQuery,
   tells: (term: string) => boolean,
-  { isSparse, counted }: { readonly isSparse: boolean; readonly counted: Map<string, Counted> },
+  { isSparse, counted }: { readonly isSparse: boolean; readonly counted: Map<string, WordCount> },
 ): void {
   const seen = new Set<string>();
   const count = (terms: readonly string[], words: string): void => {
@@ -88,8 +88,8 @@ function countIn(
   }
 }
 
-/** Phrases in place of the words that mostly stand in them. */
-function withoutRepeats(entries: readonly Counted[], counted: ReadonlyMap<string, Counted>): readonly Counted[] {
+/** Replaces words with the phrases they mostly occur in. */
+function withoutRepeats(entries: readonly WordCount[], counted: ReadonlyMap<string, WordCount>): readonly WordCount[] {
   const inPhrase = new Set<string>();
   const phrases = entries.filter(({ terms, queries }) => {
     if (terms.length < 2 || queries < 2 || terms.some((term) => inPhrase.has(term))) return false;

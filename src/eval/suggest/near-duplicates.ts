@@ -5,7 +5,7 @@ import { splitWords } from "../../tool/split-words.ts";
 import type { Work } from "../answer-queries.ts";
 import type { KnownTool } from "../known-tools.ts";
 
-/** How alike tools are by the catalog's measure of words: in [0, 1], 1 for copies. */
+/** The similarity of tools by the catalog's measure of words: in [0, 1], 1 for copies. */
 export type Likeness = ReturnType<typeof createLikeness>;
 
 export interface AlikePair {
@@ -14,20 +14,20 @@ export interface AlikePair {
   readonly similarity: number;
 }
 
-/** Two tools this alike are ranked by chance: the floor from which retrieval itself takes them for copies. */
+/** The order of two tools this similar is arbitrary. Retrieval treats tools from this similarity up as copies. */
 export const NEAR_DUPLICATE = 0.9;
 
 const NEIGHBOURS = 6;
-/** Words that look for neighbours; a copy shares the first ones. */
+/** The number of words that search for neighbours; a copy shares the first ones. */
 const PROBE_WORDS = 16;
 
-/** Measures how alike the tools of a set are. */
+/** Measures the similarity of the tools of a set. */
 export function createLikeness(tools: ReadonlyMap<string, KnownTool>) {
   const index = createLexicalIndex();
   for (const { id, tool } of tools.values()) index.upsert(id, toolFields(tool));
   return {
     of: (a: string, b: string): number => index.similarity(a, b),
-    /** Pairs at least so alike, most alike first. Each tool is compared with the few tools its own words find. */
+    /** Pairs with at least this similarity, most similar first. Each tool is compared with the few tools that its own words find. */
     async pairs({ least, signal, onProgress }: Work & { readonly least: number }): Promise<readonly AlikePair[]> {
       const found = new Map<string, AlikePair>();
       let done = 0;

@@ -1,7 +1,7 @@
 import { count } from "../../errors/show-value.ts";
 import { originalOf } from "../../tool/normalise/normalise-tool.ts";
 import { splitWords } from "../../tool/split-words.ts";
-import { type Answer, RANKED, rankOf } from "../answer.ts";
+import { type AnsweredQuery, RANKED, rankOf } from "../answer.ts";
 import type { KnownTool } from "../known-tools.ts";
 import { percentile } from "../metrics.ts";
 import { SHOWN } from "./misses.ts";
@@ -10,22 +10,22 @@ import { compareText } from "./near-duplicates.ts";
 
 type DescriptionSuggestion = NonNullable<ReturnType<typeof suggestionFor>>;
 
-/** A description of fewer words says no more than the name. */
+/** A description with fewer words adds nothing to the name. */
 const FEWEST_WORDS = 4;
-/** A tool that more of its queries find is not hidden. */
+/** A tool that a larger share of its queries finds is not hidden. */
 const LOW_SHARE = 0.5;
 
-/** Tools whose queries rank them low, most queries lost first; then those nobody asked for whose descriptions are thin. */
+/** Tools that their queries rank low, most lost queries first; then tools without queries whose descriptions are thin. */
 export function suggestDescriptions(
-  answers: readonly Answer[],
+  answers: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,
 ): readonly DescriptionSuggestion[] {
-  const own = new Map<string, Answer[]>();
+  const own = new Map<string, AnsweredQuery[]>();
   for (const answer of answers)
     for (const id of new Set(answer.relevant)) own.set(id, [...(own.get(id) ?? []), answer]);
   const share = termShares(answers.map(({ query }) => query));
-  /** In what share of the queries that are not the tool's a term stands. */
-  const elsewhereThan = (asked: readonly Answer[]): ((term: string) => number) => {
+  /** The share of the other tools' queries that contain a term. */
+  const elsewhereThan = (asked: readonly AnsweredQuery[]): ((term: string) => number) => {
     const others = answers.length - asked.length;
     const ownShare = termShares(asked.map(({ query }) => query));
     return (term) => (others === 0 ? 0 : (share(term) * answers.length - ownShare(term) * asked.length) / others);
@@ -38,10 +38,10 @@ export function suggestDescriptions(
     .toSorted((a, b) => b.low - a.low || problemOrder(a) - problemOrder(b) || compareText(a.tool, b.tool));
 }
 
-/** A tool that its description hides, under the names the JSON has. */
+/** The suggestion for a tool that its description hides, with the field names of the JSON. */
 function suggestionFor(
   tool: KnownTool,
-  asked: readonly Answer[],
+  asked: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,
   elsewhere: (term: string) => number,
 ) {
@@ -49,7 +49,7 @@ function suggestionFor(
   const low = places.filter(({ answer, rank }) => rank > Math.max(SHOWN, answer.relevant.length));
   const thin = thinness(tool);
   const isLow = low.length > 0 && low.length >= LOW_SHARE * asked.length;
-  // A thin description that its queries find all the same does no harm.
+  // A thin description does no harm if its queries find the tool.
   if (!isLow && (thin === undefined || asked.length > 0)) return undefined;
   const words = missingWords(
     low.map(({ answer: { query, relevant } }) => {
@@ -63,14 +63,14 @@ function suggestionFor(
   return {
     kind: "description" as const,
     tool: tool.id,
-    /** `missing` and `short` speak of the description, `low` of where its own queries rank it. */
+    /** `missing` and `short` are about the description, `low` about the rank in its own queries. */
     problems: [...(thin ? [thin] : []), ...(isLow ? (["low"] as const) : [])],
-    /** Queries it serves, and those that rank it below the first five. */
+    /** The queries it serves, and those that rank it below the first five. */
     queries: asked.length,
     low: low.length,
     /** Its median rank for its own queries; null if it is below the fiftieth, or has none. */
     median_rank: asked.length > 0 && median <= RANKED ? median : null,
-    /** What people ask with and no field of it has. */
+    /** The words of people's requests that none of its fields has. */
     words,
     suggestion: advice(tool, thin, words, low.length, asked.length),
   };

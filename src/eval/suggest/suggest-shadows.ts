@@ -1,32 +1,32 @@
 import { count } from "../../errors/show-value.ts";
-import { type Answer, rankOf } from "../answer.ts";
+import { type AnsweredQuery, rankOf } from "../answer.ts";
 import { type KnownTool, quoted } from "../known-tools.ts";
 import { termShares } from "./missing-words.ts";
 import { type AlikePair, compareText, type Likeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
 
-/** One query taken may be an accident; two are a pattern, and one is where the tools are much alike. */
+/** One lost query may be an accident; two are a pattern, and so is one if the tools are very similar. */
 const LEAST_TAKEN = 2;
 const ALIKE = 0.5;
-/** What takes a smaller share of a tool's queries is one of many. */
+/** A tool that takes a smaller share of another's queries is one of many. */
 const LEAST_SHARE = 0.1;
-/** Tools less alike have nothing to do with each other. */
+/** Less similar tools are unrelated. */
 const RELATED = 0.2;
-/** A tool that takes so many queries of so many tools unlike it, and twice as many as tools do on average, catches whatever comes. */
+/** A tool that takes this many queries of this many unrelated tools, and twice the average, matches too much. */
 const MANY = 3;
 const OWN_WORD = /^\p{L}{3,}$/u;
 const MOST_OWN_WORDS = 4;
 const MOST_QUERIES = 10;
 
-/** Queries of one tool that another took. */
+/** Queries of one tool for which another ranked first. */
 interface Taking {
   readonly taker: string;
   readonly loser: string;
-  readonly queries: Answer[];
+  readonly queries: AnsweredQuery[];
 }
 
-/** Tools of which one takes the other's queries, most taken first; a tool that takes from many unlike it is listed once. */
+/** Pairs of tools of which one takes the other's queries, most taken first; a tool that takes from many unrelated ones is listed once. */
 export function shadowsByQueries(
-  answers: readonly Answer[],
+  answers: readonly AnsweredQuery[],
   known: ReadonlyMap<string, KnownTool>,
   likeness: Pick<Likeness, "of">,
 ) {
@@ -43,7 +43,7 @@ export function shadowsByQueries(
   const shadows: ReturnType<typeof toShadow>[number][] = [];
   for (const { taker, loser, queries } of takings.values()) {
     const back = takings.get(JSON.stringify([loser, taker]))?.queries.length ?? 0;
-    // Both ways round it is one pair, told from the side that takes more.
+    // A pair that takes from each other is reported once, from the side that takes more.
     if (back > queries.length || (back === queries.length && compareText(taker, loser) > 0)) continue;
     const similarity = likeness.of(taker, loser);
     if (queries.length + back < LEAST_TAKEN && similarity < ALIKE) continue;
@@ -55,7 +55,7 @@ export function shadowsByQueries(
   return [...magnets, ...shadows].toSorted((a, b) => b.taken - a.taken);
 }
 
-function takingsOf(answers: readonly Answer[]): ReadonlyMap<string, Taking> {
+function takingsOf(answers: readonly AnsweredQuery[]): ReadonlyMap<string, Taking> {
   const takings = new Map<string, Taking>();
   for (const answer of answers) {
     for (const { taker, loser } of takenIn(answer)) {
@@ -68,7 +68,7 @@ function takingsOf(answers: readonly Answer[]): ReadonlyMap<string, Taking> {
   return takings;
 }
 
-/** A tool that takes the queries of many that it does not resemble, under the names the JSON has. */
+/** A tool that takes the queries of many unrelated tools, with the field names of the JSON. */
 function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]) {
   if (!tool) return undefined;
   const queries = [...new Set(group.flatMap((taking) => taking.queries))];
@@ -86,19 +86,19 @@ function toMagnet(tool: KnownTool | undefined, group: readonly Taking[]) {
     /** The tools it takes from, most taken first. */
     from: group.toSorted((a, b) => b.queries.length - a.queries.length).map(({ loser }) => loser),
     queries: queries.slice(0, MOST_QUERIES).map(({ id }) => id),
-    /** The words by which it takes them, most frequent first. */
+    /** The words that match these queries, most frequent first. */
     words,
     suggestion: `${tool.label} takes ${queries.length} queries of ${group.length} tools that it does not resemble${by}. Say less in its description and parameters: what it does, and no common words around it.`,
   };
 }
 
-/** Pairs that read alike, where no query tells them apart. */
+/** Pairs of similar tools that no query distinguishes. */
 export function shadowsByLikeness(pairs: readonly AlikePair[], known: ReadonlyMap<string, KnownTool>) {
   return pairs.flatMap((pair) => toShadow(pair, known, [], 0));
 }
 
-/** The relevant tools that rank too low because of others, each with the first of those. Several relevant tools may take as many places. */
-function takenIn(answer: Answer): readonly { readonly taker: string; readonly loser: string }[] {
+/** The relevant tools that rank too low, each with the first tool above it. Several relevant tools may take as many ranks. */
+function takenIn(answer: AnsweredQuery): readonly { readonly taker: string; readonly loser: string }[] {
   const relevant = new Set(answer.relevant);
   const taker = answer.ranking.find(({ id }) => !relevant.has(id))?.id;
   if (taker === undefined) return [];
@@ -107,7 +107,7 @@ function takenIn(answer: Answer): readonly { readonly taker: string; readonly lo
     .map((loser) => ({ taker, loser }));
 }
 
-/** Two tools that stand in each other's light, under the names the JSON has: the one that takes, and the one it takes from. */
+/** Two tools that compete for queries, with the field names of the JSON: the one that takes, and the one it takes from. */
 function toShadow(
   { a, b, similarity: exact }: AlikePair,
   known: ReadonlyMap<string, KnownTool>,
@@ -130,7 +130,7 @@ function toShadow(
       kind: "shadow" as const,
       tools: [a, b] as const,
       similarity,
-      /** Queries of the second that the first took, and the other way round. */
+      /** Queries of the second that the first took, and the reverse. */
       taken,
       taken_back: back,
       queries: queries.slice(0, MOST_QUERIES),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { normaliseTool } from "../../tool/normalise/normalise-tool.ts";
-import type { Answer } from "../answer.ts";
+import type { AnsweredQuery } from "../answer.ts";
 import { type KnownTool, knownTools } from "../known-tools.ts";
 import { suggest, type Suggestion } from "./suggest.ts";
 
@@ -19,7 +19,7 @@ function toolsOf(...drafts: readonly Draft[]): ReadonlyMap<string, KnownTool> {
 
 let queries = 0;
 /** A query that a tool serves, and the ranking it got. */
-function asked(relevant: string, query: string, ...ranking: readonly string[]): Answer {
+function asked(relevant: string, query: string, ...ranking: readonly string[]): AnsweredQuery {
   return {
     id: `q${++queries}`,
     query,
@@ -34,8 +34,10 @@ function asked(relevant: string, query: string, ...ranking: readonly string[]): 
   };
 }
 
-const run = (tools: ReadonlyMap<string, KnownTool>, answers: readonly Answer[] = []): Promise<readonly Suggestion[]> =>
-  suggest(tools, answers, { signal: new AbortController().signal, onProgress() {} });
+const run = (
+  tools: ReadonlyMap<string, KnownTool>,
+  answers: readonly AnsweredQuery[] = [],
+): Promise<readonly Suggestion[]> => suggest(tools, answers, { signal: new AbortController().signal, onProgress() {} });
 
 const SHOP: readonly Draft[] = [
   ["process_refund", "Refund the payment of an order to the card it was paid with."],

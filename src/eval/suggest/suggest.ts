@@ -1,15 +1,15 @@
 import type { Work } from "../answer-queries.ts";
-import type { Answer } from "../answer.ts";
+import type { AnsweredQuery } from "../answer.ts";
 import type { KnownTool } from "../known-tools.ts";
 import { compareText, createLikeness, NEAR_DUPLICATE } from "./near-duplicates.ts";
 import { suggestDescriptions } from "./suggest-descriptions.ts";
 import { shadowsByLikeness, shadowsByQueries } from "./suggest-shadows.ts";
 
-/** What to change in the tools so that they are found. */
+/** A suggested change to the tools, so that they are found. */
 export type Suggestion = Awaited<ReturnType<typeof suggest>>[number];
 
-/** Tools that shadow each other, by queries taken and by similar text, and tools whose descriptions hide them. Without answers, by text alone. */
-export async function suggest(known: ReadonlyMap<string, KnownTool>, answers: readonly Answer[], work: Work) {
+/** Tools that shadow each other, by lost queries and by similar text, and tools whose descriptions hide them. Without answers, by text alone. */
+export async function suggest(known: ReadonlyMap<string, KnownTool>, answers: readonly AnsweredQuery[], work: Work) {
   const likeness = createLikeness(known);
   const taking = shadowsByQueries(answers, known, likeness);
   const told = new Set(

@@ -6,7 +6,7 @@ import type { InspectedResult } from "../../guard/scan/inspection.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { Tool } from "../../tool/tool.ts";
 import type { ToldError } from "./attempts.ts";
-import { type Measured, measureJson } from "../../tool/json/measure-json.ts";
+import { type MeasuredJson, measureJson } from "../../tool/json/measure-json.ts";
 import type { Outcome } from "../outcome.ts";
 import { redactLarge, redactResult } from "../results/redact-result.ts";
 import type { ResultError } from "../result.ts";
@@ -42,7 +42,7 @@ export function guardOutcome(
 }
 
 /** Guards a large result in turns. */
-async function guardLarge(outcome: Outcome, guard: OutcomeGuard, measured: Measured): Promise<Outcome> {
+async function guardLarge(outcome: Outcome, guard: OutcomeGuard, measured: MeasuredJson): Promise<Outcome> {
   const { tool, aegis, obligations } = guard;
   const { result } = outcome;
   try {
@@ -107,7 +107,12 @@ function answerOf(told: ToldError | undefined): unknown {
 }
 
 /** `measured` is how the result compares with the limit as the tool gave it. */
-function guardNow(outcome: Outcome, told: ToldError | undefined, guard: OutcomeGuard, measured?: Measured): Outcome {
+function guardNow(
+  outcome: Outcome,
+  told: ToldError | undefined,
+  guard: OutcomeGuard,
+  measured?: MeasuredJson,
+): Outcome {
   const { answer: _, ...rest } = outcome;
   const { status, result, error } = rest;
   try {
@@ -146,7 +151,7 @@ function keepsForm(changed: unknown, given: unknown): boolean {
   );
 }
 
-function guardValue(value: unknown, guard: OutcomeGuard, measured?: Measured): unknown {
+function guardValue(value: unknown, guard: OutcomeGuard, measured?: MeasuredJson): unknown {
   const given = inspect(redactResult(value, guard.obligations?.redact), guard);
   checkSize(given, guard, given === value ? measured : undefined);
   return given;
@@ -193,7 +198,11 @@ function limitOf({ obligations, maxResultBytes }: OutcomeGuard): number {
   return Math.min(obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY, maxResultBytes);
 }
 
-function checkSize(value: unknown, guard: OutcomeGuard, measured: Measured = measureJson(value, limitOf(guard))): void {
+function checkSize(
+  value: unknown,
+  guard: OutcomeGuard,
+  measured: MeasuredJson = measureJson(value, limitOf(guard)),
+): void {
   if (measured.fits) return;
   const { obligations, maxResultBytes } = guard;
   const demanded = obligations?.maxResultBytes ?? Number.POSITIVE_INFINITY;

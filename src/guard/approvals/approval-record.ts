@@ -10,7 +10,7 @@ import type { Principal } from "../principal.ts";
 
 export type Settled = "denied" | "expired" | "used";
 
-/** An approval as it is listed: open, or settled, with no more than a late caller may learn. The arguments are kept apart, so that a list stays small. */
+/** A listed approval: open, or settled with only the fields that a late caller may see. The arguments are stored separately, so that a list stays small. */
 export type ApprovalRecord =
   | {
       readonly open: true;
@@ -19,9 +19,9 @@ export type ApprovalRecord =
       readonly bytes: number;
       readonly binding: string;
       readonly contentHash: string;
-      /** Whether the person at this machine asked. */
+      /** Whether the local operator made the request. */
       readonly local: boolean;
-      /** Whether that person may approve it, as the process that asked was configured. */
+      /** Whether the local operator may approve it, as configured in the requesting process. */
       readonly selfApproval?: "never" | "local";
       readonly tenant?: string;
     }
@@ -30,17 +30,17 @@ export type ApprovalRecord =
 export type OpenApproval = Extract<ApprovalRecord, { readonly open: true }>;
 export type SettledApproval = Extract<ApprovalRecord, { readonly open: false }>;
 
-/** The most bytes of arguments, as JSON, that a person is asked to read. */
+/** The most bytes of arguments, as JSON, that an approver is asked to read. */
 export const MAX_ARGUMENT_BYTES: number = 64 * 1024;
 
-/** Returns one hash of what an approval is for: the tool, its definition, the caller and the arguments. */
+/** Hashes everything that an approval covers: the tool, its definition, the caller and the arguments. */
 export function bindingOf({ tool, principal }: PolicyRequest, args: Readonly<Record<string, unknown>>): string {
   const { id, tenant = null, local } = principal;
   const parts = [tool.id, tool.version, tool.contentHash, id, tenant, local, args];
   return sha256(canonicalJson(parts), "base64url");
 }
 
-/** The arguments as a person reads them. Throws if JSON cannot hold them, because the rest would be hidden from the approver, or if they are too long to read. */
+/** The arguments for the approver. Throws if JSON cannot hold them, because the rest would be hidden, or if they are too long to read. */
 export function argumentsToShow(call: PolicyRequest): Readonly<Record<string, unknown>> {
   const size = measureJson(call.arguments, MAX_ARGUMENT_BYTES);
   if (!size.fits && size.bytes !== undefined) {
@@ -56,7 +56,7 @@ export function argumentsToShow(call: PolicyRequest): Readonly<Record<string, un
   return shown;
 }
 
-/** Tells a caller how its call differs from the one that the approval was asked for. */
+/** Describes how a call differs from the one that the approval was requested for. */
 export function difference(approval: OpenApproval, { tool, principal }: PolicyRequest): string {
   const { requestedBy, toolId } = approval.shown;
   const { id, tenant, local } = principal;
@@ -67,7 +67,7 @@ export function difference(approval: OpenApproval, { tool, principal }: PolicyRe
     return `The confirmation is for ${toolId}, not for ${tool.id}. Make the call without confirmationId to ask for this tool.`;
   }
   if (approval.contentHash !== tool.contentHash) {
-    return `${tool.id} has changed since the confirmation was asked for. Make the call without confirmationId to ask again.`;
+    return `${tool.id} has changed since the confirmation was requested. Call it without confirmationId to request another.`;
   }
   return "The confirmation was given for other arguments. Call with exactly those, or without confirmationId to ask for these.";
 }
@@ -84,12 +84,12 @@ export function gone(outcome: Settled | undefined): string {
 
 type Refused = Extract<ApprovalAnswer, { readonly outcome: "refused" }>;
 
-/** Why a person's answer to an approval does not count; undefined if it does. */
+/** Why an approver's answer is rejected; undefined if it is accepted. */
 export function refusedAnswer(given: {
   readonly id: string;
   readonly answer: "approve" | "deny";
   readonly by: Principal;
-  /** Undefined if nothing is kept under the id. */
+  /** Undefined if the id is unknown. */
   readonly record: ApprovalRecord | undefined;
 }): Refused | undefined {
   const { id, answer, by, record } = given;
@@ -100,22 +100,23 @@ export function refusedAnswer(given: {
   const ended = (because: Refused["because"], what: string): Refused =>
     refused(because, `The confirmation ${what}.`, "List the approvals to see which calls wait now.");
   const shown = record?.open === true ? record.shown : undefined;
-  // Two callers of one name, one with a tenant and one without, may be one person, who must not approve, or two, who must not deny for each other.
+  // Two callers with the same name, one with a tenant and one without, may be one person, who must not approve, or two, who must not deny for each
+  // other.
   const ownName = shown?.requestedBy === by.id;
   const own = ownName && record?.tenant === by.tenant;
-  // Who asked may take the request back: that grants nothing.
+  // The requester may withdraw the request: that grants nothing.
   if (!by.roles.includes("approver") && !(own && answer === "deny")) {
     const fix = 'Give the role "approver" to the person who answers, or let an approver answer.';
     return refused("lacks-role", `"${by.id}" lacks the role "approver" and cannot answer a confirmation.`, fix);
   }
-  // Another tenant's approval is as unknown as one that never was.
+  // Another tenant's approval counts as unknown.
   const isVisible = by.tenant === undefined || by.tenant === record?.tenant;
   if (record === undefined || !isVisible) return ended("unknown", gone(undefined));
   if (!record.open) return ended("settled", gone(record.outcome));
   if (record.shown.state === "approved") return ended("settled", "was already approved");
   if (ownName && answer === "approve" && !(by.local && record.selfApproval === "local")) {
     const fix = "Let another approver answer, or set security.self_approval to local for the gateway and restart it.";
-    return refused("own-call", `"${by.id}" asked for ${record.shown.toolId} and cannot approve its own call.`, fix);
+    return refused("own-call", `"${by.id}" requested ${record.shown.toolId} and cannot approve its own call.`, fix);
   }
   return undefined;
 }

@@ -4,23 +4,23 @@ import type { Holder } from "../../tool/shares.ts";
 import type { PendingApproval } from "../aegis.ts";
 import { type ApprovalRecord, MAX_ARGUMENT_BYTES, type OpenApproval } from "./approval-record.ts";
 
-/** A small document for each approval: all of them can be listed at once. */
+/** A small document for each approval, so that all can be listed at once. */
 const ENTRY = "approval-entry:";
 /** The arguments of an open approval, under the same id. */
 const ARGUMENTS = "approval-arguments:";
-/** Leads from what an approval is for to its id, so that the same call, made again, does not ask again. */
+/** Maps the hash of an approval to its id, so that a repeated call does not request another. */
 const ASKED = "approval-asked:";
-/** Approvals as releases up to 0.1 kept them: one document, with its arguments in it. */
+/** Approvals of releases up to 0.1: one document, including its arguments. */
 const FORMER = "approval:";
 
-/** Documents that are read at once. */
+/** The number of documents read at once. */
 const PAGE = 500;
 
 const OWNER_DIGITS = 10;
 
 type FormerRecord = ApprovalRecord & { readonly shown?: PendingApproval };
 
-/** An approval as it is kept, and the version that a change to it names. */
+/** A stored approval, and the version that a change to it names. */
 export interface KeptApproval {
   readonly id: string;
   readonly record: ApprovalRecord;
@@ -29,15 +29,15 @@ export interface KeptApproval {
 
 export type ApprovalStore = ReturnType<typeof createApprovalStore>;
 
-/** Where approvals are kept. `dropped` is told of an approval of an earlier release that is too large to be kept on. */
+/** The storage of approvals. `dropped` is called with an approval of an earlier release that is too large to keep. */
 export function createApprovalStore(state: State, timeoutMs: number, dropped: (approval: OpenApproval) => void) {
   async function write(id: string, record: ApprovalRecord, ifVersion: number | "absent", now: number) {
-    // It outlasts its expiry, so that a late caller learns what became of it.
+    // It is kept past its expiry, so that a late caller gets its outcome.
     const until = record.open ? record.shown.expiresAt : now;
     return state.set(keyOf(id), record, { ifVersion, expiresAt: until + timeoutMs });
   }
 
-  /** Brings an approval of an earlier release into today's form. It is removed first: it must not be used once here and once there. */
+  /** Migrates an approval of an earlier release. It is removed first, so that it cannot be used in both formats. */
   async function adopt({ key, value, version }: ListedState, now: number): Promise<void> {
     if (!(await state.delete(key, { ifVersion: version }))) return;
     const id = key.slice(FORMER.length);
@@ -77,9 +77,9 @@ export function createApprovalStore(state: State, timeoutMs: number, dropped: (a
       return entry && { id, record: entry.value as ApprovalRecord, version: entry.version };
     },
 
-    /** Every approval, or those of one caller, and perhaps of another whose digits are the same. */
+    /** Every approval, or those of one caller, and possibly of another with the same digits. */
     async list(now: number, owner?: Holder): Promise<readonly KeptApproval[]> {
-      // One at a time: their arguments may be of any size.
+      // One at a time: their arguments may have any size.
       if (owner === undefined)
         for (let former = await first(state); former !== undefined; former = await first(state))
           await adopt(former, now);
@@ -104,18 +104,18 @@ export function createApprovalStore(state: State, timeoutMs: number, dropped: (a
       return (await state.get(ARGUMENTS + id))?.value as PendingApproval["arguments"] | undefined;
     },
 
-    /** The id of the approval that a call asked for before, if it did. */
+    /** The id of the approval that an earlier identical call requested. */
     async asked(binding: string): Promise<{ readonly id: string; readonly version: number } | undefined> {
       const entry = await state.get(ASKED + binding);
       return entry && { id: String(entry.value), version: entry.version };
     },
 
-    /** False if the same call asked at the same moment and was first. */
+    /** Returns false if an identical concurrent call was first. */
     claim({ binding, shown: { id, requestedAt } }: OpenApproval, ifVersion: number | "absent"): Promise<boolean> {
       return state.set(ASKED + binding, id, { ifVersion, expiresAt: requestedAt + 2 * timeoutMs });
     },
 
-    /** Removes what leads from a call to an approval that has ended. */
+    /** Removes the mapping from a call to an approval that has ended. */
     async forgetAsked({ binding, shown: { id } }: OpenApproval): Promise<void> {
       const asked = await state.get(ASKED + binding);
       if (asked?.value === id) await state.delete(ASKED + binding, { ifVersion: asked.version });
@@ -128,7 +128,7 @@ export function sizeOf(args: PendingApproval["arguments"]): number {
   return Buffer.byteLength(JSON.stringify(args));
 }
 
-/** Returns a new id: random digits first, which people compare, then some for the caller. Hexadecimal, because a leading dash would be an option on a command line. */
+/** Creates an id: random digits first, which people compare, then some for the caller. Hexadecimal, because a leading dash would be an option on a command line. */
 export function newId(owner: Holder): string {
   return nodeCrypto().randomBytes(11).toString("hex") + ownerDigits(owner);
 }
@@ -137,7 +137,7 @@ function ownerDigits({ tenant = null, id }: { readonly id: string; readonly tena
   return sha256(JSON.stringify([tenant, id])).slice(0, OWNER_DIGITS);
 }
 
-/** The approvals of one caller stand together. */
+/** The key of an approval; one caller's approvals are adjacent. */
 function keyOf(id: string): string {
   return `${ENTRY}${id.slice(-OWNER_DIGITS)}:${id.slice(0, -OWNER_DIGITS)}`;
 }

@@ -10,27 +10,27 @@ import { outsideCalls } from "../egress/domain-bound.ts";
 import type { Egress } from "../egress/egress.ts";
 import { visibleText } from "../../errors/visible-text.ts";
 
-/** Tells a webhook of each call that waits for a person. */
+/** Notifies a webhook of each call that waits for approval. */
 export type ApprovalWebhook = ReturnType<typeof createApprovalWebhook>;
 
 export interface ApprovalWebhookOptions {
   readonly url: URL;
-  /** Signs what is sent. Without it, requests are unsigned. */
+  /** Signs requests. If omitted, requests are unsigned. */
   readonly secret?: (() => Promise<string>) | undefined;
   readonly find: (id: string) => Promise<PendingApproval | undefined>;
-  /** What is sent of a call's arguments. */
+  /** Describes a call's arguments for the webhook. */
   readonly describe: (args: Readonly<Record<string, unknown>>) => AuditedArguments;
   readonly egress: Pick<Egress, "fork">;
   readonly clock: Clock;
-  /** Called with what could not be delivered. */
+  /** Called for failed deliveries. */
   readonly emit: Emit;
 }
 
-/** Attempts at one delivery, and the wait before the second, four times as long before each that follows. */
+/** The attempts at one delivery, and the delay before the second, which quadruples before each further one. */
 const ATTEMPTS = 4;
 const FIRST_PAUSE_MS = 1_000;
 const ATTEMPT_MS = 10_000;
-/** Deliveries under way at once. A receiver that hangs must not fill the memory. */
+/** The most concurrent deliveries. A hanging receiver must not fill the memory. */
 const MAX_UNDER_WAY = 100;
 const CLOSE_MS = 2_000;
 
@@ -88,7 +88,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions) {
     const headers = await headersOf(body);
     const sent = { method: "POST", headers, body, signal, trusted: true, maxRedirects: 0 };
     const response = await egress.request(url, sent);
-    // What it says is of no interest; reading it lets the connection be used again.
+    // The body is ignored; reading it lets the connection be reused.
     response.body.on("error", () => {}).resume();
     const { status } = response;
     if (status < 300) return undefined;
@@ -99,7 +99,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions) {
     const timestamp = String(Math.floor(clock.now() / 1_000));
     const headers = { "content-type": "application/json", [TIMESTAMP_HEADER]: timestamp };
     if (secret === undefined) return headers;
-    // The time is signed too, so that what was overheard cannot be sent again later.
+    // The time is signed too, to prevent replays.
     const signature = nodeCrypto()
       .createHmac("sha256", await secret())
       .update(`${timestamp}.${body}`)
@@ -108,7 +108,7 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions) {
   }
 
   function fail(id: string, toolId: string, why: string): void {
-    // The path of such an address is often the secret itself, and a request that is refused names it.
+    // The path of such a URL is often the secret itself, and the error of a refused request contains it.
     const shown = url.pathname === "/" ? why : why.replaceAll(url.pathname, "/…");
     const message = `The approval webhook at ${url.host} was not notified that ${toolId} waits as ${id}: ${shown}.`;
     emit("sink-failed", { sink: "approval-webhook", message, dropped: 1 });
@@ -122,14 +122,14 @@ export function createApprovalWebhook(options: ApprovalWebhookOptions) {
   }
 
   return {
-    /** An `emit` that also tells the webhook, without waiting for it. */
+    /** Wraps `emit` to also notify the webhook, without waiting for it. */
     watching(next: Emit): Emit {
       return (name, data) => {
         next(name, data);
         if (name === "confirmation-requested") start(data as EventMap["confirmation-requested"]);
       };
     },
-    /** Gives up what waits for another attempt, and what is being sent a moment to end. */
+    /** Cancels pending retries, and lets running deliveries finish briefly. */
     async close(): Promise<void> {
       closing.abort();
       const cancel = clock.after(CLOSE_MS, () => ended.abort());

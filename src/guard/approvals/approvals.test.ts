@@ -300,7 +300,7 @@ describe("approve", () => {
     const id = await ask();
     const error = await errorOf(() => aegis.approvals.approve(id, alice));
     expect(error.code).toBe("APPROVAL_INVALID");
-    expect(error.message).toBe('"alice" asked for billing.refund_user and cannot approve its own call.');
+    expect(error.message).toBe('"alice" requested billing.refund_user and cannot approve its own call.');
     expect(resolved).toEqual([]);
   });
 

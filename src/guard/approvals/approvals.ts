@@ -20,22 +20,19 @@ import {
 } from "./approval-record.ts";
 import { createApprovalStore, type KeptApproval, newId, sizeOf } from "./approval-store.ts";
 
-/** The approvals as the guard uses them: it also asks for them and redeems them. */
+/** The guard's view of approvals: it also requests and redeems them. */
 export interface ApprovalBook extends Approvals {
-  /**
-   * The approval this very call waits for, or was given: the one it already has, or a new one. `admit` runs before the call begins to wait, or waits on; if
-   * it throws, nothing is kept.
-   */
+  /** The approval of exactly this call: its existing one, or a new one. `admit` runs before the call starts to wait, or continues to; if it throws, nothing is stored. */
   request(
     call: PolicyRequest,
     reason: string,
     admit?: () => Promise<void>,
   ): Promise<Pick<PendingApproval, "id" | "reason" | "state">>;
-  /** Whether an approval was given and fits: only the call it was asked for, with the same tool, definition, arguments and caller. */
+  /** Checks that an approval was given and matches the call: the same tool, definition, arguments and caller. */
   check(id: string, call: PolicyRequest): Promise<ApprovalState>;
-  /** Uses an approval up if `check` finds it good. */
+  /** Consumes an approval if `check` accepts it. */
   redeem(id: string, call: PolicyRequest): Promise<ApprovalState>;
-  /** Makes the approval good again that this call redeemed and then did not run with. */
+  /** Makes the approval that this call redeemed valid again, if the call did not run. */
   giveBack(call: PolicyRequest): Promise<void>;
 }
 
@@ -44,39 +41,39 @@ export type ApprovalState =
   | { readonly state: "pending"; readonly reason: string }
   | { readonly state: "invalid"; readonly reason: string };
 
-/** Open approvals held at once, and settled ones remembered. */
+/** The most open approvals, and the most settled ones remembered. */
 export const MAX_APPROVALS = 1_000;
 
-/** The most that one caller may have open. The caller's own oldest approval goes if there is one more. */
+/** The most open approvals of one caller. Its own oldest approval is dropped beyond that. */
 export const MOST_PER_CALLER = { count: 200, bytes: 2 * 1024 * 1024 } as const;
 
 const BOUNDS: ShareBounds = { count: MAX_APPROVALS, bytes: 16 * 1024 * 1024, perCaller: MOST_PER_CALLER };
 const OWN_BOUNDS: ShareBounds = { count: Number.POSITIVE_INFINITY, perCaller: MOST_PER_CALLER };
 
-/** New approvals of one process between two looks at those of all callers, as long as there is room for twice as many. */
+/** The number of new approvals of one process between two checks of all callers' approvals, while there is room for twice as many. */
 const ASKED_A_LOOK = 32;
 
-/** The most, and the default number of, approvals on one page, and the bytes of arguments after which a page ends. */
+/** The most and the default number of approvals per page, and the bytes of arguments after which a page ends. */
 const MOST_LISTED = 1_000;
 const LISTED = 100;
 const LISTED_BYTES = 1024 * 1024;
 
-/** The most characters that are recorded of an id that nobody gave out. */
+/** The most characters recorded of an unknown id. */
 const MAX_ID = 100;
 
 type Resolution = EventMap["confirmation-resolved"];
 
-interface Read {
+interface VersionedApproval {
   readonly approval: OpenApproval;
   readonly version: number;
 }
 
-/** Keeps the calls that wait for a person, in a state that processes may share. Every step names the version it is based on, so one of two wins. */
+/** Keeps the calls that wait for approval, in a state that processes may share. Every step names the version it is based on, so one of two concurrent steps wins. */
 export function createApprovals(options: {
   readonly state: State;
   readonly clock: Clock;
   readonly emit: Emit;
-  /** `selfApproval` holds for what is asked for here, whichever process is then told the answer. */
+  /** `selfApproval` applies to approvals requested here, whichever process receives the answer. */
   readonly settings: Pick<AegisSettings, "confirmationTimeoutS" | "selfApproval">;
 }): ApprovalBook {
   const { state, clock, emit, settings } = options;
@@ -85,7 +82,7 @@ export function createApprovals(options: {
   const store = createApprovalStore(state, timeoutMs, (approval) => {
     announce(approval, "expired", { reason: `Its arguments are larger than ${MAX_ARGUMENT_BYTES} bytes.` });
   });
-  /** New approvals until all of them are looked at again. */
+  /** The number of new approvals until the next check of all. */
   let untilLook = 0;
 
   function announce(
@@ -96,38 +93,38 @@ export function createApprovals(options: {
     emit("confirmation-resolved", { id, toolId, outcome, ...more });
   }
 
-  async function settle({ approval, version }: Read, outcome: Settled, by?: Principal): Promise<boolean> {
+  async function settle({ approval, version }: VersionedApproval, outcome: Settled, by?: Principal): Promise<boolean> {
     const { tenant, shown } = approval;
     const record: SettledApproval = { open: false, outcome, ...(tenant !== undefined && { tenant }) };
     const settled = await store.write(shown.id, record, version, clock.now());
     if (!settled) return false;
     announce(approval, outcome, by && { by: by.id });
     await store.removeArguments(shown.id);
-    // A caller may ask and deny, again and again. What was used can be given back, and what expires does so once.
+    // A caller may request and deny repeatedly. A used approval can be given back, and an expired one expires once.
     if (outcome === "denied") await store.forgetAsked(approval);
     return true;
   }
 
   const isDue = ({ shown }: OpenApproval): boolean => shown.expiresAt <= clock.now();
 
-  /** The approval if it is open, or what became of it. One that is due expires now. */
-  async function read(id: string): Promise<Read | SettledApproval | undefined> {
+  /** The open approval, or its outcome. An overdue one expires now. */
+  async function read(id: string): Promise<VersionedApproval | SettledApproval | undefined> {
     for (;;) {
       const kept = await store.read(id, clock.now());
       if (kept === undefined) return undefined;
       const { record, version } = kept;
       if (!record.open) return record;
-      const found: Read = { approval: record, version };
+      const found: VersionedApproval = { approval: record, version };
       if (!isDue(record)) return found;
       await settle(found, "expired");
     }
   }
 
-  /** Every open approval, or those of one caller, oldest first, and the settled ones as they were settled. Those that are due expire now. */
+  /** Every open approval, or those of one caller, oldest first, and the settled ones. Overdue ones expire now. */
   async function readAll(
     owner?: Principal,
-  ): Promise<{ readonly open: readonly Read[]; readonly settled: readonly KeptApproval[] }> {
-    const open: Read[] = [];
+  ): Promise<{ readonly open: readonly VersionedApproval[]; readonly settled: readonly KeptApproval[] }> {
+    const open: VersionedApproval[] = [];
     const settled: KeptApproval[] = [];
     for (const kept of await store.list(clock.now(), owner)) {
       const { record: approval, version } = kept;
@@ -138,7 +135,7 @@ export function createApprovals(options: {
     return { open: open.sort(byAge), settled: settled.sort((a, b) => a.version - b.version) };
   }
 
-  /** Removes what a new approval leaves no room for: of its caller each time, of all callers every so often, or each time if there is little room left. */
+  /** Drops approvals to make room for a new one: of its caller each time, of all callers periodically, or each time if there is little room left. */
   async function makeRoom(asking: OpenApproval, principal: Principal): Promise<void> {
     const looksAtAll = --untilLook < 0;
     const { open, settled } = await readAll(looksAtAll ? undefined : principal);
@@ -160,8 +157,8 @@ export function createApprovals(options: {
     throw fixable("RATE_LIMITED", "Too many calls wait for a person.", "Have some of them approved or denied first.");
   }
 
-  /** Removes an open approval that gives way to another. */
-  async function drop({ approval, version }: Read): Promise<void> {
+  /** Drops an open approval to make room for another. */
+  async function drop({ approval, version }: VersionedApproval): Promise<void> {
     if (!(await store.remove({ id: approval.shown.id, version }))) return;
     announce(approval, "expired", { reason: "It gave way to a newer call." });
     await store.forgetAsked(approval);
@@ -171,8 +168,8 @@ export function createApprovals(options: {
     return refusedAnswer({ id: approval.shown.id, answer: "approve", by, record: approval }) === undefined;
   }
 
-  async function approve({ approval, version }: Read, by: Principal): Promise<boolean> {
-    // It now waits for its use as long as it could wait for the answer.
+  async function approve({ approval, version }: VersionedApproval, by: Principal): Promise<boolean> {
+    // The wait for its use is as long as the wait for the answer.
     const expiresAt = Math.round(clock.now()) + timeoutMs;
     const shown = { ...approval.shown, state: "approved", expiresAt } as const;
     const approved = await store.write(shown.id, { ...approval, shown }, version, clock.now());
@@ -187,7 +184,7 @@ export function createApprovals(options: {
     because: EventMap["confirmation-refused"]["because"],
     record: ApprovalRecord | undefined,
   ): void {
-    // Whoever cannot see an approval is not told its tool, and neither are the operators of their tenant.
+    // A person who cannot see an approval does not learn its tool, and neither do the operators of their tenant.
     const isKnown = record?.open === true && because !== "unknown" && because !== "lacks-role";
     emit("confirmation-refused", {
       id: id.slice(0, MAX_ID),
@@ -208,9 +205,9 @@ export function createApprovals(options: {
         announceRefusal(id, given, by, refused.because, record);
         return refused;
       }
-      // Whatever is not open was refused.
-      const open = found as Read;
-      // Whatever is not a yes is a no.
+      // All others were refused.
+      const open = found as VersionedApproval;
+      // Any other answer denies.
       const outcome = given === "approve" ? "approved" : "denied";
       if (await (outcome === "approved" ? approve(open, by) : settle(open, outcome, by))) return { outcome };
     }
@@ -221,8 +218,11 @@ export function createApprovals(options: {
     if (answered.outcome === "refused") throw answered.error;
   }
 
-  /** Whether an approval is good for a call, and where it is, the approval. */
-  async function examine(id: string, call: PolicyRequest): Promise<{ answer: ApprovalState; found?: Read }> {
+  /** Checks whether an approval is valid for a call, and returns it if so. */
+  async function examine(
+    id: string,
+    call: PolicyRequest,
+  ): Promise<{ answer: ApprovalState; found?: VersionedApproval }> {
     const found = await read(id);
     if (!isOpen(found)) {
       const reason = `The confirmation ${gone(found?.outcome)}. Make the call without confirmationId to ask again.`;
@@ -291,7 +291,7 @@ export function createApprovals(options: {
         const owner = tenant === undefined ? {} : { tenant };
         const bound = { binding, contentHash, local, selfApproval: settings.selfApproval, ...owner };
         const asking: OpenApproval = { open: true, shown, bytes: sizeOf(args), ...bound };
-        // The approver reads what was hashed, whatever the caller does to its own object later.
+        // The approver reads the hashed arguments, even if the caller changes its object later.
         await store.writeArguments(asking, args);
         await store.write(id, asking, "absent", requestedAt);
         if (await store.claim(asking, asked?.version ?? "absent")) {
@@ -299,7 +299,7 @@ export function createApprovals(options: {
           emit("confirmation-requested", { id, toolId, principal: requestedBy, reason });
           return shown;
         }
-        // The same call asked at the same moment and was first: both wait for that one.
+        // An identical concurrent call was first: both wait for its approval.
         const own = await store.read(id, requestedAt);
         if (own !== undefined) await store.remove(own);
       }
@@ -332,7 +332,7 @@ export function createApprovals(options: {
     },
   };
 
-  /** Undefined if the approval ended a moment ago. */
+  /** Undefined if the approval has just ended. */
   async function withArguments({ shown }: OpenApproval): Promise<PendingApproval | undefined> {
     const { id, toolId, ...rest } = shown;
     const args = await store.arguments(id);
@@ -340,34 +340,34 @@ export function createApprovals(options: {
   }
 }
 
-function isOpen(found: Read | SettledApproval | undefined): found is Read {
+function isOpen(found: VersionedApproval | SettledApproval | undefined): found is VersionedApproval {
   return found !== undefined && "approval" in found;
 }
 
-function toHolding(read: Read) {
+function toHolding(read: VersionedApproval) {
   const { shown, tenant, bytes } = read.approval;
   return { read, holder: { id: shown.requestedBy, tenant }, bytes, inUse: shown.state === "approved" };
 }
 
-function byAge(one: Read, other: Read): number {
+function byAge(one: VersionedApproval, other: VersionedApproval): number {
   return one.approval.shown.requestedAt - other.approval.shown.requestedAt || one.version - other.version;
 }
 
-interface Place {
+interface PageCursor {
   readonly requestedAt: number;
   readonly version: number;
 }
 
-function isAfter({ approval, version }: Read, place: Place | undefined): boolean {
+function isAfter({ approval, version }: VersionedApproval, place: PageCursor | undefined): boolean {
   if (place === undefined) return true;
   return (approval.shown.requestedAt - place.requestedAt || version - place.version) > 0;
 }
 
-function toPlace({ approval, version }: Read): string {
+function toPlace({ approval, version }: VersionedApproval): string {
   return `${approval.shown.requestedAt}.${version}`;
 }
 
-function placeOf(cursor: string): Place {
+function placeOf(cursor: string): PageCursor {
   const [, requestedAt, version] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
   if (requestedAt !== undefined) return { requestedAt: Number(requestedAt), version: Number(version) };
   const fix = "Pass `next` of the page before, unchanged, or leave it out for the first page.";

@@ -4,24 +4,24 @@ import type { Emit, EventMap, EventName } from "../../observe/events.ts";
 import type { AuditedArguments, AuditLog, AuditRecord } from "../audit.port.ts";
 import { describeArguments } from "./describe-arguments.ts";
 
-/** The audit as calls see it: it decides what happens to a call whose record cannot be kept. */
+/** The audit of calls: it decides on calls whose record cannot be stored. */
 export interface CallAudit {
-  /** Describes a call's arguments for its record, as configured unless `as` is given. Ask before the tool can change them. */
+  /** Describes a call's arguments for its record, as configured unless `as` is given. Call it before the tool can change them. */
   describe(args: Readonly<Record<string, unknown>>, as?: "shape"): AuditedArguments;
   /**
    * Why no call may run now; undefined if it may. Returns undefined at once unless the call must be recorded (the audit is strict, or the
-   * toolset that the call goes through demands it) and the log is not known to work.
+   * call's toolset requires it) and the log is not known to work.
    */
   refusal(toolset?: string): Promise<string | undefined> | undefined;
   /**
-   * Keeps a record. Wait for it before you answer: then the record is in the log even if this process is killed right after the answer. Resolves to
-   * the reason if a record that must be kept is not. A record that need not be kept is not waited for while the log fails or hangs; undefined is
+   * Stores a record. Wait for it before you answer: then the record is in the log even if this process is killed right after. Resolves to
+   * the reason if a required record is not stored. An optional record is not awaited while the log fails or hangs; undefined is
    * returned then. Never rejects.
    */
   record(record: AuditRecord): Promise<string | undefined> | undefined;
-  /** Waits for everything recorded so far, as `record` does. For what is recorded by events. */
+  /** Waits for all records so far, as `record` does. For records made from events. */
   settled(): Promise<unknown> | undefined;
-  /** Says in the log what is missing from it, if it can. The log itself stays open. */
+  /** Records missing records in the log, if possible. The log itself stays open. */
   close(): Promise<void>;
 }
 
@@ -31,21 +31,21 @@ export interface CallAuditOptions {
   readonly clock: Clock;
   /** Whether a call that cannot be recorded is refused. Otherwise it is only reported as an event. */
   readonly strict: boolean;
-  /** Whether calls through a toolset must be recorded even if the audit is not strict. Defaults to no. */
+  /** Returns whether calls through a toolset must be recorded even if the audit is not strict. Defaults to no. */
   readonly mustRecord?: (toolset: string) => boolean;
-  /** Whether arguments are kept as they are, or as a hash and their types. Defaults to `shape`. */
+  /** Whether arguments are stored as they are, or as a hash and their types. Defaults to `shape`. */
   readonly arguments?: "shape" | "full";
-  /** Redacts secrets in each text that is kept. */
+  /** Redacts secrets in each stored text. */
   readonly redact?: (text: string) => string;
 }
 
-/** While the log fails, how often that is reported and the log is tried without a call, in milliseconds. */
+/** While the log fails, the interval of reports and of retries without a call, in milliseconds. */
 const REPORT_EVERY_MS = 30_000;
 
-/** How often it is checked whether a log that calls wait for makes progress, in milliseconds. */
+/** The interval of progress checks while calls wait for the log, in milliseconds. */
 const CHECK_EVERY_MS = 500;
 
-/** Checks without progress after which calls no longer wait. Counted, because a process that was stopped itself finds its timers overdue. */
+/** The number of checks without progress after which calls no longer wait. Counted, because the timers of a suspended process are overdue. */
 const PATIENT_CHECKS = 4;
 
 const CRASH_SAFE = { survives: "crash" } as const;
@@ -54,13 +54,13 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
   const { log, emit, clock, strict, mustRecord, arguments: mode = "shape", redact = (text) => text } = options;
   const isNeeded = (toolset: string | undefined): boolean =>
     strict || (toolset !== undefined && mustRecord?.(toolset) === true);
-  /** Records that could not be kept since the log last worked. */
+  /** Records lost since the log last worked. */
   let lost = 0;
   let works = false;
   let last: Promise<string | undefined> | undefined;
   const outage = createOutage(emit);
   const patience = createPatience(clock);
-  /** Cancels the next report. While there is one, failures wait for it. */
+  /** Cancels the next report. While one is scheduled, failures wait for it. */
   let cancelReport: (() => void) | undefined;
   let isClosed = false;
 
@@ -77,7 +77,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     }
   }
 
-  /** Says in the log that something is missing from it. */
+  /** Records in the log that records are missing. */
   async function fillGap(): Promise<void> {
     const records = lost;
     lost = 0;
@@ -89,7 +89,7 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     }
   }
 
-  /** Whether the log can be opened, and written again if it failed. */
+  /** Checks that the log can be opened, and written again if it failed. */
   async function tryLog(): Promise<string | undefined> {
     try {
       await (lost > 0 ? fillGap() : log.head());
@@ -143,14 +143,14 @@ export function createCallAudit(options: CallAuditOptions): CallAudit {
     async close() {
       isClosed = true;
       cancelReport?.();
-      // A process that ends must not leave the log without saying what is missing.
+      // A process that ends must record the missing records.
       if (lost > 0) await tryLog();
       if (outage.unreported > 0) outage.report(works);
     },
   };
 }
 
-/** Reports an outage: when it begins, from time to time while it lasts, and when it is over. */
+/** Reports an outage: its beginning, periodically its duration, and its end. */
 function createOutage(emit: Emit) {
   let unreported = 0;
   let missing = 0;
@@ -163,7 +163,7 @@ function createOutage(emit: Emit) {
   }
 
   return {
-    /** Records that were lost since the last report. */
+    /** Records lost since the last report. */
     get unreported(): number {
       return unreported;
     },
@@ -177,7 +177,7 @@ function createOutage(emit: Emit) {
       isOpen = !isOver;
       if (isOver) missing = 0;
     },
-    /** Does nothing unless the beginning was reported, so that a log that works every other time is not reported each time. */
+    /** Does nothing unless the beginning was reported, so that an intermittent log is not reported each time. */
     end(): void {
       if (!isOpen) return;
       reportFailures();
@@ -188,7 +188,7 @@ function createOutage(emit: Emit) {
   };
 }
 
-/** Lets calls wait for the log for as long as it makes progress. */
+/** Lets calls wait for the log while it makes progress. */
 function createPatience(clock: Clock) {
   const waiting = new Set<() => void>();
   let isOver = false;
@@ -205,14 +205,14 @@ function createPatience(clock: Clock) {
     clock.after(CHECK_EVERY_MS, next, { background: true });
   }
 
-  /** Lets everybody go who waits, and whoever comes until the log works again. */
+  /** Releases all waiting calls, and lets new ones pass until the log works again. */
   function end(): void {
     isOver = true;
     for (const letGo of waiting) letGo();
   }
 
   return {
-    /** Resolves when a record was kept or not, or the patience is over. */
+    /** Resolves when a record was stored or lost, or the patience is over. */
     wait(kept: Promise<unknown>): Promise<undefined> | undefined {
       if (isOver) return undefined;
       const { promise, resolve } = Promise.withResolvers<undefined>();
@@ -258,7 +258,7 @@ const RECORDED: { readonly [Name in EventName]?: (data: EventMap[Name]) => Audit
   "pin-refused": ({ id, ...refused }) => ({ kind: "pin-refused", toolId: id, ...refused }),
 };
 
-/** An `emit` that also records what happens to approvals and pins, and what could not be scanned. */
+/** Wraps `emit` to also record changes of approvals and pins, and failed scans. */
 export function withAudit(emit: Emit, audit: CallAudit): Emit {
   return (name, data) => {
     emit(name, data);
@@ -267,7 +267,7 @@ export function withAudit(emit: Emit, audit: CallAudit): Emit {
   };
 }
 
-/** A record's own texts are ids that a caller may have chosen. Its arguments were redacted when they were described. */
+/** Redacts a record's own texts, which are ids that a caller may have chosen. Its arguments were already redacted. */
 function withRedactedTexts(record: AuditRecord, redact: (text: string) => string): AuditRecord {
   const members = Object.entries(record).map(([name, member]: [string, unknown]) => [
     name,

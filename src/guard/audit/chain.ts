@@ -5,12 +5,12 @@ import type { AuditKey } from "./key.ts";
 
 export const EMPTY_LOG: AuditHead = { seq: 0, hash: "0".repeat(64) };
 
-/** `{"hash":"…","prev":"…",`: hash and predecessor come first, at fixed places, so that everything after them is what the hash covers. */
+/** `{"hash":"…","prev":"…",`: hash and predecessor come first, at fixed positions, so that the hash covers everything after them. */
 const LINK = /^\{"hash":"([0-9a-f]{64})","prev":"([0-9a-f]{64})",$/;
 const LINK_LENGTH = 149;
 const BRACE = Buffer.from("{");
 
-/** Binds a record to the end of a log. The hash is SHA-256 over the hash before and the record, with its place and time, as canonical JSON. */
+/** Binds a record to the end of a log. The hash is SHA-256 over the previous hash and the record, with its sequence number and time, as canonical JSON. */
 export function chain(
   record: object,
   before: AuditHead,
@@ -28,7 +28,7 @@ export function readLine(line: Uint8Array):
       readonly record: KeptRecord;
       readonly prev: string;
       readonly hash: string;
-      /** Whether the hash is that of the line's own bytes. */
+      /** Whether the hash matches the line's own bytes. */
       readonly intact: boolean;
     }
   | undefined {
@@ -37,7 +37,7 @@ export function readLine(line: Uint8Array):
   if (link === null) return undefined;
   const [, hash = "", prev = ""] = link;
   const rest = bytes.subarray(LINK_LENGTH);
-  // Over bytes, not text: two damaged bytes can read as the same text.
+  // Over bytes, not text: two damaged bytes can decode to the same text.
   const intact = createHash("sha256").update(prev).update(BRACE).update(rest).digest("hex") === hash;
   try {
     const record = JSON.parse(`{${rest.toString("utf8")}`) as KeptRecord;
@@ -50,14 +50,14 @@ export function readLine(line: Uint8Array):
 /** Turns records into the lines of a log, with checkpoints when they are due. */
 export type ChainWriter = ReturnType<typeof createChainWriter>;
 
-/** The record that reports lost records, for a log that no longer reaches the end that this process knows; otherwise undefined. */
+/** The record that reports lost records, for a log that ends before the known end; otherwise undefined. */
 export function rewound(found: AuditHead, known: AuditHead | undefined): object | undefined {
   const reaches =
     known === undefined || found.seq > known.seq || (found.seq === known.seq && found.hash === known.hash);
   return reaches ? undefined : { kind: "rewound", knownSeq: known.seq, knownHash: known.hash };
 }
 
-/** Records from one checkpoint to the next. */
+/** The number of records between two checkpoints. */
 const CHECKPOINT_EVERY = 1_000;
 
 /** Creates a writer at the start of an empty log. */
@@ -75,8 +75,8 @@ export function createChainWriter(
   }
 
   /**
-   * A checkpoint line for the present end; empty without a signing key. It signs everything before it: without that, hashes could be rewritten.
-   * It promises the next within `every` records, so that none can be left out.
+   * A checkpoint line for the current end; empty without a signing key. It signs everything before it: otherwise hashes could be rewritten.
+   * It announces the next within `every` records, so that none can be removed.
    */
   function checkpoint(at: number): string {
     const signature = key?.sign?.(signedText(head, Math.round(at), every, key.id));
@@ -87,17 +87,17 @@ export function createChainWriter(
     get head(): AuditHead {
       return head;
     },
-    /** Continues from another end: one that was found in a file, or that before a write that failed. */
+    /** Continues from another end: one found in a file, or the one before a failed write. */
     moveTo(to: AuditHead): void {
       head = to;
     },
-    /** The lines to add for a record. Checkpoints come by place, not by count, so that processes that share a log agree. */
+    /** The lines to append for a record. Checkpoints depend on the sequence number, not on a counter, so that processes that share a log agree. */
     write: (record: object, at: number): string => (head.seq % every === 0 ? checkpoint(at) : "") + add(record, at),
     checkpoint,
   };
 }
 
-/** What is wrong with a checkpoint that stands after `before`; undefined if nothing is. */
+/** The problem of a checkpoint after `before`; undefined if it is valid. */
 export function checkpointProblem(
   record: KeptRecord,
   before: AuditHead,

@@ -3,14 +3,14 @@ import { sha256 as toSha256 } from "../../tool/crypto.ts";
 import type { AuditedArguments } from "../audit.port.ts";
 import { redactValue } from "../redaction/redact-value.ts";
 
-/** Deeper or wider arguments are described this far. */
+/** The depth up to which arguments are described. */
 const MAX_DEPTH = 6;
 const MAX_MEMBERS = 64;
-/** Members and elements in all: a record stays small, whatever was sent. */
+/** The most members and elements in total, so that a record stays small. */
 const MAX_SHAPE = 1_000;
 const MAX_KEY = 200;
 
-/** Longer arguments are kept as their hash and shape even if they are to be kept in full: one call must not fill the log. */
+/** Longer arguments are stored as their hash and shape even if configured in full: one call must not fill the log. */
 const MAX_FULL = 128 * 1024;
 
 /** Describes a call's arguments for its record: `shape` keeps names and types, `full` the arguments, redacted. */
@@ -22,7 +22,7 @@ export function describeArguments(
   const text = canonicalJson(args);
   const sha256 = toSha256(text);
   if (mode === "shape" || text.length > MAX_FULL) return { sha256, shape: createShaper(redact)(args, 0) };
-  // Read back from the text that was hashed: what the handler does to its arguments later is not what was asked for.
+  // Parsed from the hashed text, because a handler may change its arguments later.
   return { sha256, value: redactValue<unknown>(JSON.parse(text), redact) };
 }
 
@@ -36,7 +36,7 @@ function createShaper(redact: (text: string) => string) {
     if (typeof value !== "object") return typeof value;
     if (depth === MAX_DEPTH || left <= 0) return Array.isArray(value) ? "array" : "object";
     if (Array.isArray(value)) {
-      // The kinds of element there are, each once, however long the list.
+      // Each kind of element once, however long the list.
       const shapes = new Map<string, unknown>();
       for (const element of value.slice(0, Math.min(MAX_MEMBERS, left))) {
         const shape = shapeOf(element, depth + 1);

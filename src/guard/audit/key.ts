@@ -2,18 +2,18 @@ import { fixable } from "../../errors/arsenal-error.ts";
 import { messageOf } from "../../errors/show-value.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 
-/** What signs a log's checkpoints, and checks them. */
+/** Signs and verifies a log's checkpoints. */
 export interface AuditKey {
-  /** Says which key it is, and nothing about it. */
+  /** Identifies the key without revealing it. */
   readonly id: string;
-  /** Absent in the public half of a pair, which can only check. */
+  /** Omitted for a public key, which can only verify. */
   readonly sign?: (text: string) => string;
   verify(text: string, signature: string): boolean;
 }
 
 const MIN_SECRET = 32;
 
-/** An Ed25519 key from its PEM text: the private one signs and checks, the public one checks. */
+/** An Ed25519 key from its PEM text: the private one signs and verifies, the public one verifies. */
 export function ed25519Key(pem: string): AuditKey {
   const { createPrivateKey, createPublicKey, sign, verify } = nodeCrypto();
   const isPrivate = pem.includes("PRIVATE KEY");
@@ -34,7 +34,7 @@ export function ed25519Key(pem: string): AuditKey {
   }
 }
 
-/** A secret that signs and checks. Anybody who can check with it can also forge. */
+/** A secret that signs and verifies. Anyone who can verify with it can also forge. */
 export function hmacKey(secret: string): AuditKey {
   if (secret.length < MIN_SECRET) {
     const fix = `Give at least ${MIN_SECRET} random characters.`;

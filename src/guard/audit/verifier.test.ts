@@ -153,7 +153,7 @@ describe("verify names the first bad sequence", () => {
     expect(verifyLines([first.line, second.line].map((line) => line.slice(0, -1)))).toEqual({
       ok: false,
       seq: 2,
-      reason: "is not in its place: record 8 stands there",
+      reason: "is out of order: found record 8",
     });
   });
 
@@ -169,7 +169,7 @@ describe("verify names the first bad sequence", () => {
     expect(verifyLines(anew, { head })).toMatchObject({
       ok: false,
       seq: 10,
-      reason: expect.stringContaining("written anew"),
+      reason: expect.stringContaining("rewritten"),
     });
   });
 
@@ -181,7 +181,7 @@ describe("verify names the first bad sequence", () => {
     expect(verifyLines(from(2), { keys: [key] })).toMatchObject({
       ok: false,
       seq: 6,
-      reason: "stands where a signed checkpoint was promised: it was left out",
+      reason: "is in place of a promised signed checkpoint, which was removed",
     });
   });
 
@@ -200,7 +200,7 @@ describe("verify names the first bad sequence", () => {
     expect(verifyLines(text.split("\n").slice(0, -1))).toEqual({
       ok: false,
       seq: 2,
-      reason: "says that records up to 9 were there and had been removed",
+      reason: "reports that records up to 9 existed and were removed",
     });
   });
 });

@@ -4,21 +4,21 @@ import type { AuditKey } from "./key.ts";
 import { createReadStream } from "node:fs";
 
 export interface VerifyOptions {
-  /** An end of the log that was kept elsewhere: the log must reach it, unchanged. */
+  /** An end of the log that was stored elsewhere: the log must reach it, unchanged. */
   readonly head?: AuditHead;
-  /** Where verification starts, if the part before it was verified and removed. Defaults to the start of the log. */
+  /** The start of the verification, if the part before it was verified and removed. Defaults to the start of the log. */
   readonly after?: AuditHead;
-  /** What checkpoints may be signed with. Without any, signatures are not looked at: anybody who could write the log could have forged it. */
+  /** The keys of valid checkpoints. Without any, signatures are not verified: anyone who could write the log could have forged it. */
   readonly keys?: readonly AuditKey[];
 }
 
-/** Checks a log line by line, in order, and keeps none of it. */
+/** Verifies a log line by line, in order, without keeping the lines. */
 export function createVerifier(options: VerifyOptions = {}) {
   const { head: known, after = EMPTY_LOG, keys = [] } = options;
   let head = after;
   let signedUpTo = 0;
   let missing = 0;
-  /** The sequence number by which the next checkpoint must have come. */
+  /** The sequence number by which the next checkpoint is due. */
   let nextCheckpoint = after.seq === 0 ? 1 : Number.POSITIVE_INFINITY;
   let bad: Extract<Verification, { ok: false }> | undefined;
 
@@ -27,13 +27,13 @@ export function createVerifier(options: VerifyOptions = {}) {
     return false;
   }
 
-  /** What is wrong with a record that is intact and in its place. */
+  /** The problem of an intact record at its position. */
   function problemOf(record: KeptRecord): string | undefined {
     if (record.kind === "rewound")
-      return `says that records up to ${String(record["knownSeq"])} were there and had been removed`;
+      return `reports that records up to ${String(record["knownSeq"])} existed and were removed`;
     if (keys.length === 0) return undefined;
     if (record.kind !== "checkpoint") {
-      return record.seq < nextCheckpoint ? undefined : "stands where a signed checkpoint was promised: it was left out";
+      return record.seq < nextCheckpoint ? undefined : "is in place of a promised signed checkpoint, which was removed";
     }
     const problem = checkpointProblem(record, head, keys);
     if (problem !== undefined) return problem;
@@ -43,7 +43,7 @@ export function createVerifier(options: VerifyOptions = {}) {
   }
 
   return {
-    /** Takes the next line, without its line break. False if it is bad: nothing after it counts. */
+    /** Takes the next line, without its line break. Returns false if it is invalid: later lines are ignored. */
     take(line: Uint8Array): boolean {
       if (bad !== undefined) return false;
       const read = readLine(line);
@@ -51,18 +51,18 @@ export function createVerifier(options: VerifyOptions = {}) {
       if (read === undefined) return refuse("is no audit record");
       const { record, prev, hash, intact } = read;
       if (!intact) return refuse("was changed: its hash is not that of its content");
-      if (record.seq !== expected) return refuse(`is not in its place: record ${record.seq} stands there`);
-      if (prev !== head.hash) return refuse(`does not follow record ${head.seq} as it stands there`);
+      if (record.seq !== expected) return refuse(`is out of order: found record ${record.seq}`);
+      if (prev !== head.hash) return refuse(`does not follow record ${head.seq}, which was changed`);
       const problem = problemOf(record);
       if (problem !== undefined) return refuse(problem);
       if (expected === known?.seq && hash !== known.hash)
-        return refuse("is another one than the head you gave: the log was written anew");
+        return refuse("differs from the given head: the log was rewritten");
       if (record.kind === "gap") missing += Number(record["records"]);
       head = { seq: expected, hash };
       return true;
     },
 
-    /** For what stands at the end of the log and is not a whole line. */
+    /** Refuses an incomplete line at the end of the log. */
     refuse: (reason: string): void => void refuse(reason),
 
     end(): Verification {
@@ -73,10 +73,10 @@ export function createVerifier(options: VerifyOptions = {}) {
   };
 }
 
-/** A line longer than this is none of ours. It bounds the memory that verifying takes. */
+/** A longer line is invalid. This bounds the memory of a verification. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** One line of a log without its break, and where it is. It is not whole if no break ends it. */
+/** One line of a log without its break, and its location. It is incomplete without a line break. */
 export interface AuditLine {
   readonly bytes: Uint8Array;
   readonly whole: boolean;
@@ -84,17 +84,17 @@ export interface AuditLine {
   readonly line?: number;
 }
 
-/** How a log fared. If it is bad and kept in files, the file and the line. */
+/** The result for a log. If it is invalid and stored in files, the file and the line. */
 export type FileVerification =
   | Extract<Verification, { ok: true }>
   | (Extract<Verification, { ok: false }> & { readonly file?: string; readonly line?: number });
 
-/** Checks a log in one or more files, oldest first, as a stream. */
+/** Verifies a log in one or more files, oldest first, as a stream. */
 export function verify(files: readonly string[], options: VerifyOptions = {}): Promise<FileVerification> {
   return verifyLines(linesOfFiles(files), options);
 }
 
-/** Checks the lines of a log, wherever it is kept. */
+/** Verifies the lines of a log from any store. */
 export async function verifyLines(
   lines: AsyncIterable<AuditLine>,
   options: VerifyOptions = {},
@@ -107,7 +107,7 @@ export async function verifyLines(
   return verifier.end();
 }
 
-/** Lines until the signal fires, and no more than a number of them. */
+/** Lines until the signal fires, up to a maximum. */
 export async function* boundedLines(
   lines: AsyncIterable<AuditLine>,
   { signal, count = Number.POSITIVE_INFINITY }: { readonly signal?: AbortSignal | undefined; readonly count?: number },
@@ -129,7 +129,7 @@ export async function* linesOfFiles(files: readonly string[]): AsyncGenerator<Au
   }
 }
 
-/** The lines of a file without their breaks; the last one is not whole if no break ends it. */
+/** The lines of a file without their breaks; the last one is incomplete without a line break. */
 export async function* linesOf(file: string): AsyncGenerator<{ readonly bytes: Uint8Array; readonly whole: boolean }> {
   let parts: Buffer[] = [];
   let length = 0;

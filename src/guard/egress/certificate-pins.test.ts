@@ -75,7 +75,7 @@ describe("a host whose certificate is pinned", () => {
         details: {
           field: "url",
           beforeSend: true,
-          fix: `If the server's key was changed on purpose, add ${TEST_SERVER_TWO.pin} to security.certificate_pins; otherwise somebody may be posing as it.`,
+          fix: `If the server's key was changed on purpose, add ${TEST_SERVER_TWO.pin} to security.certificate_pins; otherwise the server may be an impostor.`,
         },
       });
     expect(requests).toEqual([]);

@@ -4,19 +4,19 @@ import { ArsenalError, fixable, isArsenalError } from "../../errors/arsenal-erro
 import { showValue } from "../../errors/show-value.ts";
 import { boundOfSetting, type DomainBound, isWithin, mayReachInCall } from "./domain-bound.ts";
 
-/** Where requests may go. */
+/** The permitted targets of requests. */
 export interface EgressRules {
-  /** `example.com` and `*.example.com` (all below it). Any domain if omitted or empty. */
+  /** `example.com` and `*.example.com` (all subdomains). Any domain if omitted or empty. */
   readonly allowedDomains?: readonly string[];
-  /** True lets requests reach this machine and private networks, for addresses that the operator wrote. */
+  /** True allows requests to this machine and private networks, for addresses from the operator. */
   readonly allowPrivate?: boolean;
 }
 
-/** What a connection over TLS proves itself by, as PEM texts. */
+/** The client certificate of a TLS connection, as PEM texts. */
 export interface ClientCertificate {
   readonly cert?: string;
   readonly key?: string;
-  /** Certificates that a server's own may be signed by. Defaults to those that Node trusts. */
+  /** Trusted certificate authorities of servers. Defaults to those that Node trusts. */
   readonly ca?: string;
 }
 
@@ -33,10 +33,10 @@ export type Resolve = (
   callback: (error: Error | null, addresses: readonly HostAddress[]) => void,
 ) => void;
 
-/** Names that mean this machine or its network whatever a resolver says. */
+/** Names that always mean this machine or its network. */
 const LOCAL_NAMES: readonly string[] = ["localhost", "local", "internal", "lan", "home.arpa", "localdomain"];
 
-/** The address to request, checked as text; what its name resolves to is checked on connecting. Throws PERMISSION_DENIED. */
+/** The address to request, checked as text; the IP addresses of its name are checked on connecting. Throws PERMISSION_DENIED. */
 export function checkUrl(
   given: string | URL,
   { allowedDomains, allowPrivate = false }: EgressRules = {},
@@ -45,11 +45,11 @@ export function checkUrl(
   return checkAddress(given, { bounds: [boundOfSetting(allowedDomains)], allowPrivate, isPublic });
 }
 
-/** Checks like `checkUrl`, against bounds that were read before, and against what the call under way may reach. */
+/** Checks like `checkUrl`, against parsed bounds, and against the bounds of the current call. */
 export function checkAddress(
   given: string | URL,
   limits: {
-    /** All of them hold. */
+    /** All must allow the address. */
     readonly bounds: readonly DomainBound[];
     readonly allowPrivate: boolean;
     readonly isPublic: (address: string) => boolean;
@@ -73,7 +73,7 @@ export function checkAddress(
   return url;
 }
 
-/** Throws PERMISSION_DENIED where the call under way may not reach the address. For what is sent over a connection that is open already. */
+/** Throws PERMISSION_DENIED if the current call may not reach the address. For requests over an open connection. */
 export function checkInCall(url: URL): void {
   const host = hostOf(url);
   if (mayReachInCall(host)) return;
@@ -81,7 +81,7 @@ export function checkInCall(url: URL): void {
   throw refused(url, `${host} is not among the domains that this call may reach`, fix);
 }
 
-/** The host as it is connected to: lower case, without brackets and without the dot that ends a full name. */
+/** The normalised host: lower case, without brackets and without a trailing dot. */
 export function hostOf(url: URL): string {
   const host = withoutBrackets(url.hostname);
   return (host.endsWith(".") ? host.slice(0, -1) : host).toLowerCase();
@@ -100,7 +100,7 @@ export function refused(url: URL, why: string, fix: string): ArsenalError {
   return fixable("PERMISSION_DENIED", `A request to ${shown} is refused: ${why}.`, fix, { field: "url", value: shown });
 }
 
-/** True for a host, as `hostOf` gives it, that is this machine or in a private network whatever a resolver says. */
+/** Returns true for a normalised host that always is this machine or in a private network. */
 export function isPrivateHost(host: string): boolean {
   return !mayBePublic(host, isPublicAddress);
 }
@@ -112,27 +112,27 @@ function mayBePublic(host: string, isPublic: (address: string) => boolean): bool
 
 function parse(given: string): URL {
   const url = URL.parse(given);
-  // Blanks and backslashes are read differently by different programs, so that what was checked is not what is requested.
+  // Programs parse blanks and backslashes differently, so the requested address could differ from the checked one.
   if (url !== null && !/[\s\\]/.test(given)) return url;
   const fix = "Write it as https://host/path.";
   const problem = `${showValue(given)} is not a URL that can be requested.`;
   throw fixable("PERMISSION_DENIED", problem, fix, { field: "url", value: given });
 }
 
-/** Ranges that no server on the public internet has: this machine, private networks, link-local and metadata services, multicast, reserved. */
+/** Ranges that no public server has: this machine, private networks, link-local and metadata services, multicast, reserved. */
 const IPV4_RANGES =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
   "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3";
 
-/** IPv6 addresses in use on the public internet begin with 2 or 3; of those, these are something else. */
+/** Public IPv6 addresses begin with 2 or 3; these ranges are exceptions. */
 const IPV6_RANGES = "2001::/23 2001:db8::/32 2002::/16 3fff::/20";
 
-/** Loaded with the first address, as the rest of Node's network modules. */
+/** Loaded on first use, like the rest of Node's network modules. */
 const net = (): typeof Net => process.getBuiltinModule("node:net");
 
 let lists: { readonly blocked4: BlockList; readonly blocked6: BlockList; readonly public6: BlockList } | undefined;
 
-/** True for an IP address that the whole internet can have, so that reaching it reaches nothing of this machine or its network. */
+/** Returns true for a public IP address, which is neither this machine nor in its network. */
 export function isPublicAddress(address: string): boolean {
   const { blocked4, blocked6, public6 } = (lists ??= {
     blocked4: listOf(IPV4_RANGES, "ipv4"),
@@ -152,7 +152,7 @@ function listOf(ranges: string, family: "ipv4" | "ipv6"): BlockList {
   return list;
 }
 
-/** Why a connection was never made, as Node names it: nothing was sent. */
+/** Node's error codes of connections that were never made: nothing was sent. */
 export const NOT_CONNECTED: ReadonlySet<string> = new Set(
   (
     "ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH CERT_HAS_EXPIRED " +

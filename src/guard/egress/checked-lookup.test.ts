@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { Resolve } from "./check-url.ts";
 import { checkedLookup, resolveAll } from "./connections.ts";
 
-type Answer = readonly [error: Error | null, address: unknown, family: unknown];
+type LookupResult = readonly [error: Error | null, address: unknown, family: unknown];
 
 /** What a lookup answers a socket that asks for one address, or for all. */
-function lookUp(resolve: Resolve, options: LookupOneOptions | LookupAllOptions): Promise<Answer> {
+function lookUp(resolve: Resolve, options: LookupOneOptions | LookupAllOptions): Promise<LookupResult> {
   const lookup = checkedLookup(resolve, (address) => !address.startsWith("10."));
   return new Promise((answered) => {
     lookup("a.test", options, (error, address, family) => answered([error, address, family]));

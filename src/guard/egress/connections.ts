@@ -6,10 +6,10 @@ import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 import { nodeCrypto, sha256 } from "../../tool/crypto.ts";
 import { domainToASCII } from "node:url";
 
-/** A kept connection is closed by us after this time without a request, before most servers close it, perhaps while one is on its way. */
+/** An idle connection is closed after this time, before most servers close it, possibly during a request. */
 const IDLE_MS = 4000;
 
-/** A connection for another protocol may be silent; after this time the system asks whether the other side is still there. */
+/** A connection for another protocol may be silent; after this time the system checks that the peer is alive. */
 const SILENT_MS = 60_000;
 
 /** Node's network modules, loaded with the first connection: they take longer to load than most of this package. */
@@ -25,7 +25,7 @@ function loadNetwork() {
   };
 }
 
-/** Connections that are checked when they are made, and used again. Makes none yet. */
+/** Connections that are checked when they are opened, and reused. Opens none yet. */
 export function createConnections(parts: {
   readonly resolve: Resolve;
   readonly isPublic: (address: string) => boolean;
@@ -34,13 +34,13 @@ export function createConnections(parts: {
 }) {
   const { resolve, isPublic, pins, certificate } = parts;
   const others = new Set<Socket>();
-  // A kept connection was checked when it was made; those to private addresses are kept apart from the others.
+  // A reused connection was checked when it was opened; those to private addresses are kept separately.
   let outside: ReturnType<typeof createWays> | undefined;
   let inside: typeof outside;
   const waysTo = (allowPrivate: boolean) =>
     allowPrivate ? (inside ??= createWays(() => true)) : (outside ??= createWays(isPublic));
 
-  /** How connections are made that may lead to the same addresses. */
+  /** Creates the agents for connections that may reach the same addresses. */
   function createWays(mayReach: (address: string) => boolean) {
     const { http, https } = network();
     const plain = { lookup: checkedLookup(resolve, mayReach) };
@@ -51,19 +51,19 @@ export function createConnections(parts: {
       plain,
       secure,
       "http:": new http.Agent({ ...plain, ...kept }),
-      // TLS does not look at the certificate again where a session is resumed, so none is.
+      // TLS does not verify the certificate of a resumed session, so sessions are not resumed.
       "https:": new https.Agent({ ...secure, ...kept, maxCachedSessions: 0 }),
     };
   }
 
   return {
-    /** Begins a request to an address that was checked. Its body is the caller's to send. */
+    /** Begins a request to a checked address. The caller sends its body. */
     begin(
       url: URL,
       sent: {
         readonly method: string;
         readonly headers: Readonly<Record<string, string>>;
-        /** Whether the address that the name resolves to may be private. */
+        /** Whether the IP address of the name may be private. */
         readonly allowPrivate: boolean;
       },
     ): ClientRequest {
@@ -78,7 +78,7 @@ export function createConnections(parts: {
       };
       return network().http.request(options);
     },
-    /** Opens a connection to an address that was checked, for another protocol. */
+    /** Opens a connection to a checked address, for another protocol. */
     connect(url: URL, allowPrivate: boolean): Socket {
       const { net, tls } = network();
       const { plain, secure } = waysTo(allowPrivate);
@@ -101,7 +101,7 @@ export function createConnections(parts: {
   };
 }
 
-/** Where a connection leads, and whose certificate is looked for there: that of the address, also if a header names another host. */
+/** The target of a connection, and the host of its certificate: that of the address, even if a header names another host. */
 function targetOf(url: URL): { readonly host: string; readonly port: number; readonly servername: string } {
   const host = withoutBrackets(url.hostname);
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
@@ -112,7 +112,7 @@ export const resolveAll: Resolve = (host, callback) => {
   process.getBuiltinModule("node:dns").lookup(host, { all: true }, (error, addresses) => callback(error, addresses));
 };
 
-/** Resolves a name and refuses it where any of its addresses may not be reached; the addresses it returns are those connected to. */
+/** Resolves a name and refuses it if any of its addresses is forbidden; connections use the returned addresses. */
 export function checkedLookup(resolve: Resolve, mayReach: (address: string) => boolean): LookupFunction {
   return (host, options, callback) => {
     resolve(host, (error, addresses) => {
@@ -134,12 +134,12 @@ export function checkedLookup(resolve: Resolve, mayReach: (address: string) => b
 /** `sha256/` and the 32 bytes of a hash in base64. */
 const PIN = /^sha256\/[A-Za-z0-9+/]{43}=$/;
 
-/** Reads pins: host names, each with `sha256/BASE64` hashes of public keys, separated by blanks; any one matches. Throws CONFIG_INVALID. */
+/** Parses pins: host names, each with `sha256/BASE64` hashes of public keys, separated by blanks; any one may match. Throws CONFIG_INVALID. */
 export function readPins(written: Readonly<Record<string, string>> = {}) {
   const pins = new Map(Object.entries(written).map(([host, text]) => [toHost(host), toPins(host, text)]));
   return {
     isPinned: (host: string): boolean => pins.has(host),
-    /** What is wrong with a server's certificate, asked by TLS once the chain of certificates was found good. */
+    /** The problem of a server's certificate. TLS calls it after verifying the certificate chain. */
     checkServerIdentity(name: string, certificate: PeerCertificate): Error | undefined {
       const wrong = process.getBuiltinModule("node:tls").checkServerIdentity(name, certificate);
       const allowed = wrong === undefined ? pins.get(toHost(name)) : undefined;
@@ -171,7 +171,7 @@ function pinOf({ raw }: PeerCertificate): string {
 }
 
 function mismatch(host: string, shown: string): ArsenalError {
-  const fix = `If the server's key was changed on purpose, add ${shown} to security.certificate_pins; otherwise somebody may be posing as it.`;
+  const fix = `If the server's key was changed on purpose, add ${shown} to security.certificate_pins; otherwise the server may be an impostor.`;
   const problem = `The request to ${host} was not sent: its certificate has the key ${shown}, which is not pinned.`;
   return fixable("TRANSPORT_FAILED", problem, fix, { field: "url", value: host, beforeSend: true });
 }

@@ -50,7 +50,7 @@ describe("the body of an answer", () => {
   it.each(["compress", "gzip, br", "toString"])("that is encoded as %s is refused", async (encoding) => {
     await expect(ask(encoding)).rejects.toMatchObject({
       code: "PROTOCOL_ERROR",
-      message: `The answer is encoded as "${encoding.toLowerCase()}", which was not asked for`,
+      message: `The response has the unrequested encoding "${encoding.toLowerCase()}"`,
       details: { field: "content-encoding", value: encoding.toLowerCase() },
     });
   });

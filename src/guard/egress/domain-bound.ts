@@ -1,15 +1,15 @@
 import { domainToASCII } from "node:url";
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The hosts that may be reached, written `example.com` or `*.example.com` (all below it). An empty `only` is nowhere at all. */
+/** The permitted hosts, written `example.com` or `*.example.com` (all subdomains). An empty `only` permits no host. */
 export interface OnlyDomains {
   readonly only: readonly string[];
 }
 
-/** Which hosts may be reached. The word for no bound is `"anywhere"`, so that an empty list is never taken for it. */
+/** The permitted hosts. Without a bound it is `"anywhere"`, so that an empty list is unambiguous. */
 export type DomainBound = "anywhere" | OnlyDomains;
 
-/** The bound of a setting that lists domains, in which none listed means that none is set. */
+/** The bound of a setting that lists domains; an empty list means that no bound is set. */
 export function boundOfSetting(domains: readonly string[] | undefined): DomainBound {
   return domains === undefined || domains.length === 0 ? "anywhere" : onlyWithin(domains);
 }
@@ -18,31 +18,31 @@ export function onlyWithin(domains: readonly string[]): OnlyDomains {
   return { only: domains.map(asWritten) };
 }
 
-/** True if a host, as `hostOf` gives it, lies within the bound. */
+/** Returns true if a normalised host is within the bound. */
 export function isWithin(host: string, { only }: OnlyDomains): boolean {
   return only.some((domain) => (domain.startsWith("*.") ? host.endsWith(domain.slice(1)) : host === domain));
 }
 
-/** As hosts are compared: lower case, other scripts as addresses have them, without brackets and without the dot that ends a full name. */
+/** Normalises a domain like hosts: lower case, punycode, without brackets and without a trailing dot. */
 function asWritten(domain: string): string {
   const name = domain.replace(/[[\]]/g, "");
   return (domainToASCII(name) || name).replace(/\.$/, "").toLowerCase();
 }
 
-/** The bounds of the calls that are under way around the present one, all of which hold. */
+/** The bounds of all calls around the current one. All apply. */
 const bounds = new AsyncLocalStorage<readonly OnlyDomains[] | undefined>();
 
-/** Runs a call that may reach only these domains; nested calls only what both may reach. An empty list means nowhere, unlike `allowedDomains`. */
+/** Runs a call that may reach only these domains; nested calls only those that both permit. An empty list means no host, unlike `allowedDomains`. */
 export function withinDomains<R>(domains: readonly string[], run: () => R): R {
   return bounds.run([...(bounds.getStore() ?? []), onlyWithin(domains)], run);
 }
 
-/** Runs shared work that a call triggered, such as connecting or renewing a token, under the rules of the program instead of the call's. */
+/** Runs shared work that a call triggered, such as connecting or refreshing a token, under the rules of the program instead of the call's. */
 export function outsideCalls<R>(run: () => R): R {
   return bounds.run(undefined, run);
 }
 
-/** True if the call under way may reach the host, as `hostOf` gives it; true outside of calls that are bound. */
+/** Returns true if the current call may reach the normalised host, or is not bound. */
 export function mayReachInCall(host: string): boolean {
   return bounds.getStore()?.every((bound) => isWithin(host, bound)) ?? true;
 }

@@ -18,43 +18,43 @@ import { ArsenalError, fixable } from "../../errors/arsenal-error.ts";
 
 export type { ClientCertificate, Resolve } from "./check-url.ts";
 
-/** A request that leaves the program. */
+/** An outgoing request. */
 export interface EgressRequest extends EgressRules {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Names of headers that carry secrets, besides authorization and cookie. They are dropped when a redirect leads to another origin. */
+  /** Names of headers with secrets, besides authorization and cookie. They are dropped when a redirect leads to another origin. */
   readonly secretHeaders?: readonly string[];
   /** Text and bytes can be sent again after a redirect; a stream cannot. */
   readonly body?: string | Uint8Array | InputStream;
   readonly signal?: AbortSignal;
-  /** Redirects that are followed. Default 5; 0 hands the redirect back. */
+  /** The most redirects to follow. Defaults to 5; 0 returns the redirect. */
   readonly maxRedirects?: number;
-  /** True where `allowPrivate` holds for the address itself and not for other origins that it redirects to. */
+  /** True if `allowPrivate` applies to the address itself and not to other origins that it redirects to. */
   readonly publicRedirects?: boolean;
-  /** For an address that the operator wrote. Its origin may be private and outside the allowed domains; other origins that it redirects to may not. */
+  /** For an address from the operator. Its origin may be private and outside the allowed domains; other origins that it redirects to may not. */
   readonly trusted?: boolean;
-  /** Bytes of the answer's body, decompressed, that are read before it is given up. Default 16 MiB; Infinity for a stream that need not end. */
+  /** The most bytes of the decompressed body. Defaults to 16 MiB; Infinity for an endless stream. */
   readonly maxBytes?: number;
 }
 
-/** An answer. Its body must be read or destroyed. */
+/** A response. Its body must be read or destroyed. */
 export interface EgressResponse {
   readonly status: number;
-  /** Lower-case names; several of one name joined with a comma. */
+  /** Lower-case names; repeated headers are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Where the answer came from, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string;
-  /** Decompressed. Fails with PROTOCOL_ERROR where it is longer than allowed. */
+  /** Decompressed. Fails with PROTOCOL_ERROR if it is longer than allowed. */
   readonly body: InputStream;
 }
 
-/** The way out of the program: every request to a server goes through it. */
+/** Outgoing network access: every request to a server goes through it. */
 export interface Egress {
-  /** Rejects with PERMISSION_DENIED before a socket is opened where the address, or one that its name resolves to, may not be reached. */
+  /** Rejects with PERMISSION_DENIED before a socket is opened if the address, or an IP address of its name, is forbidden. */
   request(url: string | URL, request?: EgressRequest): Promise<EgressResponse>;
-  /** Opens a connection to this address for another protocol, such as WebSocket. Throws where `request` rejects before lookup; later errors are the socket's. */
+  /** Opens a connection to this address for another protocol, such as WebSocket. Throws if `request` would reject before the lookup; later errors are the socket's. */
   connect(url: string | URL, rules?: ConnectRules): DuplexStream;
-  /** The same way out with its own connections, so that closing it ends only those. They show the given certificate to servers that ask. */
+  /** The same access with separate connections, so that closing it ends only those. They present the given certificate to servers that request one. */
   fork(certificate?: ClientCertificate): Egress;
   /** Closes its connections. */
   close(): void;
@@ -64,26 +64,26 @@ const MAX_REDIRECTS = 5;
 const MAX_BYTES = 16 * 1024 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** What holds for every request of a program. */
+/** The rules for every request of a program. */
 export interface ProgramRules extends EgressRules {
   /** Hosts by name, each with `sha256/BASE64` of the public key its certificate must have; several are separated by blanks. */
   readonly certificatePins?: Readonly<Record<string, string>>;
 }
 
-/** What the way out can be given. */
+/** Replaceable parts of the egress, for tests. */
 export interface EgressParts {
   readonly resolve?: Resolve;
-  /** Which addresses anybody may reach. */
+  /** Returns whether an address is public. */
   readonly isPublic?: (address: string) => boolean;
 }
 
-/** Creates the way out. `rules` hold for every request; a request can narrow the domains, and only its own `allowPrivate` lets it in. */
+/** Creates the egress. `rules` apply to every request; a request can narrow the domains, and only its own `allowPrivate` permits private addresses. */
 export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}): Egress {
   const { resolve = resolveAll, isPublic = isPublicAddress } = parts;
   const pins = readPins(rules.certificatePins);
   const programBound = boundOfSetting(rules.allowedDomains);
 
-  /** The rules of the program and of the request both hold; those of the program not for what the operator wrote. */
+  /** The rules of the program and of the request both apply; those of the program not to the operator's own addresses. */
   function checked(given: string | URL, asked: EgressRules, may: ReturnType<typeof permissionOf>): URL {
     const bounds = [may.trusted ? "anywhere" : programBound, boundOfSetting(asked.allowedDomains)];
     const url = checkAddress(given, { bounds, allowPrivate: may.allowPrivate, isPublic });
@@ -92,7 +92,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
     return url;
   }
 
-  /** What one address of a request may be. */
+  /** The permissions of one address of a request. */
   function permissionOf({ trusted = false, allowPrivate = rules.allowPrivate ?? false }: ConnectRules) {
     return { trusted, allowPrivate: allowPrivate || trusted };
   }
@@ -151,7 +151,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
         outgoing.once("response", resolved);
         outgoing.once("error", (error) => reject(toRequestFailure(error, url, signal)));
         if (signal !== undefined) {
-          // Node's own `signal` option costs several listeners a request.
+          // Node's own `signal` option costs several listeners per request.
           const abort = (): void => void outgoing.destroy(new Error("The request was cancelled"));
           signal.addEventListener("abort", abort);
           outgoing.once("close", () => signal.removeEventListener("abort", abort));
@@ -178,7 +178,7 @@ export function createEgress(rules: ProgramRules = {}, parts: EgressParts = {}):
 
 type ConnectRules = Pick<EgressRequest, "trusted" | keyof EgressRules>;
 
-/** Of no other header than `set-cookie` does Node keep several values apart. */
+/** Node keeps several values separate only for `set-cookie`. */
 function toHeaders({ headers }: IncomingMessage): Record<string, string> {
   const { "set-cookie": cookies } = headers;
   return (cookies === undefined ? headers : { ...headers, "set-cookie": cookies.join(", ") }) as Record<string, string>;
@@ -190,23 +190,23 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   br: () => process.getBuiltinModule("node:zlib").createBrotliDecompress(),
 };
 
-/** Encodings of a body that are undone, as `accept-encoding` names them. */
+/** The supported encodings of a body, as in `accept-encoding`. */
 const ENCODINGS: string = Object.keys(DECODERS).join(", ");
 
-/** An answer's body, decompressed, that fails once it is longer than allowed: a small answer cannot unfold into a huge one. */
+/** The decompressed body of a response. Fails once it is longer than allowed, so that a small response cannot expand into a huge one. */
 function decoded(answer: IncomingMessage, maxBytes: number): Readable {
   const encoding = answer.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity" && !Object.hasOwn(DECODERS, encoding)) {
     answer.destroy();
-    const message = `The answer is encoded as ${JSON.stringify(encoding)}, which was not asked for`;
+    const message = `The response has the unrequested encoding ${JSON.stringify(encoding)}`;
     throw new ArsenalError("PROTOCOL_ERROR", message, { field: "content-encoding", value: encoding });
   }
   const decoder = DECODERS[encoding]?.();
-  // Node reads no more than the length that an answer announces.
+  // Node reads no more than the announced length of a response.
   const length = Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY);
   const limit = !decoder && length <= maxBytes ? [] : [limited(maxBytes)];
   const stages = decoder ? [decoder, ...limit] : limit;
-  // The reader of the body learns of a failure from the body itself.
+  // The reader of the body gets failures from the body itself.
   if (stages.length === 0) return answer;
   const { pipeline } = process.getBuiltinModule("node:stream");
   return pipeline([answer, ...stages], () => {}) as unknown as Readable;

@@ -2,10 +2,7 @@ import { hostOf, isPrivateHost } from "./check-url.ts";
 import { isWithin, onlyWithin } from "./domain-bound.ts";
 import type { Egress, EgressRequest } from "./egress.ts";
 
-/**
- * The way out for a source that a remote operator added. Its addresses are held to the program's rules, as those of tools are: they must be
- * public, or among the domains that the configuration lists.
- */
+/** The egress for a source that a remote operator added. Its addresses must follow the program's rules, like those of tools: they must be public, or in the configured domains. */
 export function withoutTrust(egress: Egress, allowedDomains: readonly string[]): Egress {
   const listed = onlyWithin(allowedDomains);
   const held = <Asked extends Pick<EgressRequest, "trusted" | "allowPrivate">>(url: string | URL, asked: Asked) => {
@@ -13,7 +10,7 @@ export function withoutTrust(egress: Egress, allowedDomains: readonly string[]):
     return { ...asked, trusted: false, allowPrivate: isWithin(host, listed), publicRedirects: true };
   };
   return {
-    // An address that cannot be read is refused there.
+    // The egress refuses an address that cannot be parsed.
     request: async (url, asked = {}) => egress.request(url, URL.canParse(String(url)) ? held(url, asked) : {}),
     connect: (url, asked = {}) => egress.connect(url, held(url, asked)),
     fork: (certificate) => withoutTrust(egress.fork(certificate), allowedDomains),
@@ -21,7 +18,7 @@ export function withoutTrust(egress: Egress, allowedDomains: readonly string[]):
   };
 }
 
-/** True for an address on this machine or a private network, as far as its text tells, that the configuration does not list. */
+/** Returns true for an address on this machine or a private network, judged by its text, that is not configured. */
 export function isPrivate(address: string, allowedDomains: readonly string[] = []): boolean {
   const url = URL.parse(address);
   return url !== null && isPrivateHost(hostOf(url)) && !isWithin(hostOf(url), onlyWithin(allowedDomains));

@@ -1,6 +1,6 @@
 import type { Credentials, Identified, Identity } from "../identity.port.ts";
 
-/** Combines identities, which are asked in order. A caller that none of them knows gets the refusal of the last one. */
+/** Combines identities, which are tried in order. An unknown caller gets the refusal of the last one. */
 export function anyIdentity(identities: readonly [Identity, ...Identity[]]): Identity {
   const [first] = identities;
   if (identities.length === 1) return first;
@@ -27,7 +27,7 @@ export function anyIdentity(identities: readonly [Identity, ...Identity[]]): Ide
   };
 }
 
-/** Asks an identity for as much as it can say. */
+/** Authenticates with `identify` if the identity has it. */
 export async function identified(
   identity: Identity,
   credentials: Credentials,
@@ -38,7 +38,7 @@ export async function identified(
   return principal === undefined ? {} : { principal };
 }
 
-/** The secret of an `Authorization: Bearer …` header; undefined if the header is absent or of another form. */
+/** The secret of an `Authorization: Bearer …` header; undefined if the header is missing or has another form. */
 export function bearerCredential(header: unknown): string | undefined {
   return typeof header === "string" ? /^bearer +(?<secret>\S+) *$/i.exec(header)?.groups?.["secret"] : undefined;
 }

@@ -3,19 +3,19 @@ import { isUnlisted, type Tool } from "../../tool/tool.ts";
 import type { RateWindow } from "../../state/limits.port.ts";
 import type { Obligations, PolicyRequest } from "../policy.port.ts";
 
-/** A limit, and whose it is: `tool mail.send`, `tenant acme`. */
+/** A limit and its subject: `tool mail.send`, `tenant acme`. */
 export interface NamedLimit extends RateWindow {
   readonly name: string;
 }
 
-/** Calls a minute. A limit that is omitted does not apply. */
+/** Calls per minute. An omitted limit does not apply. */
 export interface LimitSettings {
-  /** For each tool that does not name its own limit, and the most for one whose source does. */
+  /** The default for each tool, and the maximum for tools whose source sets a limit. */
   readonly maxRequestsPerMinute: number;
   readonly rates?: { readonly tenant?: number; readonly principal?: number; readonly toolset?: number } | undefined;
 }
 
-/** Every limit that a call must fit into: the tool's, the tenant's, the caller's, the toolset's, and those its rules demand. */
+/** Every limit of a call: those of the tool, the tenant, the caller, the toolset and its policy rules. */
 export type CallLimits = (
   request: Pick<PolicyRequest, "tool" | "principal" | "toolset">,
   obligations?: Obligations,
@@ -24,7 +24,7 @@ export type CallLimits = (
 const MINUTE_MS = 60_000;
 
 export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSettings): CallLimits {
-  // A tool is the same object from call to call.
+  // A tool is the same object in every call.
   const toolLimit = remember((tool: Tool) => aMinute(`tool ${tool.id}`, toolRate(tool, maxRequestsPerMinute)));
 
   return ({ tool, principal: { id, tenant }, toolset }, obligations) => {
@@ -33,7 +33,7 @@ export function createCallLimits({ maxRequestsPerMinute, rates = {} }: LimitSett
     if (own.calls !== Number.POSITIVE_INFINITY) limits.push(own);
     if (rates.tenant !== undefined && tenant !== undefined) limits.push(aMinute(`tenant ${tenant}`, rates.tenant));
     if (rates.principal !== undefined) {
-      // Two tenants may have a principal of one name.
+      // Two tenants may have principals with the same name.
       const key = `principal ${JSON.stringify([tenant, id])}`;
       limits.push({ ...aMinute(`principal ${id}`, rates.principal), key });
     }
@@ -55,9 +55,9 @@ function wholeCalls(calls: number): number {
   return Math.max(1, Math.floor(calls));
 }
 
-/** Calls per minute that a tool may take. Limits written with a function apply unchanged. */
+/** The calls per minute of a tool. A limit declared for a function applies unchanged. */
 function toolRate({ id, source, cost }: Tool, configured: number): number {
-  // Reading a server's resources is one such id for all of them; the limits of tenants and callers hold all the same.
+  // All reads of a server's resources share one such id; the limits of tenants and callers still apply.
   if (isUnlisted(id)) return Number.POSITIVE_INFINITY;
   const own = cost.rateLimit ?? 0;
   if (!(own > 0)) return configured;

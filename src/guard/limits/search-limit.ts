@@ -4,10 +4,10 @@ import type { Principal } from "../principal.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Takes one search from a remote caller's rate. Rejects with RATE_LIMITED, and when to try again, if the last minute had its share. */
+/** Counts one search against a remote caller's rate limit. Rejects with RATE_LIMITED and the retry time if it is exhausted. */
 export function createSearchLimit({ limits, perMinute }: { readonly limits: Limits; readonly perMinute: number }) {
   return async ({ id, tenant }: Principal): Promise<void> => {
-    // Two tenants may have a principal of one name.
+    // Two tenants may have principals with the same name.
     const window = { key: `searches ${JSON.stringify([tenant, id])}`, calls: perMinute, windowMs: MINUTE_MS };
     const admission = await limits.admit({ windows: [window], holdMs: 0 });
     if (admission.admitted) return;

@@ -168,7 +168,7 @@ describe("where the state fails", () => {
     expect(events).toEqual([
       ["pins-failed", { ensemble: "files", message: expect.stringContaining("the disk is gone") }],
     ]);
-    expect(await pins.refusal(listed())).toContain("cannot be compared with what was accepted");
+    expect(await pins.refusal(listed())).toContain("cannot be compared with its accepted definition");
     expect(await pins.instructions("files", "Be kind.")).toBeUndefined();
     state.broken = false;
     expect(await pins.refusal(listed())).toContain("Read its definition again");

@@ -8,10 +8,10 @@ import type { EventMap } from "../../observe/events.ts";
 import type { Changes } from "../../state/changes.port.ts";
 import type { State } from "../../state/state.port.ts";
 
-/** Fewer digits of a hash could stand for two definitions that a server found by trying. */
+/** With fewer digits, a server could search for two definitions with the same prefix. */
 const MIN_DIGITS = 16;
 
-/** Returns the record with the waiting change accepted. Throws if nothing waits, or if it changed since it was reviewed. */
+/** Returns the record with the pending change accepted. Throws if nothing is pending, or if it changed since it was reviewed. */
 export function afterAccepting(
   id: string,
   before: PinRecord | undefined,
@@ -31,7 +31,7 @@ export function afterAccepting(
     throw fixable("INPUT_INVALID", problem, fix, { field: "hash", value: hash });
   }
   const { ensemble, accepted } = before;
-  // Vouched for is one definition, not whatever comes under its name.
+  // The confirmation covers one definition, not later ones with the same name.
   const vouched = confirmAnnotations || (accepted?.confirmed === true && accepted.content.hash === content.hash);
   return { ensemble, accepted: { content, by: by.id, ...(vouched && { confirmed: true }) }, since: at };
 }
@@ -43,7 +43,7 @@ export function refuseOthers(id: string, by: Principal): void {
   throw fixable("PERMISSION_DENIED", problem, fix, { field: "id", value: id });
 }
 
-/** Why an acceptance was refused; undefined for an error that is not a refusal. */
+/** Why an acceptance was refused; undefined for any other error. */
 export function refusalBehind(error: unknown): EventMap["pin-refused"]["because"] | undefined {
   if (!isArsenalError(error)) return undefined;
   if (error.code === "PERMISSION_DENIED") return "lacks-role";
@@ -51,24 +51,24 @@ export function refusalBehind(error: unknown): EventMap["pin-refused"]["because"
   return error.details.field === "hash" ? "changed" : "nothing-waits";
 }
 
-/** Changes with every acceptance, so that one small value is all that has to be looked at. */
+/** Changes with every acceptance, so that only one small value must be polled. */
 const ACCEPTED = "pins-accepted";
 
 const TOPIC = "pins";
 
 const LOOK_EVERY_MS = 2_000;
 
-/** Notices what other processes accept: looks when another process announces an acceptance, and every two seconds in case that was missed, while something waits or was unreadable. */
+/** Detects acceptances of other processes: checks when another process announces one, and every two seconds in case that was missed, while something is pending or was unreadable. */
 export function createAcceptanceWatch(parts: {
   readonly state: State;
-  /** Without it, acceptances are noticed by looking alone. */
+  /** If omitted, acceptances are detected by polling alone. */
   readonly changes?: Changes | undefined;
   readonly clock: Clock;
   readonly listAgain: (ensemble: string) => Promise<void> | undefined;
 }) {
   const { state, changes, clock, listAgain } = parts;
   const followed = new Map<string, "waiting" | "unread">();
-  /** The version that was seen last; none yet, so that what was accepted before the first look is noticed by it. */
+  /** The last version seen; "none" initially, so that the first check detects earlier acceptances. */
   let seen: number | undefined | "none" = "none";
   let cancel: (() => void) | undefined;
   let unsubscribe: (() => void) | undefined;
@@ -98,7 +98,7 @@ export function createAcceptanceWatch(parts: {
       const again = [...followed].filter(([, standing]) => changed || standing === "unread");
       if (!closed) await Promise.all(again.map(([ensemble]) => listAgain(ensemble)));
     } catch {
-      // The state fails: those whose pins could not be read are refused, and the next look tries again.
+      // The state failed: tools with unreadable pins are refused, and the next check retries.
     } finally {
       cancel = undefined;
       schedule();
@@ -106,7 +106,7 @@ export function createAcceptanceWatch(parts: {
   }
 
   return {
-    /** Says how an ensemble stands: something of it waits, could not be read, or neither. */
+    /** Sets the status of an ensemble: pending, unreadable, or settled. */
     follow(ensemble: string, standing: "waiting" | "unread" | "settled"): void {
       if (standing === "settled") followed.delete(ensemble);
       else followed.set(ensemble, standing);
@@ -115,7 +115,7 @@ export function createAcceptanceWatch(parts: {
     },
     async announce(): Promise<void> {
       await state.set(ACCEPTED, clock.now());
-      // The acceptance is kept. A process that misses this notices it at the next look.
+      // The acceptance is stored. A process that misses the announcement detects it at the next check.
       await changes?.publish(TOPIC, {}).catch(() => undefined);
     },
     close(): void {

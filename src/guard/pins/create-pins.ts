@@ -34,57 +34,57 @@ import type { OfferedEnsemble, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 export interface PinsParts {
   readonly state: State;
-  /** Tells other processes at once what was accepted. */
+  /** Announces acceptances to other processes. */
   readonly changes?: Changes;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly mode: PinMode;
-  /** Has an ensemble listed again, after something of it was accepted. */
+  /** Lists an ensemble again, after something of it was accepted. */
   readonly onAccepted?: (ensemble: string) => Promise<void>;
-  /** The tools with these ids as a catalog that other processes write to holds them now. Omitted if there is no such catalog. */
+  /** The current tools with these ids in a shared catalog. Omitted without a shared catalog. */
   readonly held?: ((ids: readonly string[]) => Promise<readonly Tool[]>) | undefined;
 }
 
-/** Tools of the catalog that are read and compared before other work gets a turn. */
+/** The number of tools compared before yielding to other work. */
 const COMPARED_AT_ONCE = 200;
 
-/** The most characters that are recorded of an id that nobody offered. */
+/** The most characters recorded of an unknown id. */
 const MAX_ID = 100;
 
 const PIN = "pin:";
 
-/** The sources whose tools somebody else writes. */
+/** The sources whose tools are written by others. */
 const PINNED: ReadonlySet<ToolSource> = new Set<ToolSource>(["mcp", "openapi", "a2a"]);
 
-/** Something that keeps tools from being called for now: what waits under the id, or could not be read. */
+/** Blocks calls of tools: a pending change under the id, or an unreadable pin. */
 interface Block {
   readonly ensemble: string;
   readonly id: string;
-  /** The hash of what the source says now; absent if that is not known. */
+  /** The hash of the source's current version; omitted if it is unknown. */
   readonly hash?: string;
 }
 
-/** Something that a source says, compared with what was accepted. */
-interface Compared {
+/** A source's item, compared with the accepted version. */
+interface ComparedItem {
   readonly id: string;
   readonly record?: PinRecord | undefined;
-  /** How it stands; absent if it could not be compared, and `unread` says why. */
+  /** Its state; omitted if it could not be compared, and `unread` has the reason. */
   readonly found?: ReturnType<typeof stateOf>;
   readonly unread?: unknown;
-  /** What kept it from being called before it was compared. */
+  /** The block from before the comparison. */
   readonly before: Block | undefined;
 }
 
-/** The pins over a state. Whatever cannot be compared with what was accepted is refused. */
+/** The pins over a state. Anything that cannot be compared with its accepted version is refused. */
 export function createPins({ state, changes, clock, emit, mode, onAccepted, held }: PinsParts): PinGuard {
-  /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. What is not here is not looked up. */
+  /** By the id of the tool, or by `instructionsId` for all tools of an ensemble. Ids that are not in the map are not looked up. */
   const blocks = new Map<string, Block>();
-  /** By id, the hash of the definition that was let through here last: no other one may be called. */
+  /** By id, the hash of the definition that passed here last: only that one may be called. */
   const passed = new Map<string, string>();
-  /** What was reported already, so that listing again reports nothing twice. */
+  /** Earlier reports, so that a repeated listing reports nothing twice. */
   const told = new Map<string, string>();
   const toldWaiting = new Map<string, string>();
-  /** Whether anything of an ensemble is accepted, by its last listing. */
+  /** Whether anything of an ensemble is accepted, as of its last listing. */
   const admitted = new Map<string, boolean>();
   const watch = createAcceptanceWatch({ state, changes, clock, listAgain: (ensemble) => onAccepted?.(ensemble) });
 
@@ -93,7 +93,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return entry && { record: readRecord(id, entry.value), version: entry.version };
   }
 
-  /** Changes a record from the version that was read. If several change it at once, each sees what the others wrote. */
+  /** Changes a record from the version that was read. Concurrent changes each see what the others wrote. */
   async function change(
     id: string,
     to: (record: PinRecord | undefined) => PinRecord | Promise<PinRecord>,
@@ -106,7 +106,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     }
   }
 
-  /** After a loss nobody knows what was accepted before, so first sight accepts nothing. */
+  /** After a loss the earlier acceptances are unknown, so first sight accepts nothing. */
   async function wasLost(): Promise<boolean> {
     return mode === "changes" && (await state.get(STATE_LOST)) !== undefined;
   }
@@ -124,7 +124,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return record;
   }
 
-  /** Tells of several new things at once, if any of them was not told of before. */
+  /** Reports several new items at once, if any of them was not reported before. */
   function tellWaiting(ensemble: string, ids: readonly string[]): void {
     const news = ids.map((id) => `${id} ${told.get(id)}`).join("\n");
     if (ids.length === 0 || toldWaiting.get(ensemble) === news) return;
@@ -144,23 +144,23 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   }
 
   function failed(ensemble: string, error: unknown): void {
-    const message = `What ${ensemble} offers cannot be compared with what was accepted: ${messageOf(error)}`;
+    const message = `The tools of ${ensemble} cannot be compared with the accepted ones: ${messageOf(error)}`;
     emit("pins-failed", { ensemble, message });
   }
 
-  /** Returns a tool as it may be registered now: as it was accepted, which is as it is offered unless something waits. */
+  /** Returns the tool to register now: the accepted version, which is the offered one unless a change is pending. */
   function asAccepted(tool: Tool, record: PinRecord): Tool | undefined {
     if (stateOf(record, mode) !== "accepted") return pinnedTool(tool, record);
     return record.accepted?.confirmed === true ? withConfirmedHints(tool) : tool;
   }
 
-  /** The tool as it was accepted; undefined if it may not be registered, or was another server's. */
+  /** The accepted tool; undefined if it may not be registered, or belonged to another server. */
   function pinnedTool(tool: Tool, { accepted }: PinRecord): Tool | undefined {
     const pinned = accepted?.content.tool;
     return mode === "changes" && pinned?.ensemble === tool.ensemble ? pinned : undefined;
   }
 
-  /** A tool as it may be registered where it could not be compared, or kept: as it was accepted, as far as that can be read. */
+  /** The tool to register if it could not be compared or stored: the accepted version, if it can be read. */
   async function uncompared(tool: Tool): Promise<Tool | undefined> {
     try {
       const found = await read(tool.id);
@@ -170,14 +170,14 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     }
   }
 
-  /** Compares one thing, and blocks it as soon as it is known to wait, not when the last of several is. `block` is for one that cannot be read. */
-  async function compare(block: Block, find: () => Promise<PinRecord | undefined>): Promise<Compared> {
+  /** Compares one item, and blocks it as soon as it is known to be pending, not after the last of several. `block` applies if it cannot be read. */
+  async function compare(block: Block, find: () => Promise<PinRecord | undefined>): Promise<ComparedItem> {
     const { id, ensemble } = block;
     const before = blocks.get(id);
     try {
       const record = await find();
       const found = record === undefined ? "accepted" : stateOf(record, mode);
-      // New instructions keep no tool from being called.
+      // New instructions block no tool.
       const blocked = found === "changed" || (found === "new" && id !== instructionsId(ensemble));
       if (record !== undefined && blocked) blocks.set(id, { ensemble, id, hash: currentOf(record).hash });
       return { id, record, found, before };
@@ -187,7 +187,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     }
   }
 
-  async function reviewTool(tool: Tool, ensemble: string): Promise<Compared & { readonly tool: Tool | undefined }> {
+  async function reviewTool(tool: Tool, ensemble: string): Promise<ComparedItem & { readonly tool: Tool | undefined }> {
     const content = contentOfTool(tool);
     const { id } = tool;
     const compared = await compare({ ensemble, id, hash: content.hash }, () => see(id, content, ensemble));
@@ -199,14 +199,14 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   }
 
   async function review({ ensemble, tools, instructions }: OfferedEnsemble): Promise<ReviewedEnsemble> {
-    // All at once, so that a state in a file waits for the disk once and not a thousand times.
+    // Concurrently, so that a state in a file waits for the disk once and not a thousand times.
     const reviewed = await Promise.all(tools.map((tool) => reviewTool(tool, ensemble)));
     const id = instructionsId(ensemble);
     const said = await compare({ ensemble, id }, async () => {
       if (instructions === undefined) return (await read(id))?.record;
       return see(id, contentOfInstructions(instructions), ensemble, tools.length === 0);
     });
-    const all: readonly Compared[] = [...reviewed, said];
+    const all: readonly ComparedItem[] = [...reviewed, said];
     const failure = all.find(({ unread }) => unread !== undefined);
     const unseen = all.filter(({ found }) => found === "new").map((each) => each.id);
     const waits = unseen.length > 0 || all.some(({ found }) => found === "changed");
@@ -217,7 +217,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     tellWaiting(ensemble, unseen);
     admit(ensemble, known || (mode === "changes" && !waits && failure === undefined));
 
-    // Those that are no longer offered stay blocked: somebody may still be about to call one. So do those that a later listing blocked meanwhile.
+    // Tools that are no longer offered stay blocked: a call may be imminent. So do those that a later listing blocked meanwhile.
     for (const each of all) {
       const settled = each.found === "accepted" || (each === said && each.found === "new");
       if (settled && blocks.get(each.id) === each.before) blocks.delete(each.id);
@@ -243,7 +243,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
     return may && accepted?.content.instructions !== "" ? accepted?.content.instructions : undefined;
   }
 
-  /** Looks at what blocks a tool again: another process may have accepted it meanwhile. */
+  /** Checks a block again: another process may have accepted the change meanwhile. */
   async function stillBlocked({ id, ensemble, hash }: Block, tool: Tool): Promise<string | undefined> {
     let record: PinRecord | undefined;
     let lost: boolean;
@@ -251,20 +251,20 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
       record = (await read(id))?.record;
       lost = record === undefined && (await wasLost());
     } catch (error) {
-      return `${tool.id} cannot be compared with what was accepted, so it is not called: ${messageOf(error)}`;
+      return `${tool.id} cannot be compared with its accepted definition, so it is not called: ${messageOf(error)}`;
     }
     const found = record === undefined ? "accepted" : stateOf(record, mode);
     if (found === "new") return unaccepted(id);
     if (record !== undefined && found === "changed") return refused(tool.id, id, record);
     void onAccepted?.(ensemble);
     if (lost) return unaccepted(id);
-    // What is accepted must be what the source says now, and what the caller knows.
+    // The accepted version must be the source's current one, and the one that the caller saw.
     const accepted = record?.accepted?.content.hash;
     if (accepted === hash && (id !== tool.id || accepted === hashOfTool(tool))) return undefined;
     return anotherTool(tool);
   }
 
-  /** The tools that the catalog holds otherwise than they were accepted. */
+  /** The tools whose definition in the catalog differs from the accepted one. */
   async function conflicting(accepted: ReadonlyMap<string, Tool>): Promise<ReadonlyMap<string, Tool>> {
     const others = new Map<string, Tool>();
     const ids = held === undefined ? [] : [...accepted.keys()];
@@ -308,12 +308,12 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
       try {
         const record = await keep(id, content, ensemble);
         const { accepted } = record;
-        // A command that is not started is reported by whoever wanted to start it.
+        // In the other mode, the caller reports the refused start.
         if (mode === "changes") tell(id, record);
         const isAccepted = accepted?.by !== undefined && accepted.content.hash === content.hash;
         if (mode === "changes" || isAccepted) return undefined;
         watch.follow(ensemble, "waiting");
-        return notStarted(ensemble, accepted?.by === undefined ? "nobody has accepted it yet" : "it changed");
+        return notStarted(ensemble, accepted?.by === undefined ? "it was not accepted yet" : "it changed");
       } catch (error) {
         failed(ensemble, error);
         return mode === "changes" ? undefined : notStarted(ensemble, `pins cannot be read: ${messageOf(error)}`);
@@ -377,7 +377,7 @@ export function createPins({ state, changes, clock, emit, mode, onAccepted, held
   };
 }
 
-/** True for empty instructions that nobody was asked about. */
+/** Returns true for empty instructions that were accepted automatically. */
 function isUnasked({ accepted }: PinRecord): boolean {
   return accepted?.by === undefined && accepted?.content.instructions === "";
 }

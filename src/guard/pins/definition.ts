@@ -6,10 +6,10 @@ import { fromMcpAnnotations } from "../../tool/normalise/normalise-fields.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { remember } from "../../tool/remember.ts";
 
-/** What a source says of one thing, by field, in a form that no order of its parts changes. */
+/** A source's definition of one item, by field, independent of the order of its parts. */
 export type Definition = Readonly<Record<string, unknown>>;
 
-/** What a source says of a tool. The source itself is part of it: a tool that another server brings is another tool. */
+/** A source's definition of a tool. The source itself is included: the same tool from another server is another tool. */
 export function definitionOf(tool: Tool): Definition {
   const raw = tool.sourceMeta["mcp"];
   const server = tool.ensemble ?? "";
@@ -33,7 +33,7 @@ export function definitionOf(tool: Tool): Definition {
   });
 }
 
-/** What an MCP server lists about a tool, without what is only for programs and screens. Unknown members are kept apart from known ones. */
+/** An MCP server's entry for a tool, without fields that are only for programs and screens. Unknown members are kept separate from known ones. */
 function entryDefinition(entry: Readonly<Record<string, unknown>>, server: string): Definition {
   const { _meta, icons: _icons, execution: _execution, ...said } = entry;
   const { name, title, description, inputSchema, outputSchema, annotations, ...other } = said;
@@ -41,7 +41,7 @@ function entryDefinition(entry: Readonly<Record<string, unknown>>, server: strin
   return canonical(Object.keys(other).length === 0 ? known : { ...known, other });
 }
 
-/** What was registered but is not in the entry: a tool that is too large is cut off at its end, where the entry is. Models read what was registered. */
+/** The registered fields that are not in the entry: an oversized tool is cut at its end, where the entry is. Models read the registered fields. */
 function takenBeyond(entry: Readonly<Record<string, unknown>>, tool: Tool): Definition {
   const original = (field: "title" | "description" | "parameters" | "returns"): unknown =>
     Object.hasOwn(tool.sourceMeta, field) ? tool.sourceMeta[field] : tool[field];
@@ -74,7 +74,7 @@ function canonical(fields: Readonly<Record<string, unknown>>): Definition {
   );
 }
 
-/** Whether an MCP server's entry in a list says nothing of a tool but what is registered of it. It may say less. */
+/** Returns whether an MCP server's entry contains only what is registered of a tool. It may contain less. */
 export function saysNothingElse(entry: Readonly<Record<string, unknown>>, tool: Tool): boolean {
   const said = entryDefinition(entry, tool.ensemble ?? "");
   if (hashOf(said) === hashOfTool(tool)) return true;
@@ -94,24 +94,24 @@ export function hashOf(definition: Definition): string {
   return sha256(canonicalJson(definition));
 }
 
-/** The hash of what a source says of a tool, made once. */
+/** The hash of a source's definition of a tool, cached. */
 export const hashOfTool: (tool: Tool) => string = remember((tool) => hashOf(definitionOf(tool)));
 
-/** Keywords whose lists are sets: their order means nothing. */
+/** Keywords whose lists are sets without an order. */
 const SETS = words("required enum type anyOf oneOf allOf examples");
 
 /** Keywords whose members are sets of names, or schemas. */
 const DEPENDENCIES = words("dependentRequired dependencies");
 
-/** Lists that never say something of the members of a set beside them, as `enumNames` does one by one. */
+/** Lists that never describe the members of a set beside them one by one, as `enumNames` does. */
 const LISTS: ReadonlySet<string> = new Set([...SETS, "items", "prefixItems", "const", "default"]);
 
-/** A JSON Schema in which the lists that JSON Schema does not order stand in one fixed order. */
+/** A JSON Schema with unordered lists in a fixed order. */
 export function unorderedSchema(schema: unknown): unknown {
   return countsPlaces(schema) ? schema : unordered(schema);
 }
 
-/** Whether a reference leads to the first, second … of a list (`#/$defs/a/anyOf/0`), so that orders decide what is meant. */
+/** Returns whether a reference contains a list index (`#/$defs/a/anyOf/0`), so that order matters. */
 function countsPlaces(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([keyword, inner]) =>

@@ -146,13 +146,13 @@ describe("the difference of two definitions", () => {
 describe("the fields that changed", () => {
   it("are named once each, and none by a source's own words", () => {
     expect(changedFields({ title: "A", odd: 1 }, { title: "B", description: { a: 1, b: 2 }, strange: 1 })).toBe(
-      "title, description, what else its source says",
+      "title, description, other fields of its source",
     );
     expect(changedFields({ annotations: { a: 1, b: 2 } }, { annotations: { a: 2, b: 1 } })).toBe("annotations");
   });
 
   it("count what is null, or called like what every object has", () => {
     expect(changedFields({}, { title: null })).toBe("title");
-    expect(changedFields({ other: {} }, { other: { constructor: null } })).toBe("what else its source says");
+    expect(changedFields({ other: {} }, { other: { constructor: null } })).toBe("other fields of its source");
   });
 });

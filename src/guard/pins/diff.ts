@@ -4,14 +4,14 @@ import type { Definition } from "./definition.ts";
 import { disguises, styledWords } from "../scan/hidden/lookalikes.ts";
 import { escapedUnit, visibleText } from "../../errors/visible-text.ts";
 
-/** Places that are shown; a definition that changed in more is another one. */
+/** The most differences shown. */
 const MAX_PLACES = 40;
-/** Characters of a value that are shown on either side. */
+/** The most characters of a value shown on either side. */
 const MAX_SHOWN = 2_000;
-/** Characters around a change that are shown with it. */
+/** The number of characters shown around a change. */
 const CONTEXT = 40;
 
-/** The places where two definitions differ, three lines each: the place, `-` what was there and `+` what is, with nothing hidden in them. */
+/** The differences of two definitions, three lines each: the path, `-` the old value and `+` the new one, with hidden characters made visible. */
 export function diffLines(before: Definition, after: Definition): readonly string[] {
   const places = placesOf(before, after);
   const lines = places.slice(0, MAX_PLACES).flatMap(linesOf);
@@ -19,37 +19,37 @@ export function diffLines(before: Definition, after: Definition): readonly strin
   return more > 0 ? [...lines, `… and ${more} more places`] : lines;
 }
 
-/** The fields every source has. Others are named by the source, whose words do not belong in a reason that a model reads. */
+/** The common fields. Other names come from the source, whose words do not belong in a reason that a model reads. */
 const FIELDS = ["name", "title", "description", "instructions", "server", "annotations", "inputSchema", "outputSchema", "parameters", "returns", "command", "args", "cwd", "env"]; // prettier-ignore
 
-/** In one line, which fields of a definition changed. */
+/** The changed fields of a definition, in one line. */
 export function changedFields(before: Definition, after: Definition): string {
   const fields = placesOf(before, after).map(({ path: [field = ""] }) =>
-    FIELDS.includes(field) ? field : "what else its source says",
+    FIELDS.includes(field) ? field : "other fields of its source",
   );
   return [...new Set(fields)].join(", ");
 }
 
-interface Place {
+interface FieldChange {
   readonly path: readonly string[];
-  /** Absent if nothing was there. */
+  /** Omitted for a new value. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** The fields that every source has come first: however much else changes, it does not push them out of sight. */
-function placesOf(before: Definition, after: Definition): readonly Place[] {
-  const places: Place[] = [];
+/** The common fields come first, so that other changes cannot push them out of sight. */
+function placesOf(before: Definition, after: Definition): readonly FieldChange[] {
+  const places: FieldChange[] = [];
   compare([], before, after, places);
   return places.sort((one, other) => rankOf(one) - rankOf(other));
 }
 
-function rankOf({ path: [field = ""] }: Place): number {
+function rankOf({ path: [field = ""] }: FieldChange): number {
   const rank = FIELDS.indexOf(field);
   return rank < 0 ? FIELDS.length : rank;
 }
 
-function compare(path: readonly string[], before: unknown, after: unknown, places: Place[]): void {
+function compare(path: readonly string[], before: unknown, after: unknown, places: FieldChange[]): void {
   if (!isPlainObject(before) || !isPlainObject(after)) {
     if (canonicalJson(before) !== canonicalJson(after)) places.push({ path, before, after });
     return;
@@ -64,18 +64,18 @@ function compare(path: readonly string[], before: unknown, after: unknown, place
 
 const PLAIN_NAME = /^[\p{L}\p{N}_$-]+$/u;
 
-function linesOf(place: Place): readonly string[] {
+function linesOf(place: FieldChange): readonly string[] {
   const [before, after] = excerpts(place);
   return [
-    // A name that could be read as more than a name is written as JSON writes it.
+    // An ambiguous name is written as JSON.
     shown(place.path.map((name) => (PLAIN_NAME.test(name) ? name : JSON.stringify(name))).join("."), unmistakableText),
     ...(before === undefined ? [] : [`- ${before}`]),
     ...(after === undefined ? [] : [`+ ${after}`]),
   ];
 }
 
-/** Both sides as they are shown: of long texts the part that differs, and of texts that look the same the numbers of their characters. */
-function excerpts({ before, after }: Place): readonly [before: string | undefined, after: string | undefined] {
+/** Both sides as shown: of long texts the part that differs, and of texts that look the same the code points. */
+function excerpts({ before, after }: FieldChange): readonly [before: string | undefined, after: string | undefined] {
   if (before === undefined || after === undefined) return [alone(before), alone(after)];
   const areTexts = typeof before === "string" && typeof after === "string";
   const [one, other] = areTexts ? [before, after] : [canonicalJson(before), canonicalJson(after)];
@@ -90,7 +90,7 @@ function alone(value: unknown): string | undefined {
   return shown(typeof value === "string" ? value : canonicalJson(value), unmistakableText);
 }
 
-/** Whether two texts could be taken for the same: wherever they differ, one has a plain letter and the other one beyond ASCII. */
+/** Returns whether two texts could look the same: wherever they differ, one has an ASCII letter and the other a letter beyond ASCII. */
 function lookAlike(one: string, other: string): boolean {
   const letters = lettersOf(other);
   const isAlike = (letter: string, at = ""): boolean => letter === at || letter <= "\x7F" !== at <= "\x7F";
@@ -102,7 +102,7 @@ function lettersOf(text: string): readonly string[] {
   return Array.from(shown(text, unmistakableText).normalize("NFKC"));
 }
 
-/** How many characters two texts share at their beginning and, after that, at their end. */
+/** The number of characters that two texts share at their beginning and, after that, at their end. */
 function common(before: string, after: string): readonly [start: number, end: number] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -118,13 +118,13 @@ function excerpt(text: string, start: number, end: number): string {
   return `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`;
 }
 
-/** As much of a text as is shown. What is left out is not looked at, since a source may send any amount of it. */
+/** The shown part of a text. The rest is not read, since a source may send any amount of it. */
 function shown(text: string, show: (text: string) => string): string {
   const left = text.length - MAX_SHOWN;
   return left > 0 ? `${show(text.slice(0, MAX_SHOWN))}… (${left} more characters)` : show(text);
 }
 
-/** A text on one line in which nothing hides, and no letter passes for one that it is not: both are written as JSON escapes them. */
+/** A text on one line without hidden characters or lookalike letters: both are written as JSON escapes. */
 function unmistakableText(text: string): string {
   let result = text;
   const passing = [...disguises(text), ...styledWords(text)].sort((one, other) => other.start - one.start);
@@ -133,7 +133,7 @@ function unmistakableText(text: string): string {
   return visibleText(result);
 }
 
-/** The text with everything beyond ASCII escaped, and what escapes, for two texts that look the same. */
+/** The text with everything beyond ASCII escaped, and the escape character too, for two texts that look the same. */
 function escapedText(text: string): string {
   return visibleText(text.replaceAll(/[^\0-\x7F]|\\/g, escapedUnit));
 }

@@ -177,7 +177,7 @@ describe("in the mode all, a server that changes before anybody looked", () => {
     const { pins, review } = setUp({ mode: "all" });
     await review(listed());
     expect(await pins.refusal(listed())).toBe(
-      "files.read_file is not registered: nobody accepted it yet. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept files.read_file",
+      "files.read_file is not registered, because it was not accepted yet. Review it with: toolarsenal pins list --diff, then: toolarsenal pins accept files.read_file",
     );
   });
 });

@@ -12,10 +12,10 @@ export function refused(toolId: string, id: string, record: PinRecord): string {
   const fields = changedFields(...comparedOf(record));
   const what = id === toolId ? toolId : `${toolId} is of a server that`;
   const now = record.between === undefined ? "" : " in between";
-  return `${what} is not what was accepted: it changed${now} (${fields}). It is not called until an operator accepts it: toolarsenal pins accept ${id}`;
+  return `${what} differs from its accepted version: it changed${now} (${fields}). It is not called until an operator accepts it: toolarsenal pins accept ${id}`;
 }
 
-/** Reports how many tools of an ensemble wait to be accepted. */
+/** Reports the number of an ensemble's tools that wait to be accepted. */
 export function unacceptedOf(ensemble: string, count: number): string {
   const fix = "Look at them with: toolarsenal pins list --diff, then: toolarsenal pins accept ID, or --all";
   return `Of ${ensemble}, ${count} ${count === 1 ? "waits" : "wait"} to be accepted and ${count === 1 ? "is" : "are"} not used. ${fix}`;
@@ -28,5 +28,5 @@ export function notStarted(ensemble: string, why: string): string {
 
 /** Reports that a tool waits to be accepted. */
 export function unaccepted(id: string): string {
-  return `${id} is not registered: nobody accepted it yet. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept ${id}`;
+  return `${id} is not registered, because it was not accepted yet. Review it with: toolarsenal pins list --diff, then: toolarsenal pins accept ${id}`;
 }

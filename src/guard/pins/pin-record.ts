@@ -5,27 +5,27 @@ import { type Definition, definitionOf, hashOf, hashOfTool } from "./definition.
 import { diffLines } from "./diff.ts";
 import type { Pin } from "./pins.ts";
 
-/** `changes` accepts what is seen for the first time; `all` leaves that to an operator. */
+/** `changes` accepts items on first sight; `all` requires an operator to accept them. */
 export type PinMode = "changes" | "all";
 
-/** A tool, a server's instructions, or the command that starts it; whole, so that it can be shown and registered after a restart. */
+/** A tool, a server's instructions, or the command that starts it; complete, so that it can be shown and registered after a restart. */
 export type PinContent = { readonly hash: string } & (
   | { readonly tool: Tool; readonly instructions?: never; readonly command?: never }
   | { readonly instructions: string; readonly tool?: never; readonly command?: never }
   | { readonly command: Definition; readonly tool?: never; readonly instructions?: never }
 );
 
-/** What is kept of one tool or one server's instructions: what was accepted, what waits, or both. */
+/** The stored record of one tool or one server's instructions: the accepted version, the pending one, or both. */
 export type PinRecord = {
   readonly ensemble: string;
-  /** What the source said in between, where it says again what was accepted. */
+  /** The version in between, if the source has returned to the accepted one. */
   readonly between?: PinContent;
   readonly since: number;
 } & (
   | {
-      /** `by` is absent if it was accepted at first sight. */
+      /** `by` is omitted if it was accepted on first sight. */
       readonly accepted: { readonly content: PinContent; readonly by?: string; readonly confirmed?: true };
-      /** What the source says now, if it waits for an operator. It stays until then, also if the source takes its change back. */
+      /** The source's current version, if it waits for an operator. It stays pending even if the source reverts its change. */
       readonly waiting?: PinContent;
     }
   | { readonly accepted?: never; readonly waiting: PinContent }
@@ -43,17 +43,17 @@ export function contentOfCommand(command: Definition): PinContent {
   return { hash: hashOf(command), command };
 }
 
-/** The id that the command of a server is listed and accepted under. */
+/** The id of a server's command in lists. */
 export function commandId(ensemble: string): string {
   return `${ensemble}#command`;
 }
 
-/** The id that the instructions of a server are listed and accepted under. */
+/** The id of a server's instructions in lists. */
 export function instructionsId(ensemble: string): string {
   return `${ensemble}#instructions`;
 }
 
-/** Returns the record after a source said something; the same record if that is nothing new. */
+/** Returns the record after a source's offer; the same record if nothing changed. */
 export function afterSeeing(
   record: PinRecord | undefined,
   content: PinContent,
@@ -61,13 +61,13 @@ export function afterSeeing(
     readonly ensemble: string;
     readonly mode: PinMode;
     readonly at: number;
-    /** True if the source says nothing else: then even empty instructions wait, since accepting them accepts the source. */
+    /** True if the source offers nothing else: then even empty instructions wait, since accepting them accepts the source. */
     readonly alone?: boolean;
   },
 ): PinRecord {
   const { ensemble, mode, at, alone = false } = sight;
   if (record?.accepted === undefined) {
-    // A server that says nothing of itself leaves nothing to look at, unless it has no tools either.
+    // Empty instructions need no review, unless the server has no tools either.
     if (mode === "changes" || (content.instructions === "" && !alone))
       return { ensemble, accepted: { content }, since: at };
     return record?.waiting.hash === content.hash ? record : { ensemble, waiting: content, since: at };
@@ -81,7 +81,7 @@ export function afterSeeing(
   return { ensemble, accepted, waiting: content, ...(between && { between }), since: at };
 }
 
-/** The record with the tool as this process registers it: its source says the same, but the operator's settings, such as capabilities, may differ. */
+/** The record with the tool as this process registers it: the source's part is the same, but the operator's settings, such as capabilities, may differ. */
 function withSettings(record: PinRecord, content: PinContent): PinRecord {
   const { accepted } = record;
   const isSame = accepted?.content.tool?.contentHash === content.tool?.contentHash;
@@ -90,7 +90,7 @@ function withSettings(record: PinRecord, content: PinContent): PinRecord {
     : { ...record, accepted: { ...accepted, content } };
 }
 
-/** An accepted tool as it is registered; undefined if something waits, or the record is not of a tool. */
+/** The accepted tool to register; undefined if a change is pending, or the record is not of a tool. */
 export function acceptedTool(record: PinRecord, mode: PinMode): Tool | undefined {
   const tool = stateOf(record, mode) === "accepted" ? record.accepted?.content.tool : undefined;
   return tool && record.accepted?.confirmed === true ? withConfirmedHints(tool) : tool;
@@ -102,7 +102,7 @@ export function withConfirmedHints(tool: Tool): Tool {
   return assembleTool({ ...fields, annotations: Object.freeze({ ...tool.annotations, confirmed: true }) }, createdAt);
 }
 
-/** A pin whose tool the shared catalog holds with another definition. */
+/** A pin whose tool has a different definition in the shared catalog. */
 export function toConflict(pin: Pin, accepted: Tool, held: Tool): Pin {
   const diff = diffLines(fieldsOf(accepted), fieldsOf(held));
   return { ...pin, state: "conflict", diff: ["(in the catalog, written by another process; not used)", ...diff] };
@@ -113,14 +113,14 @@ function fieldsOf(tool: Tool): Definition {
   return fields;
 }
 
-/** What an operator would find. In the mode `all`, first sight is no acceptance, whatever came after it. */
+/** The state for an operator. In the mode `all`, first sight does not accept, whatever followed. */
 export function stateOf({ accepted, waiting }: PinRecord, mode: PinMode): Exclude<Pin["state"], "conflict"> {
   const isLookedAt = mode === "changes" || accepted?.by !== undefined || accepted?.content.instructions === "";
   if (accepted === undefined || !isLookedAt) return "new";
   return waiting === undefined ? "accepted" : "changed";
 }
 
-/** What the source says now, as far as it was seen. */
+/** The source's current version, as last seen. */
 export function currentOf(record: PinRecord): PinContent {
   return record.accepted === undefined ? record.waiting : (record.waiting ?? record.accepted.content);
 }
@@ -133,7 +133,7 @@ export function toPin(id: string, record: PinRecord, mode: PinMode): Pin {
   return { id, ensemble, state, hash, diff: differences(record, state), seenAt: since, ...by };
 }
 
-/** Of what is new everything, and of what changed what stands out from what was accepted. */
+/** For a new item all fields, and for a changed one the differences from the accepted version. */
 function differences(record: PinRecord, state: ReturnType<typeof stateOf>): readonly string[] {
   if (state === "accepted") return [];
   if (state === "new") return diffLines({}, toDefinition(currentOf(record)));
@@ -141,7 +141,7 @@ function differences(record: PinRecord, state: ReturnType<typeof stateOf>): read
   return record.between === undefined ? lines : [...lines, "(it changed back: now it is again as it was accepted)"];
 }
 
-/** From what was accepted to what stands out from it. */
+/** The accepted version and the one that differs from it. */
 export function comparedOf(record: PinRecord): readonly [before: Definition, after: Definition] {
   const { accepted, between } = record;
   return [accepted === undefined ? {} : toDefinition(accepted.content), toDefinition(between ?? currentOf(record))];
@@ -152,7 +152,7 @@ function toDefinition(content: PinContent): Definition {
   return content.tool === undefined ? { instructions: content.instructions } : definitionOf(content.tool);
 }
 
-/** A record as the state gave it back. What is no record is not taken for one: nothing could be compared with it. */
+/** Parses a stored record. Throws if it is invalid: nothing could be compared with it. */
 export function readRecord(id: string, value: unknown): PinRecord {
   const contents = isPlainObject(value)
     ? [isPlainObject(value["accepted"]) ? value["accepted"]["content"] : undefined, value["waiting"], value["between"]]

@@ -76,7 +76,7 @@ describe("events", () => {
       name: "files.read_file",
       code: "PERMISSION_DENIED",
       message:
-        "files.read_file is not registered: nobody accepted it yet. Look at it with: toolarsenal pins list --diff, then: toolarsenal pins accept files.read_file",
+        "files.read_file is not registered, because it was not accepted yet. Review it with: toolarsenal pins list --diff, then: toolarsenal pins accept files.read_file",
     };
     const waiting = expect.objectContaining({ ensemble: "files", waiting: 1 }) as object;
     expect(events).toEqual(
@@ -209,7 +209,7 @@ describe("after the state was lost", () => {
       id === "files.read_file" ? listed({ title: "Other" }) : listed(),
       id === "files.read_file" ? "Be kind." : "Be cruel.",
     );
-    expect(await pins.refusal(listed())).toContain("is not what was accepted");
+    expect(await pins.refusal(listed())).toContain("differs from its accepted version");
     for (const { key } of await state.list("")) await state.delete(key);
     await lose(state);
     expect(await pins.refusal(listed())).toContain(`toolarsenal pins accept ${id}`);

@@ -1,74 +1,74 @@
 import type { Principal } from "../principal.ts";
 import type { Tool } from "../../tool/tool.ts";
 
-/** What was accepted of each source: its tools and its instructions. */
+/** The accepted version of each source: its tools and its instructions. */
 export interface Pins {
-  /** A server's instructions as they may be passed on: those accepted, whatever it says now. Never rejects. */
+  /** A server's instructions for models: the accepted version, whatever it offers now. Never rejects. */
   instructions(ensemble: string, offered: string | undefined): Promise<string | undefined>;
-  /** Everything that was seen, by id: accepted, changed or never accepted. */
+  /** Every item seen, by id: accepted, changed or never accepted. */
   list(): Promise<readonly Pin[]>;
   /**
-   * Accepts a tool, or a server's instructions, as they are now. Rejects with INPUT_INVALID if nothing with that id waits or its hash is not
-   * `hash`, and with PERMISSION_DENIED if the principal lacks the role `approver`.
+   * Accepts a tool, or a server's instructions, in its current version. Rejects with INPUT_INVALID if nothing with that id is pending or its hash is
+   * not `hash`, and with PERMISSION_DENIED if the principal lacks the role `approver`.
    */
   accept(id: string, by: Principal, options?: AcceptOptions): Promise<void>;
 }
 
-/** Keeps tools that are not what was accepted from being called. In the mode `all`, a tool is hidden until an operator accepts it. */
+/** Blocks calls of tools that differ from the accepted version. In the mode `all`, a tool is hidden until an operator accepts it. */
 export interface PinGuard extends Pins {
-  /** Compares what a source offers with what is accepted, and keeps what is seen for the first time. Never rejects. */
+  /** Compares a source's offer with the accepted version, and stores new items. Never rejects. */
   review(offer: OfferedEnsemble): Promise<ReviewedEnsemble>;
-  /** Why a tool may not be called now; undefined if it may. Cheap for a tool that nothing waits for. */
+  /** Why a tool may not be called now; undefined if it may. Cheap for a tool without a pending change. */
   refusal(tool: Tool): string | undefined | Promise<string | undefined>;
   /**
-   * Why the command of a configured server may not be started; undefined if it may. In the mode `all`, somebody must have accepted exactly this command.
-   * A command that changed is reported in either mode. Never rejects.
+   * Why the command of a configured server may not be started; undefined if it may. In the mode `all`, an operator must have accepted exactly this
+   * command. A changed command is reported in both modes. Never rejects.
    */
   mayStart(ensemble: string, command: Readonly<Record<string, unknown>>): Promise<string | undefined>;
-  /** True for a request such as `files.resources/read` to a server of which nothing is accepted yet: its resources and prompts are hidden. */
+  /** Returns true for a request such as `files.resources/read` to a server without any accepted item: its resources and prompts are hidden. */
   hides(tool: Tool): boolean;
-  /** Ends the look for what other processes accept. */
+  /** Stops polling for acceptances of other processes. */
   close(): void;
 }
 
 export interface AcceptOptions {
-  /** Vouches for the hints of the tool (read-only, idempotent …), for exactly this definition. */
+  /** Confirms the hints of the tool (read-only, idempotent …), for exactly this definition. */
   readonly confirmAnnotations?: boolean;
-  /** The first digits of the hash that `list` gave, sixteen or more: what came after that is not accepted. */
+  /** The first digits of the hash from `list`, sixteen or more: later versions are not accepted. */
   readonly hash?: string;
 }
 
-/** All that one source says at once. */
+/** The complete offer of one source. */
 export interface OfferedEnsemble {
   readonly ensemble: string;
   readonly tools: readonly Tool[];
-  /** What an MCP server tells models about itself; empty if it says nothing, absent if that is not known. */
+  /** An MCP server's instructions for models; empty if it has none, omitted if unknown. */
   readonly instructions?: string;
 }
 
-/** What may be registered. */
+/** The items that may be registered. */
 export interface ReviewedEnsemble {
-  /** In the order they were offered: each as it was accepted, which is what was offered unless it changed. */
+  /** In the order of the offer: each in the accepted version, which is the offered one unless it changed. */
   readonly tools: readonly Tool[];
-  /** As they were accepted; absent if there are none, or they are not accepted. */
+  /** The accepted instructions; omitted if there are none, or they are not accepted. */
   readonly instructions?: string;
 }
 
 export const PIN_STATES = ["accepted", "changed", "new", "conflict"] as const;
 
-/** One tool, the instructions of one server (`NAME#instructions`), or the command that starts it (`NAME#command`), that was seen. */
+/** A tool, the instructions of a server (`NAME#instructions`), or the command that starts it (`NAME#command`). */
 export interface Pin {
   readonly id: string;
-  /** The source that it belongs to. */
+  /** The source of the item. */
   readonly ensemble: string;
-  /** `conflict`: it is accepted, but the shared catalog holds another definition, which no process that runs the tool uses. */
+  /** `conflict`: it is accepted, but the shared catalog has a different definition, which no process that runs the tool uses. */
   readonly state: (typeof PIN_STATES)[number];
-  /** SHA-256 in hexadecimal digits of what is there now, whatever the order of its parts. */
+  /** SHA-256 in hexadecimal digits of the current version, independent of the order of its parts. */
   readonly hash: string;
-  /** Readable lines, `-` for what was accepted and `+` for what is there now; empty if it is accepted. */
+  /** Readable lines, `-` for the accepted version and `+` for the current one; empty if it is accepted. */
   readonly diff: readonly string[];
-  /** Milliseconds since the epoch: since when it is in this state. */
+  /** Milliseconds since the epoch when it entered this state. */
   readonly seenAt: number;
-  /** Who accepted it; absent if it was accepted at first sight, or is not. */
+  /** The person who accepted it; omitted if it was accepted on first sight, or is not. */
   readonly acceptedBy?: string;
 }

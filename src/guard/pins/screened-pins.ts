@@ -3,13 +3,13 @@ import type { OfferedEnsemble, PinGuard, ReviewedEnsemble } from "./pins.ts";
 
 type Screen = Screening["instructions"];
 
-/** An offer whose instructions are what may be passed on of them. */
+/** An offer with screened instructions. */
 export function screenedOffer(offer: OfferedEnsemble, screen: Screen): OfferedEnsemble {
   const { ensemble, instructions } = offer;
   return instructions === undefined ? offer : { ...offer, instructions: screen(ensemble, instructions) };
 }
 
-/** Pins that see a server's instructions only once they were screened: what is taken out is neither recorded nor passed on. */
+/** Pins that get a server's instructions only after screening: removed text is neither recorded nor passed on. */
 export function screenedPins(pins: PinGuard, screen: Screen): PinGuard {
   return {
     ...pins,

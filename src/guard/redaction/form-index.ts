@@ -1,26 +1,26 @@
 import { unescapeOnce } from "./unescaped.ts";
 
-export interface Found {
-  /** Start and end of each in turn, in order, those that overlap as one. */
+export interface FormMatches {
+  /** Pairs of start and end, in order; overlapping spans are merged. */
   readonly spans: readonly number[];
-  /** Where the one begins that the text's end cuts off; the text's length if there is none. */
+  /** The start of a form that the end of the text cuts off; the text's length if there is none. */
   readonly open: number;
 }
 
-/** Characters by which a text is found: the hash below has room for just as many. */
+/** The number of characters that are hashed, which is the capacity of the hash. */
 const WINDOW = 4;
 const MASK = 0xff_ff;
 
-/** Finds any of many texts in another, however many there are, in one pass over it. */
+/** Finds any of many texts in another, in one pass over it. */
 export function createFormIndex() {
-  /** Marks the hashes of all beginnings, so that nearly every place is passed with one look. */
+  /** Marks the hashes of all beginnings, so that nearly every position takes one lookup. */
   const marked = new Uint8Array(MASK + 1);
   /** By the hash of their beginning, in order: many keys begin alike, and a text may be full of that beginning. */
   const byHash = new Map<number, string[]>();
   let longest = 0;
 
   return {
-    /** Takes texts of at least four characters. */
+    /** Adds a text of at least four characters. */
     add(form: string): void {
       let hash = 0;
       for (let index = 0; index < WINDOW; index++) hash = nextHash(hash, form, index);
@@ -30,7 +30,7 @@ export function createFormIndex() {
       marked[hash] = 1;
       longest = Math.max(longest, form.length);
     },
-    /** False for a text that has none of them in full. True says nothing. */
+    /** False for a text that contains none of them in full. True is inconclusive. */
     mayFind(text: string): boolean {
       if (longest === 0) return false;
       let hash = 0;
@@ -40,8 +40,8 @@ export function createFormIndex() {
       }
       return false;
     },
-    /** With `unfinished`, an end of the text with which one of them may begin counts too, if it has four characters. */
-    find(text: string, unfinished: boolean): Found {
+    /** With `unfinished`, an end of the text that may begin one of them counts too, if it has four characters. */
+    find(text: string, unfinished: boolean): FormMatches {
       const spans: number[] = [];
       let last = 0;
       let hash = 0;
@@ -64,12 +64,12 @@ export function createFormIndex() {
   };
 }
 
-/** Each character moves those before it four bits up, so that the fifth last has left. */
+/** Each character shifts the previous ones by four bits, so that the fifth last drops out. */
 function nextHash(hash: number, text: string, index: number): number {
   return ((hash << 4) ^ text.charCodeAt(index)) & MASK;
 }
 
-/** The length of the longest of the forms with which the text begins; 0 where it begins with none. */
+/** The length of the longest form that the text begins with; 0 if there is none. */
 function longestIn(forms: readonly string[], text: string): number {
   let beginning = text;
   for (;;) {
@@ -77,12 +77,12 @@ function longestIn(forms: readonly string[], text: string): number {
     if (before === undefined) return 0;
     const shared = sharedLength(before, beginning);
     if (shared === before.length) return shared;
-    // In order, a form with which this begins stands between itself and `before`, so that `before` begins with it too.
+    // In sorted order, a prefix of this text lies between itself and `before`, so it is also a prefix of `before`.
     beginning = beginning.slice(0, shared);
   }
 }
 
-/** How many of the forms, which are in order, stand before the text or are it. */
+/** The number of sorted forms that are at or before the text. */
 function placeAfter(forms: readonly string[], text: string): number {
   let [low, high] = [0, forms.length];
   while (low < high) {
@@ -95,25 +95,25 @@ function placeAfter(forms: readonly string[], text: string): number {
 
 function sharedLength(one: string, other: string): number {
   let length = 0;
-  // Past the end there is no number, which is not equal even to itself.
+  // Past the end the code is NaN, which is not equal to itself.
   while (one.charCodeAt(length) === other.charCodeAt(length)) length++;
   return length;
 }
 
-/** Shorter secrets are parts of ordinary words. */
+/** Shorter secrets occur in ordinary words. */
 export const MIN_SECRET_LENGTH = 6;
 
-/** A line of a secret that is at least this long is a secret of its own: logs are written and read by the line. */
+/** A line of a secret that is at least this long is also a secret: logs are written and read by line. */
 const MIN_LINE = 16;
 
-/** Every way a secret may be written once escapes are undone: as it is, in hex, inside any base64, and inside any base64 of that. */
+/** Every form of a secret after escapes are undone: as it is, in hex, inside any base64, and inside any base64 of that. */
 export function formsOf(secret: string): ReadonlySet<string> {
   const forms = new Set<string>();
   for (const text of textsOf(secret)) {
     const encoded = new URLSearchParams([["", text]]).toString().slice(1);
-    // What is in base64 may have been escaped before: a member of a token, or the password of an OAuth client.
+    // The content of base64 may have been escaped before: a member of a token, or the password of an OAuth client.
     const inside = new Set([text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed()), encoded]);
-    // Forms write a space as `+`.
+    // URL-encoded forms write a space as `+`.
     const hex = Buffer.from(text).toString("hex");
     const all = [text, text.replaceAll(" ", "+"), hex, hex.toUpperCase(), ...[...inside].flatMap(inBase64)];
     for (const form of all) forms.add(form);
@@ -121,10 +121,10 @@ export function formsOf(secret: string): ReadonlySet<string> {
   return forms;
 }
 
-/** The texts that give the secret away: itself, what is left of it where escapes are undone, and its long lines. */
+/** The texts that reveal the secret: itself, itself with escapes undone, and its long lines. */
 function textsOf(secret: string): ReadonlySet<string> {
   const texts = new Set([secret, secret.toWellFormed(), secret.normalize("NFC"), secret.normalize("NFD")]);
-  // What is added on the way is come to as well.
+  // The loop also visits texts that it adds.
   for (const text of texts) {
     const { text: plainer = "" } = unescapeOnce(text) ?? {};
     if (plainer.length >= MIN_SECRET_LENGTH) texts.add(plainer);
@@ -133,7 +133,7 @@ function textsOf(secret: string): ReadonlySet<string> {
   return texts;
 }
 
-/** The whole of it with and without padding, and within anything else; once more too, since Docker and Kubernetes keep base64 of base64. */
+/** The whole secret with and without padding, and inside other data; also twice, since Docker and Kubernetes store base64 of base64. */
 function inBase64(text: string): readonly string[] {
   const whole = Buffer.from(text).toString("base64");
   const inside = insideBase64(text);
@@ -142,7 +142,7 @@ function inBase64(text: string): readonly string[] {
   return [...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** The characters of base64 that stand for nothing but the text, where none, one or two bytes of the three before it belong to something else. */
+/** The base64 characters that depend only on the text, if it starts after zero, one or two bytes of a group of three. */
 function insideBase64(text: string): readonly string[] {
   return [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);

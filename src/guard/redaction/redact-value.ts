@@ -1,12 +1,12 @@
 import { REDACTED } from "./secret-patterns.ts";
 
-/** Deeper values are cut off: a server may send anything, and whatever shows it must not run out of stack. */
+/** Deeper values are cut: a server may send anything, and the stack is limited. */
 const MAX_DEPTH = 200;
 
 /**
  * Redacts every text in plain data, including member names. Returns the same object when nothing changed. Cycles are cut. An error is
  * changed in place, so that it stays the same error: message, stack, its own members and its causes. A frozen error is replaced. With
- * `keepShape` a program can still read what is left: base64 in `blob` and `data` stays base64, and data nested too deep is kept if it
+ * `keepShape` a program can still parse the result: base64 in `blob` and `data` stays base64, and data nested too deep is kept if it
  * contains nothing to redact.
  */
 export function redactValue<Value>(
@@ -18,11 +18,11 @@ export function redactValue<Value>(
   return visit(value, { redact, keepShape, seen: new Map(), depth: 0 }) as Value;
 }
 
-/** What is looked at first, before anything is set up for changing it. Bounded, so that cycles and shared parts cost little. */
+/** The number of values checked before the full redaction. Bounded, so that cycles and shared parts cost little. */
 const MAX_LOOKED_AT = 1000;
 const MAX_LOOKED_DEPTH = 8;
 
-/** True for small plain data that contains nothing to redact, as nearly every event is. False says nothing. */
+/** Returns true for small plain data without anything to redact, like nearly every event. False is inconclusive. */
 function isUntouched(
   value: unknown,
   redact: (text: string) => string,
@@ -59,7 +59,7 @@ function visit(value: unknown, { redact, keepShape, seen, depth }: Visit): unkno
   if (seen.has(value)) return seen.get(value);
   if (depth === MAX_DEPTH) return keepShape && isClean(value, redact) ? value : REDACTED;
   const inner = { redact, keepShape, seen, depth: depth + 1 };
-  // What plain data holds of itself is not shown a second time.
+  // A cycle in plain data is not shown again.
   if (!isError) seen.set(value, REDACTED);
   const result = isError
     ? visitError(value, inner)
@@ -72,13 +72,13 @@ function visit(value: unknown, { redact, keepShape, seen, depth }: Visit): unkno
 
 const REDACTED_BASE64 = Buffer.from(REDACTED).toString("base64");
 
-/** True for a member that MCP defines as base64, if it is. */
+/** Returns true for valid base64 in a member that MCP defines as base64. */
 function isBase64(name: string, value: unknown): boolean {
   if (name !== "blob" && name !== "data") return false;
   return typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
-/** True for data whose JSON contains nothing to redact; false if it cannot be written as JSON. */
+/** Returns true for data whose JSON contains nothing to redact; false if it cannot be written as JSON. */
 function isClean(value: object, redact: (text: string) => string): boolean {
   try {
     const text = JSON.stringify(value);
@@ -90,14 +90,14 @@ function isClean(value: object, redact: (text: string) => string): boolean {
 
 let isNativeError: ((value: unknown) => value is Error) | undefined;
 
-/** Errors of other contexts are of other classes. */
+/** Errors of other contexts have other classes. */
 function isAnyError(value: unknown): value is Error {
-  // Found once: large results have many values, and finding it takes longer than asking.
+  // Looked up once: large results have many values, and the lookup takes longer than the call.
   isNativeError ??= process.getBuiltinModule("node:util").types.isNativeError;
   return value instanceof Error || isNativeError(value);
 }
 
-/** Lists and objects without a class of their own. What is behind a class may be a socket, and whole programs hang from those. */
+/** Lists and objects without a class. A class instance may be a socket, which references whole programs. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return true;
@@ -106,12 +106,12 @@ function isPlain(value: unknown): value is object {
 }
 
 function visitError(error: Error, inner: Visit): Error {
-  // Some are not listed (`stack`, `cause`, `errors`), and of some classes name and message are not the error's own.
+  // Some properties are not enumerable (`stack`, `cause`, `errors`), and some classes inherit name and message.
   const names = [...new Set(["name", "message", ...Object.getOwnPropertyNames(error)])];
   const isFree = names.every(
     (name) => Object.getOwnPropertyDescriptor(error, name)?.configurable ?? Object.isExtensible(error),
   );
-  // Where something of it cannot be changed, another error of its class can take its place, also in what it holds.
+  // If a property cannot be changed, a new error of the same class replaces it, also inside itself.
   const standIn = isFree ? error : (Object.create(Object.getPrototypeOf(error) as object) as Error);
   inner.seen.set(error, standIn);
   const values = names.map((name) => read(error, name));
@@ -119,7 +119,7 @@ function visitError(error: Error, inner: Visit): Error {
   if (shown.every((value, index) => value === values[index])) return error;
   for (const [index, name] of names.entries()) {
     if (isFree && shown[index] === values[index]) continue;
-    // Listed or not as it was.
+    // Keeps the enumerability.
     const enumerable = Object.prototype.propertyIsEnumerable.call(error, name);
     const descriptor = { value: shown[index], enumerable, configurable: true, writable: true };
     Reflect.defineProperty(standIn, name, descriptor);
@@ -127,7 +127,7 @@ function visitError(error: Error, inner: Visit): Error {
   return standIn;
 }
 
-/** What cannot be read cannot be looked through either. */
+/** Undefined for a property that cannot be read. */
 function read(error: Error, name: string): unknown {
   try {
     return Reflect.get(error, name);

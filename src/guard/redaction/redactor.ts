@@ -1,36 +1,36 @@
-import { createFormIndex, formsOf, type Found, MIN_SECRET_LENGTH } from "./form-index.ts";
+import { createFormIndex, formsOf, type FormMatches, MIN_SECRET_LENGTH } from "./form-index.ts";
 import { redactValue } from "./redact-value.ts";
 import { findPatterns, hasHint, REDACTED } from "./secret-patterns.ts";
 import { hasEscapes, unescapeOnce } from "./unescaped.ts";
 
-/** Removes secrets from whatever is shown or stored: known ones in any form, and text that looks like a credential. */
+/** Redacts secrets in output and stored data: known ones in any form, and text that looks like a credential. */
 export interface Redactor {
-  /** Makes a secret known. Returns false for one shorter than six characters, which is not redacted: ordinary words would contain it. */
+  /** Adds a known secret. Returns false for one shorter than six characters, which is not redacted: ordinary words would contain it. */
   add(secret: string): boolean;
   text(text: string): string;
   /** Redacts every text in plain data, including member names. Returns the same object when nothing changed. */
   value<Value>(value: Value): Value;
   /** Redacts an error's message, stack, details and causes in place. Returns a new error of the same class if it cannot be changed. */
   error<Thrown>(error: Thrown): Thrown;
-  /** Redacts the parts of a text as they arrive. An end that could begin a secret is redacted at once: what was shown cannot be taken back. */
+  /** Redacts the parts of a text as they arrive. A tail that could begin a secret is redacted at once, because output cannot be retracted. */
   stream(): (part: string) => string;
-  /** Redacts known secrets only, for answers that must otherwise pass unchanged: a tool may rightly return somebody's token. */
+  /** Redacts known secrets only, for results that must otherwise stay unchanged: a tool may legitimately return a user's token. */
   readonly known: {
     /** Returns the same object when nothing changed. */
     value<Value>(value: Value): Value;
   };
 }
 
-/** Escapes inside escapes are undone this often. */
+/** The number of nested escapes that are undone. */
 const MAX_LAYERS = 4;
 
 /** In longer texts escapes are undone once: undoing them four times in many megabytes would stall the process. */
 const LONG_TEXT = 1_000_000;
 
-/** What a secret may begin with and is too little to take out: three characters, each of them escaped several times. */
+/** The longest text that may begin a secret but is too short to redact: three characters, each escaped several times. */
 const KEPT = 64;
 
-/** Creates a redactor that knows no secret yet, only what credentials look like. */
+/** Creates a redactor without known secrets; it recognises only the forms of credentials. */
 export function createRedactor(): Redactor {
   const known = new Set<string>();
   const forms = createFormIndex();
@@ -40,7 +40,7 @@ export function createRedactor(): Redactor {
     text: string,
     { unfinished = false, patterns = true }: Search,
     layers = text.length > LONG_TEXT ? 1 : MAX_LAYERS,
-  ): Found {
+  ): FormMatches {
     const { spans: told, open } = forms.find(text, unfinished);
     const spans = patterns ? [...told, ...findPatterns(text)] : told;
     const plainer = layers === 0 ? undefined : unescapeOnce(text, unfinished);
@@ -54,9 +54,9 @@ export function createRedactor(): Redactor {
   }
 
   const redactText = (given: string, search: Search): string => {
-    // Most of what is shown is ids and names, many of them shorter than any secret.
+    // Most texts are ids and names, many of them shorter than any secret.
     if (given.length < MIN_SECRET_LENGTH) return given;
-    // Nearly every text is clean, and a glance shows it for most.
+    // Nearly every text is clean, and a quick check shows it for most.
     if (!forms.mayFind(given) && !hasEscapes(given) && !(search.patterns !== false && hasHint(given))) return given;
     const { spans } = find(given, search);
     return spans.length === 0 ? given : masked(given, spans, 0);
@@ -90,16 +90,16 @@ export function createRedactor(): Redactor {
 }
 
 interface Search {
-  /** The text may go on: its end may be the beginning of a secret or an escape. */
+  /** The text may continue: its end may be the beginning of a secret or an escape. */
   readonly unfinished?: boolean;
-  /** Whether text that only looks like a credential counts. */
+  /** Whether text that only looks like a credential is redacted. */
   readonly patterns?: boolean;
 }
 
 const ANYTHING: Search = {};
 const KNOWN_ONLY: Search = { patterns: false };
 
-/** The text from a place on, with the spans masked, those that overlap as one. One that began before that place is masked as far as it goes on. */
+/** The text from an index on, with the spans masked; overlapping spans are merged. A span that began before the index is masked from there. */
 function masked(text: string, spans: readonly number[], from: number): string {
   const starts = Array.from({ length: spans.length / 2 }, (_, index) => 2 * index);
   const at = (index: number): number => spans[index] ?? 0;
@@ -109,7 +109,7 @@ function masked(text: string, spans: readonly number[], from: number): string {
   for (const index of starts) {
     const [start, end] = [at(index), at(index + 1)];
     if (end <= place) continue;
-    // What overlaps with the one before is masked with it.
+    // An overlapping span is already masked.
     if (start >= place || shown === "") shown += text.slice(place, start) + REDACTED;
     place = end;
   }

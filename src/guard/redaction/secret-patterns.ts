@@ -1,9 +1,9 @@
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = "[redacted]";
 
-/** Not within a longer word: each place where a pattern may begin is looked at once, and hashes that hold one by chance are left alone. */
+/** Not within a longer word: each start of a pattern is tried once, and hashes that match by chance are left alone. */
 const WORD_START = "(?<![A-Za-z0-9_-])";
-/** Real keys have digits, which words joined by dashes do not. */
+/** Real keys have digits; words joined by dashes do not. */
 const WITH_DIGIT = "(?=[A-Za-z_-]{0,200}[0-9])";
 
 /** Credentials that can be recognised by their form alone, by issuer. */
@@ -24,26 +24,26 @@ export const PATTERNS: readonly string[] = [
   `${WORD_START}AIza[A-Za-z0-9_-]{35}`,
   // JSON Web Tokens
   `${WORD_START}eyJ[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]*`,
-  // Private keys, also those that are cut off
+  // Private keys, including truncated ones
   `-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\\s\\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)`,
-  // Whatever else is sent as a token
+  // Any other bearer token
   `(?<=${WORD_START}[Bb]earer )(?=[A-Za-z._~+/-]{0,200}[0-9])[A-Za-z0-9._~+/-]{16,}=*`,
 ];
 
 const ANY = new RegExp(PATTERNS.join("|"), "g");
 
-/** A text without any of these is none of the patterns' affair. Cheaper than they are, and true of nearly every text. */
+/** A text without any of these cannot match a pattern. Faster than the patterns, and true of nearly every text. */
 const HINT = /AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|npm_|xox|sk-|k_live_|k_test_|AIza|eyJ|PRIVATE KEY|earer /;
 
 /** The shortest text that a pattern matches: `xoxb-` and ten characters. */
 const MIN_PATTERN_LENGTH = 15;
 
-/** False for a text that none of the patterns matches. True says nothing. */
+/** False for a text that no pattern matches. True is inconclusive. */
 export function hasHint(text: string): boolean {
   return text.length >= MIN_PATTERN_LENGTH && HINT.test(text);
 }
 
-/** Where the text has what looks like a credential: start and end of each in turn. */
+/** Pairs of start and end of text that looks like a credential. */
 export function findPatterns(text: string): readonly number[] {
   if (!hasHint(text)) return [];
   const spans: number[] = [];

@@ -1,8 +1,8 @@
-/** A byte, as addresses and as languages write it. */
+/** An escaped byte, in URLs and in programming languages. */
 const BYTE = String.raw`(?:%|\\x)`;
 const FOLLOWING = `${BYTE}[89ab][0-9a-f]`;
 
-/** Whatever is an escape. No repetition in it is without bound, so that a text is read in linear time. */
+/** Matches any escape. Every repetition is bounded, so that a text is read in linear time. */
 export const ESCAPE: RegExp = new RegExp(
   [
     // The bytes of one character belong together.
@@ -14,7 +14,7 @@ export const ESCAPE: RegExp = new RegExp(
     String.raw`\\[nrtbf]`,
     String.raw`\\[^0-9a-z]`,
     "&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-f]{1,6});",
-    // Long lines are broken, those of base64 above all.
+    // Long lines are wrapped, especially in base64.
     String.raw`\r?\n`,
   ].join("|"),
   "gi",
@@ -27,7 +27,7 @@ export function hasEscapes(text: string): boolean {
   return HINT.test(text);
 }
 
-/** The end of a text with which an escape may begin. */
+/** The end of a text that may begin an escape. */
 const HALF = String.raw`(?:%[0-9a-f]?|\\(?:x[0-9a-f]?)?)`;
 const BEGUN = new RegExp(
   `(?:${[
@@ -46,8 +46,8 @@ const CONTROLS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 /**
- * Undoes what is written as `%2F`, `\u002f`, `\/`, `\x2f`, `&#47;` or `&amp;`, and joins lines. Undefined if there is nothing to undo. With
- * `unfinished`, the beginning of an escape at the end of the text is left out, but counts as part of what stands before it.
+ * Undoes escapes such as `%2F`, `\u002f`, `\/`, `\x2f`, `&#47;` or `&amp;`, and joins lines. Undefined if there is nothing to undo. With
+ * `unfinished`, the beginning of an escape at the end of the text is left out, but counts as part of the preceding text.
  */
 export function unescapeOnce(given: string, unfinished = false) {
   if (!hasEscapes(given)) return undefined;
@@ -60,9 +60,9 @@ export function unescapeOnce(given: string, unfinished = false) {
 
   return {
     text: shown,
-    /** Where something that begins here begins in the text that was given. */
+    /** Maps a start in this text to the original text. */
     startOf: (start: number): number => start + shift(pieces(), pieceAt(pieces(), start)),
-    /** Where something that ends here ends there: after the escape, if it ends with one. */
+    /** Maps an end in this text to the original text: after the escape, if it ends with one. */
     endOf(end: number): number {
       if (end === shown.length && source !== given) return given.length;
       const piece = pieceAt(pieces(), end - 1);
@@ -72,7 +72,7 @@ export function unescapeOnce(given: string, unfinished = false) {
   };
 }
 
-/** The text with its escapes undone; undefined if it has none. Nothing undone is longer than its escape. */
+/** The text with its escapes undone; undefined if it has none. An escape is never shorter than its value. */
 function withoutEscapes(source: string): string | undefined {
   const units = source.length <= SCRATCH.length ? SCRATCH : new Uint16Array(source.length);
   let length = 0;
@@ -90,10 +90,10 @@ function withoutEscapes(source: string): string | undefined {
   return Buffer.from(units.buffer, 0, 2 * length).toString("utf16le");
 }
 
-/** Room for most texts. */
+/** Large enough for most texts. */
 const SCRATCH = new Uint16Array(4_096);
 
-/** Where plain stretches and escapes begin, by turns, in the text without escapes (`here`) and in the one with them (`there`). */
+/** The starts of alternating plain stretches and escapes, in the text without escapes (`here`) and in the one with them (`there`). */
 function piecesOf(source: string) {
   const [here, there] = [[0], [0]];
   let shorter = 0;
@@ -123,7 +123,7 @@ function shift({ here, there }: ReturnType<typeof piecesOf>, piece: number): num
 const [LINE_FEED, CARRIAGE_RETURN, PERCENT, AMPERSAND, BACKSLASH] = [0x0a, 0x0d, 0x25, 0x26, 0x5c];
 const ESCAPE_HERE = new RegExp(ESCAPE.source, "iy");
 
-/** Visits every escape of a text in order, with what it stands for. Texts may have millions, so the usual ones need no expression. */
+/** Visits every escape of a text in order, with its value. Texts may have millions, so the usual ones need no expression. */
 function eachEscape(source: string, visit: (start: number, end: number, value: string) => void): void {
   const { length } = source;
   for (let at = 0; at < length;) {
@@ -138,7 +138,7 @@ function eachEscape(source: string, visit: (start: number, end: number, value: s
       at += 2;
     } else if (code === BACKSLASH || code === PERCENT || code === AMPERSAND) {
       const digits = code === PERCENT ? at + 1 : at + 2;
-      // From 0xc0 on, a byte is the first of several that are one character.
+      // From 0xc0 on, a byte is the first of several that form one character.
       const byte = code === PERCENT || (next | 0x20) === LETTER_X ? hexByte(source, digits) : -1;
       if (byte >= 0 && byte < 0xc0) {
         visit(at, digits + 2, String.fromCharCode(byte));
@@ -155,7 +155,7 @@ function eachEscape(source: string, visit: (start: number, end: number, value: s
 
 const LETTER_X = 0x78;
 
-/** The byte that two hexadecimal digits stand for; -1 if they are not digits. */
+/** The byte of two hexadecimal digits; -1 if they are not digits. */
 function hexByte(source: string, at: number): number {
   const [high, low] = [hexDigit(source.charCodeAt(at)), hexDigit(source.charCodeAt(at + 1))];
   return high < 0 || low < 0 ? -1 : 16 * high + low;
@@ -167,7 +167,7 @@ function hexDigit(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
-/** True for what stands for itself after a backslash: ASCII that is neither a letter nor a digit. */
+/** Returns true for characters that a backslash leaves unchanged: ASCII that is neither a letter nor a digit. */
 function isSign(code: number): boolean {
   return code < 0x30 || (code > 0x39 && code < 0x41) || (code > 0x5a && code < 0x61) || (code > 0x7a && code < 0x80);
 }
@@ -189,14 +189,14 @@ function unescaped(escape: string): string {
   }
 }
 
-/** Bytes of UTF-8, or one that is none, which older encodings have. */
+/** Bytes of UTF-8, or an invalid one, which older encodings have. */
 function fromBytes(escapes: string): string {
   const digits = escapes.replaceAll(/%|\\x/gi, "");
   if (digits.length === 2) return String.fromCharCode(Number.parseInt(digits, 16));
   return Buffer.from(digits, "hex").toString();
 }
 
-/** `233` or `xe9`. Whatever follows the digits is passed over. */
+/** `233` or `xe9`. Ignores text after the digits. */
 function fromCode(written: string): string {
   const isHex = (written.charCodeAt(0) | 0x20) === LETTER_X;
   const code = isHex ? Number.parseInt(written.slice(1), 16) : Number.parseInt(written, 10);

@@ -2,18 +2,18 @@ import { messageOf } from "../../errors/show-value.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { atOnce, inTurns, type Steps } from "../../tool/turns/event-loop.ts";
 import { type BoundedTexts, cleanTexts, gatherTexts, kindOf, mapTexts, READ_CHARACTERS } from "./texts/value-texts.ts";
-import type { Place } from "./finding.ts";
+import type { TextPlace } from "./finding.ts";
 import { createReportedScan, type ScanParts, type ScanSettings } from "./reported-scan.ts";
 import type { Scanner, ScanReport } from "./scanner.ts";
 import { wrapUntrusted } from "./wrap-untrusted.ts";
 
-/** Looks through what passes a call. Never throws: a text that could not be looked at is let through or refused as configured, and told. */
+/** Inspects the data of calls. Never throws: a text that could not be scanned is allowed or refused as configured, and reported. */
 export interface Inspection {
   /** Why these arguments may not reach the tool; undefined if they may. */
   arguments(tool: Tool, args: Readonly<Record<string, unknown>>, options?: InspectOptions): string | undefined;
-  /** A result as it may be given on, or why it may not be. */
+  /** The inspected result, or the reason why it is withheld. */
   result(tool: Tool, value: unknown): InspectedResult;
-  /** The same for large values: everything else gets turns of the event loop in between. Never rejects. */
+  /** The same for large values; yields to the event loop in between. Never rejects. */
   readonly inTurns: {
     arguments(
       tool: Tool,
@@ -25,26 +25,26 @@ export interface Inspection {
 }
 
 export interface InspectOptions {
-  /** Emits no events, for a call that is not made. */
+  /** Emits no events, for a hypothetical call. */
   readonly quiet?: boolean;
 }
 
 export type InspectedResult = { readonly value: unknown } | { readonly refused: string };
 
-/** What becomes of text that hides something or instructs the model, and of text that cannot be looked at. */
+/** The actions on text that hides something or instructs the model, and on text that cannot be scanned. */
 export interface InspectionSettings extends ScanSettings {
   readonly arguments: "off" | "flag" | "block";
   readonly results: "off" | "flag" | "neutralise" | "wrap" | "block";
 }
 
-/** What a look at a value came to: it was scanned, may not be given on, or is let through unread. */
+/** The outcome for a value: it was scanned, is withheld, or is allowed unread. */
 type Look = { readonly report: ScanReport; readonly texts: BoundedTexts } | { readonly refused: string } | undefined;
 
 export function createInspection(parts: ScanParts<InspectionSettings>): Inspection {
   const { arguments: argumentsMode, results: mode } = parts.settings;
   const { scanner, tell, failed, attackIn } = createReportedScan(parts);
 
-  function* look(id: string, where: Place, value: unknown, quiet = false): Steps<Look> {
+  function* look(id: string, where: TextPlace, value: unknown, quiet = false): Steps<Look> {
     let refused: string | undefined;
     try {
       const texts = gatherTexts(value);
@@ -123,7 +123,7 @@ export function createInspection(parts: ScanParts<InspectionSettings>): Inspecti
   };
 }
 
-/** Marks need no scan. Data that cannot be walked through has none. */
+/** Marks need no scan. Data that cannot be traversed gets none. */
 function wrapAnyway(value: unknown, toolId: string): unknown {
   try {
     return wrapResult(value, toolId);
@@ -136,7 +136,7 @@ function unread({ unread: left, total }: BoundedTexts): string {
   return `${left} of ${total} characters were not read, beyond the first and last ${READ_CHARACTERS / 2}`;
 }
 
-/** A result without what it hides and without its bad parts; undefined if what is left, read together, is still bad. */
+/** A result without hidden text and bad parts; undefined if the remainder as a whole is still bad. */
 function* neutraliseResult(
   scanner: Scanner,
   value: unknown,
@@ -152,7 +152,7 @@ function neutraliseData(scanner: Scanner, value: unknown, texts: BoundedTexts): 
   return cleanEach(scanner, value, texts, (path, name) => kindOf(path, name) !== "prose");
 }
 
-/** Cleans each text of a value that is meant: all texts first, in steps, then the value at once. */
+/** Cleans each selected text of a value: all texts first, in steps, then the value at once. */
 function* cleanEach(
   scanner: Scanner,
   value: unknown,
@@ -176,7 +176,7 @@ function* cleanEach(
   return result;
 }
 
-/** A result whose texts stand between marks that say they are data. */
+/** A result whose texts are marked as data. */
 function wrapResult(value: unknown, source: string): unknown {
   return mapTexts(value, (text, path, name) =>
     text !== "" && kindOf(path, name) === "prose" ? wrapUntrusted(text, { source }) : text,

@@ -1,13 +1,13 @@
 import type { Emit } from "../../observe/events.ts";
 import type { TextScanner } from "../scanner.port.ts";
-import { type Place, reaches, type ScanAction, type Severity } from "./finding.ts";
+import { type TextPlace, reaches, type ScanAction, type Severity } from "./finding.ts";
 import type { Rule } from "./rules/rule.ts";
 import { createScanner, type ScanReport } from "./scanner.ts";
 
 export interface ScanSettings {
-  /** From which severity on something is refused or taken out. */
+  /** The least severity that is refused or removed. */
   readonly severity: Severity;
-  /** What becomes of text that cannot be scanned. */
+  /** The action on text that cannot be scanned. */
   readonly onFailure: "allow" | "deny";
 }
 
@@ -20,37 +20,37 @@ export interface ScanParts<Settings extends ScanSettings> {
   readonly scanners?: readonly TextScanner[];
 }
 
-const NEXT: Readonly<Record<Place, string>> = {
+const NEXT: Readonly<Record<TextPlace, string>> = {
   definition: "It is not registered. Look at it with toolarsenal scan.",
   arguments: "It was not run. Call it with other arguments.",
   result: "It did run; its result is withheld. Do not repeat the call to get around this.",
 };
 
-/** Creates a scanner, and what reports on it by events, which never carry the text. It flags from medium on, or from the severity it acts on. */
+/** Creates a scanner, and functions that report on it by events, which never carry the text. It flags from medium on, or from the severity it acts on. */
 export function createReportedScan({ settings, emit, rules, scanners = [] }: ScanParts<ScanSettings>) {
   const { severity: actAt, onFailure } = settings;
   const flagAt = reaches(actAt, "medium") ? "medium" : actAt;
-  const refusal = (id: string, where: Place, why: string): string => `The ${where} of ${id} ${why}. ${NEXT[where]}`;
+  const refusal = (id: string, where: TextPlace, why: string): string => `The ${where} of ${id} ${why}. ${NEXT[where]}`;
   return {
     scanner: createScanner({ mode: "neutralise", flagAt, actAt, scanners, ...(rules && { rules }) }),
-    tell(toolId: string, where: Place, { flagged, severity, findings }: ScanReport, action: ScanAction): void {
+    tell(toolId: string, where: TextPlace, { flagged, severity, findings }: ScanReport, action: ScanAction): void {
       if (flagged && severity !== null)
         emit("scan-flagged", { toolId, where, rules: rulesOf(findings), severity, action });
     },
-    /** Reports that something could not be scanned. Returns why it may not be given on; undefined if it may. */
-    failed(toolId: string, where: Place, message: string, quiet = false): string | undefined {
+    /** Reports a failed scan. Returns why the text is withheld; undefined if it is allowed. */
+    failed(toolId: string, where: TextPlace, message: string, quiet = false): string | undefined {
       const action = onFailure === "deny" ? "refused" : "allowed";
       if (!quiet) emit("scan-failed", { toolId, where, message, action });
       return action === "refused" ? refusal(toolId, where, `could not be scanned: ${message}`) : undefined;
     },
-    attackIn(toolId: string, where: Place, { findings }: ScanReport): string {
+    attackIn(toolId: string, where: TextPlace, { findings }: ScanReport): string {
       const look = where === "arguments" ? "look" : "looks";
       return refusal(toolId, where, `${look} like an attack (${rulesOf(findings).join(", ")})`);
     },
   };
 }
 
-/** The rules that found something, each once. */
+/** The rules of the findings, each once. */
 function rulesOf(findings: ScanReport["findings"]): readonly string[] {
   return [...new Set(findings.map(({ rule }) => rule))];
 }

@@ -1,38 +1,38 @@
 import type { PlacedFinding, ScannerRule, TextScanner } from "../scanner.port.ts";
 import { atOnce, type Steps } from "../../tool/turns/event-loop.ts";
-import { clip, excerpt, type Finding, type Place, reaches, type Severity } from "./finding.ts";
+import { clip, excerpt, type Finding, type TextPlace, reaches, type Severity } from "./finding.ts";
 import { type HiddenText, HIDING, type HidingKind, normaliseText } from "./hidden/normalise-text.ts";
 import { decodePayloads } from "./rules/encoded.ts";
 import { type Rule, toRuleText } from "./rules/rule.ts";
 
 export interface TextScan {
-  /** The text without what it hid. */
+  /** The text without hidden parts. */
   readonly text: string;
   readonly findings: readonly PlacedFinding[];
 }
 
-/** What the normaliser finds, as rules: to list everything that a scan can find. */
+/** The normaliser's findings as rules: to list everything that a scan can find. */
 export const HIDING_RULES: readonly ScannerRule[] = Object.entries(HIDING).map(([kind, message]) => ({
   id: `hidden.${kind}`,
   message,
   severity: "medium",
 }));
 
-/** A scanner that reads a long text in steps of some milliseconds. */
+/** A scanner that reads a long text in steps of a few milliseconds. */
 interface SteppedScanner extends TextScanner {
-  steps(text: string, place?: Place): Steps<readonly PlacedFinding[]>;
+  steps(text: string, place?: TextPlace): Steps<readonly PlacedFinding[]>;
 }
 
-/** Runs scanners over one text: what it hid is taken out first, then read like the rest. */
-export function scanText(given: string, scanners: readonly TextScanner[], place: Place | undefined): TextScan {
+/** Runs scanners over one text: hidden text is removed first, then scanned too. */
+export function scanText(given: string, scanners: readonly TextScanner[], place: TextPlace | undefined): TextScan {
   return atOnce(scanInSteps(given, scanners, place));
 }
 
-/** The same in steps of some milliseconds. */
+/** The same in steps of a few milliseconds. */
 export function* scanInSteps(
   given: string,
   scanners: readonly TextScanner[],
-  place: Place | undefined,
+  place: TextPlace | undefined,
 ): Steps<TextScan> {
   const { text, findings: hidden } = normaliseText(given);
   const findings: PlacedFinding[] = hidden.map((found) => ({ finding: toFinding(found, given, place) }));
@@ -56,11 +56,11 @@ export function* scanInSteps(
   return { text, findings: withoutNeedlessAdvice(findings) };
 }
 
-/** Scans what was hidden or encoded. Being hidden makes a finding worse. */
+/** Scans hidden or encoded text. Being hidden makes a finding worse. */
 function uncovered(
   content: string,
   scanners: readonly TextScanner[],
-  place: Place | undefined,
+  place: TextPlace | undefined,
   position: number,
 ): readonly Finding[] {
   const read = content.replaceAll(/(?<=\w)\+(?=\w)|%20/g, " ").slice(0, WINDOW);
@@ -70,7 +70,7 @@ function uncovered(
     .map(({ finding }) => ({ ...finding, severity: "critical", position, hidden: clip(read) }));
 }
 
-/** Leaves out findings that only advise if others already say that the text is suspicious. */
+/** Drops advisory findings if others already flag the text. */
 function withoutNeedlessAdvice(findings: readonly PlacedFinding[]): readonly PlacedFinding[] {
   const isAdvice = ({ finding }: PlacedFinding): boolean => finding.advisory === true;
   if (!findings.some(isAdvice)) return findings;
@@ -81,7 +81,7 @@ function withoutNeedlessAdvice(findings: readonly PlacedFinding[]): readonly Pla
 function toFinding(
   { kind, severity, position, count, hidden }: HiddenText,
   given: string,
-  place: Place | undefined,
+  place: TextPlace | undefined,
 ): Finding {
   return {
     rule: `hidden.${kind}`,
@@ -94,18 +94,18 @@ function toFinding(
   };
 }
 
-/** Programs colour their output and draw progress with carriage returns: in a result that is nothing, in a definition it is. */
-function inPlace(kind: HidingKind, severity: Severity, place: Place | undefined): Severity {
+/** Programs colour their output and draw progress with carriage returns: harmless in a result, but not in a definition. */
+function inPlace(kind: HidingKind, severity: Severity, place: TextPlace | undefined): Severity {
   return place === "result" && severity === "medium" && (kind === "terminal" || kind === "control") ? "low" : severity;
 }
 
-/** Longer texts are read in windows of this many characters, each overlapping the one before, so that no rule ever sees more at once. */
+/** Longer texts are read in overlapping windows of this many characters, so that no rule sees more at once. */
 const WINDOW = 16_384;
 const OVERLAP = 512;
 
-/** Looks for what rules describe. Without a place, all of them apply. */
+/** Creates a scanner of rules. Without a place, all of them apply. */
 export function ruleScanner(rules: readonly Rule[]): SteppedScanner {
-  const steps = (text: string, place?: Place): Steps<readonly PlacedFinding[]> =>
+  const steps = (text: string, place?: TextPlace): Steps<readonly PlacedFinding[]> =>
     search(
       text,
       rules.filter(({ places }) => place === undefined || places === undefined || places.includes(place)),
@@ -132,11 +132,11 @@ function* search(text: string, rules: readonly Rule[]): Steps<readonly PlacedFin
   return [...found.values()];
 }
 
-/** Quotes, a space and hyphens as typesetters write them, and as rules write them. */
+/** Typographic quotes, space and hyphens, and their plain forms in rules. */
 const TYPOGRAPHIC = "\u2018\u2019\u201C\u201D\u00A0\u2010\u2011";
 const PLAIN = `''"" --`;
 
-/** Writes typographic forms as rules write them, one character for one, so that positions stay. */
+/** Replaces typographic forms with plain ones, one character for one, so that positions stay. */
 function forRules(text: string): string {
   if (!/[^\t\n\r\x20-\x7E]/.test(text)) return text;
   return text.replaceAll(/[\u2018\u2019\u201C\u201D\u00A0\u2010\u2011]/g, (found) =>

@@ -1,7 +1,7 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { TextScanner } from "../scanner.port.ts";
-import { type Finding, type Place, reaches, SEVERITIES, type Severity, worst } from "./finding.ts";
+import { type Finding, type TextPlace, reaches, SEVERITIES, type Severity, worst } from "./finding.ts";
 import { ruleScanner, scanInSteps, scanText as searchText, type TextScan } from "./scan-text.ts";
 import { SCAN_RULES } from "./rules/all-rules.ts";
 import type { Rule } from "./rules/rule.ts";
@@ -9,11 +9,11 @@ import { atOnce, type Steps } from "../../tool/turns/event-loop.ts";
 import { toolTexts } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 
-/** What to do about a text with bad findings: refuse it, only say so, or take the bad parts out. */
+/** The action on a text with bad findings: refuse it, only report it, or remove the bad parts. */
 export const SCAN_MODES = ["block", "flag", "neutralise"] as const;
 export type ScanMode = (typeof SCAN_MODES)[number];
 
-/** How a scanner judges. */
+/** The settings of a scanner. */
 export interface ScannerOptions {
   readonly mode: ScanMode;
   /** The least severity that flags a text. Defaults to `medium`. Findings that only advise always flag it. */
@@ -26,10 +26,10 @@ export interface ScannerOptions {
   readonly scanners?: readonly TextScanner[];
 }
 
-/** What a scan found, and what follows from it. */
+/** The findings of a scan, and the resulting action. */
 export interface ScanReport {
   readonly flagged: boolean;
-  /** The worst of the findings; null if there is none. */
+  /** The worst severity of the findings; null if there is none. */
   readonly severity: Severity | null;
   readonly findings: readonly Finding[];
   readonly action: "allow" | "block" | "neutralise";
@@ -37,29 +37,29 @@ export interface ScanReport {
   readonly failure?: string;
 }
 
-/** Something without its bad parts, and the report on it as it was. */
+/** A value without its bad parts, and the report on the original. */
 export interface Neutralised<Value> {
   readonly value: Value;
   readonly report: ScanReport;
 }
 
-/** Looks for hidden text and attacks in what others wrote. It advises; pins, approvals and egress control protect. Never throws. */
+/** Finds hidden text and attacks in others' text. It is advisory; pins, approvals and egress control protect. Never throws. */
 export interface Scanner {
   readonly mode: ScanMode;
-  /** Scans everything a model would read of a definition: canonical, or as MCP lists it. */
+  /** Scans everything a model would read of a definition: canonical, or in MCP's format. */
   scanTool(tool: object): ScanReport;
   /** Scans one text. Without a place, every rule applies. */
-  scanText(text: string, place?: Place): ScanReport;
+  scanText(text: string, place?: TextPlace): ScanReport;
   /** Scans the texts in plain JSON data: the arguments of a call, the content of a result. */
-  scanValue(value: unknown, place: Place): ScanReport;
-  /** A text without what it hid, and with a mark in the place of every finding that the scanner acts on. Doing it twice changes nothing more. */
-  neutraliseText(text: string, place?: Place): Neutralised<string>;
-  /** The same for every text in plain JSON data, names of members included. */
-  neutraliseValue<Value>(value: Value, place: Place): Neutralised<Value>;
+  scanValue(value: unknown, place: TextPlace): ScanReport;
+  /** A text without hidden parts, and with a mark in place of every finding that the scanner acts on. Idempotent. */
+  neutraliseText(text: string, place?: TextPlace): Neutralised<string>;
+  /** The same for every text in plain JSON data, including names of members. */
+  neutraliseValue<Value>(value: Value, place: TextPlace): Neutralised<Value>;
   /** The same in small steps, for long texts. */
   readonly steps: {
-    scanText(text: string, place?: Place): Steps<ScanReport>;
-    neutraliseText(text: string, place?: Place): Steps<Neutralised<string>>;
+    scanText(text: string, place?: TextPlace): Steps<ScanReport>;
+    neutraliseText(text: string, place?: TextPlace): Steps<Neutralised<string>>;
   };
 }
 
@@ -70,10 +70,10 @@ interface Cleaned {
 }
 
 const WITHHELD = "[removed: this text could not be made safe]";
-/** Taking one thing out can bring two others together. A text that is still bad after so many rounds is withheld. */
+/** Removing one part can join two others. A text that is still bad after this many rounds is withheld. */
 const MAX_ROUNDS = 6;
 
-/** A scanner with settings of its own. */
+/** Creates a scanner. */
 export function createScanner(options: ScannerOptions): Scanner {
   checkOptions(options);
   const { mode, flagAt = "medium", actAt = "high", rules = SCAN_RULES } = options;
@@ -103,9 +103,9 @@ export function createScanner(options: ScannerOptions): Scanner {
     }
   }
 
-  const search = (text: string, place?: Place): TextScan => searchText(text, scanners, place);
+  const search = (text: string, place?: TextPlace): TextScan => searchText(text, scanners, place);
 
-  function* clean(text: string, place: Place | undefined): Steps<Cleaned> {
+  function* clean(text: string, place: TextPlace | undefined): Steps<Cleaned> {
     const first = yield* scanInSteps(text, scanners, place);
     let scan = first;
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -116,7 +116,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     return { text: WITHHELD, first };
   }
 
-  function* scanSteps(text: string, place?: Place): Steps<ScanReport> {
+  function* scanSteps(text: string, place?: TextPlace): Steps<ScanReport> {
     try {
       return report((yield* scanInSteps(text, scanners, place)).findings.map(({ finding }) => finding));
     } catch (error) {
@@ -124,7 +124,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     }
   }
 
-  function* neutraliseSteps(text: string, place?: Place): Steps<Neutralised<string>> {
+  function* neutraliseSteps(text: string, place?: TextPlace): Steps<Neutralised<string>> {
     try {
       const { text: value, first } = yield* clean(text, place);
       return { value, report: report(first.findings.map(({ finding }) => finding)) };
@@ -133,7 +133,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     }
   }
 
-  /** Treats every text of a value. The report has what was found in the texts as they were given. */
+  /** Treats every text of a value. The report covers the original texts. */
   function treatValue<Value>(value: Value, treat: (text: string) => Cleaned): Neutralised<Value> {
     const findings: Finding[] = [];
     try {

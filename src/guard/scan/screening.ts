@@ -8,24 +8,24 @@ import type { Scanner } from "./scanner.ts";
 import { FOR_VALIDATORS } from "./texts/tool-texts.ts";
 import { mapTexts } from "./texts/value-texts.ts";
 
-/** How what sources say of their tools is looked through. */
+/** The settings for scanning sources' definitions. */
 export interface ScreeningSettings extends ScanSettings {
   readonly definitions: "off" | "flag" | "neutralise" | "block";
 }
 
-/** Looks through the definitions of others before anybody reads them. Never throws. */
+/** Scans others' definitions before they are used. Never throws. */
 export interface Screening {
-  /** Returns the tool as it may be registered, or undefined if it may not be. Findings are emitted as events, once per definition. */
+  /** Returns the tool to register, or undefined if it is refused. Findings are emitted as events, once per definition. */
   screen(tool: Tool): Tool | undefined;
-  /** A server's instructions as they may be passed on; empty if they may not. Reports findings under `NAME#instructions`, once for each text. */
+  /** A server's instructions for models; empty if they are refused. Reports findings under `NAME#instructions`, once for each text. */
   instructions(ensemble: string, text: string): string;
 }
 
-/** The sources whose definitions somebody else wrote. */
+/** The sources whose definitions are written by others. */
 const FOREIGN: ReadonlySet<ToolSource> = new Set(["mcp", "openapi", "a2a"]);
-/** Outcomes of so many definitions are kept, so that a source that lists again is not scanned again. */
+/** The number of cached outcomes, so that a repeated listing is not scanned again. */
 const MAX_KEPT = 20_000;
-/** What identifies a tool stays as it is. */
+/** The fields that identify a tool stay unchanged. */
 const KEPT: ReadonlySet<string> = new Set(["id", "name", "namespace", "sourceName", "contentHash"]);
 
 export function createScreening(parts: ScanParts<ScreeningSettings>): Screening {
@@ -90,7 +90,7 @@ export function createScreening(parts: ScanParts<ScreeningSettings>): Screening 
   };
 }
 
-/** The tool with every text that a model may read made safe. Its name, parameter names and what only validators read stay. */
+/** The tool with every text for models made safe. Its name, parameter names and validator-only fields stay. */
 function neutraliseTool(tool: Tool, scanner: Scanner): Tool {
   const plain = mapTexts(tool, (text, path, name) => {
     if (name || KEPT.has(path) || isForPrograms(path)) return text;

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 
 /**
- * Marks a text as data that others wrote, for a model to read and not to obey. The mark at its end has a key that the text cannot contain,
- * so nothing in it can pretend that it ended. The same text is always wrapped the same way, which keeps prompt caches warm.
+ * Marks a text as data from others, for a model to read and not to obey. The end mark has a key that the text cannot contain,
+ * so the text cannot fake its end. The same text is always wrapped the same way, which keeps prompt caches valid.
  */
 export function wrapUntrusted(text: string, { source }: { readonly source: string }): string {
   const from = source.replaceAll(/[^\w.:/@-]/g, "_").slice(0, 200);
   const key = keyFor(text, from);
-  // A mark without the key fools no program, but might fool a model.
+  // A mark without the key does not fool a program, but might fool a model.
   const inside = text.replaceAll(/<(?=\s*\/?\s*untrusted-data)/gi, "&lt;");
   return [
     `<untrusted-data key="${key}" source="${from}">`,

@@ -3,10 +3,10 @@ import { hasSecret, type SecretReference } from "./reference.ts";
 import type { Secrets, SecretUse } from "./secrets.ts";
 import type { Caller } from "../../tool/handler.ts";
 
-/** Headers, or variables of an environment: texts by name, each of them perhaps a secret. */
+/** Headers, or variables of an environment: texts by name, each possibly a secret. */
 export type Members = Readonly<Record<string, SecretReference | string>>;
 
-/** Fills in the secrets that members refer to; `use.field` is their place in the settings. Redacts values whose names say that they are secrets. */
+/** Resolves the secrets that members refer to; `use.field` is their path in the settings. Redacts values whose names mark them as secrets. */
 export async function fillMembers(members: Members, secrets: Secrets, use: SecretUse): Promise<Record<string, string>> {
   const filled: Record<string, string> = {};
   for (const [name, text] of Object.entries(members)) {
@@ -18,7 +18,7 @@ export async function fillMembers(members: Members, secrets: Secrets, use: Secre
   return filled;
 }
 
-/** What is as good as the whole: the token of `Bearer TOKEN`, the password that is in a `Basic` one or in an address. */
+/** The parts that are as sensitive as the whole: the token of `Bearer TOKEN`, the password in `Basic` credentials or in an address. */
 function secretParts(value: string): readonly string[] {
   const rest = value.slice(value.indexOf(" ") + 1);
   const pair = /^basic /i.test(value) ? Buffer.from(rest, "base64").toString() : "";
@@ -26,22 +26,22 @@ function secretParts(value: string): readonly string[] {
   return [value, rest, pair.slice(pair.indexOf(":") + 1), inAddress];
 }
 
-/** The caller if nobody in particular asks, such as when a server's tools are listed, and the tenant of callers without one. */
+/** Stands for the caller of requests without one, such as listing a server's tools, and for the tenant of callers without one. */
 const NOBODY = "_default";
 
-/** Puts the caller's name and tenant in place of `{principal}` and `{tenant}`. */
+/** Replaces `{principal}` and `{tenant}` with the caller's name and tenant. */
 export function fillCaller(text: string, caller: Caller | undefined): string {
   return text
     .replaceAll("{principal}", () => (caller === undefined ? NOBODY : encodeName(caller.id)))
     .replaceAll("{tenant}", () => (caller?.tenant === undefined ? NOBODY : encodeName(caller.tenant)));
 }
 
-/** A name as one unambiguous part of a path: percent-encoded, with a first dot (parent folder), dash (option) or underscore (`_default`) encoded too. */
+/** Encodes a name as one unambiguous segment of a path: percent-encoded, including a first dot (parent folder), dash (option) or underscore (`_default`). */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replace(/^[._-]/, (first) => `%${first.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Why a reference cannot be filled in for a caller; undefined if it can. */
+/** Why a reference cannot be resolved for a caller; undefined if it can. */
 export function callerProblem(reference: string, caller: Caller | undefined): string | undefined {
   if (/\{(?:principal|tenant)\}[^/]*\{(?:principal|tenant)\}/.test(reference))
     return "has two names without / between them, so that two callers may come to share one secret";

@@ -3,7 +3,7 @@ import { findPatterns } from "../redaction/secret-patterns.ts";
 
 const SECRET_NAME =
   /key|token|secret|passw|passphrase|passwd|pwd|credential|auth|cookie|session|bearer|signature|(?:^|[_-])(?:pat|dsn|pin|jwt|otp|salt)(?:$|[_-])/i;
-/** Names that speak of tokens and keys without being one: `MAX_TOKENS`, `KEY_COUNT`, `AUTH_MODE`. */
+/** Names about tokens and keys that are not secrets: `MAX_TOKENS`, `KEY_COUNT`, `AUTH_MODE`. */
 const SETTING_NAME =
   /(?:^|[_-])(?:max|min|limit|count|size|ttl|timeout|expiry|mode|type|method|enabled|author|authors|keyboard|keyword|keywords|tokenizers?)(?:$|[_-])/i;
 const SECRET_SHAPE = /^(?:sk-|ghp_|gho_|github_pat_|glpat-|xox[a-z]-|AKIA|eyJ|ya29\.|AIza)[\w.-]{8,}/;
@@ -11,13 +11,13 @@ const SECRET_ADDRESS = /:\/\/[^/\s@]+@|[?&][^=&]*(?:key|token|secret|sig|auth|pa
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i;
 const PATH = /^(?:~|\.{1,2})?[\\/]|^[A-Za-z]:[\\/]/;
 
-/** Names that say their value is a secret: `X-Api-Key`, `GITHUB_TOKEN`, `--access-token`. */
+/** Names of secrets: `X-Api-Key`, `GITHUB_TOKEN`, `--access-token`. */
 const CREDENTIAL_NAME =
   /(?:^|[-_.])(?:auth|authorization|cookie|credentials?|api-?key|key|pass|passwd|password|pat|pwd|secret|token)$/i;
-/** Shorter written-out values may be ordinary words, whatever their name. */
+/** Shorter literal values may be ordinary words, whatever their name. */
 const MIN_WRITTEN_OUT = 12;
 
-/** Whether a setting of this name, in an environment, a header or after a flag, has a value that should not be read by others. */
+/** Returns whether a setting with this name, in an environment, a header or after a flag, has a secret value. */
 export function looksSecret(name: string, value: string): boolean {
   if (value === "" || /^(?:true|false|null|none|on|off|yes|no)$/i.test(value)) return false;
   if (ADDRESS.test(value)) return isSecretAddress(value);
@@ -25,13 +25,13 @@ export function looksSecret(name: string, value: string): boolean {
   return isSecretName(name) && !PATH.test(value);
 }
 
-/** Whether a text is secret whatever it is called: it has the form of a known key, or is an address with one. */
+/** Returns whether a text is secret whatever its name: it has the form of a known key, or is an address with one. */
 export function isSecretText(value: string): boolean {
   if (ADDRESS.test(value)) return isSecretAddress(value);
   return SECRET_SHAPE.test(value) || findPatterns(value).length > 0 || isRandom(value);
 }
 
-/** Whether an address has a password, a key in its query, or a path that only its owner knows. */
+/** Returns whether an address has a password, a key in its query, or a path that only its owner knows. */
 export function isSecretAddress(value: string): boolean {
   if (SECRET_ADDRESS.test(value)) return true;
   if (!/^(?:https?|wss?):/i.test(value)) return false;
@@ -42,24 +42,24 @@ export function isSecretAddress(value: string): boolean {
     .some(isRandom);
 }
 
-/** Names what follows a flag or stands before `=`: `--api-key`, `GITHUB_TOKEN`. */
+/** Returns whether a flag or variable names a secret: `--api-key`, `GITHUB_TOKEN`. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) && !SETTING_NAME.test(name);
 }
 
-/** At least 24 letters and digits that change between the two again and again, as words and versions do not. */
+/** At least 24 letters and digits that alternate often, unlike words and versions. */
 function isRandom(value: string): boolean {
   if (!/^[A-Za-z0-9_+=-]{24,}$/.test(value)) return false;
   const changes = value.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
   return changes >= 5;
 }
 
-/** True for a value that its name or its form says is a secret, and that is long enough not to be an ordinary word. */
+/** Returns true for a value that is a secret by its name or its form, and is too long for an ordinary word. */
 export function isWrittenOutSecret(name: string, value: string): boolean {
   return value.length >= MIN_WRITTEN_OUT && (CREDENTIAL_NAME.test(name) || isSecretText(value));
 }
 
-/** Returns the secrets written out in an address: the password before the host, and query parameters whose name says they are secrets. */
+/** Returns the literal secrets in an address: the password before the host, and query parameters with the name of a secret. */
 export function secretsInAddress(address: string): readonly string[] {
   const url = URL.parse(address);
   if (url === null) return [];
@@ -68,7 +68,7 @@ export function secretsInAddress(address: string): readonly string[] {
   return url.password === "" ? secrets : [decodePercent(url.password), ...secrets];
 }
 
-/** Returns the secrets written out in a program's arguments: `--api-key=VALUE` and `--api-key VALUE`. */
+/** Returns the literal secrets in a program's arguments: `--api-key=VALUE` and `--api-key VALUE`. */
 export function secretsInArguments(args: readonly string[]): readonly string[] {
   return args.flatMap((argument, index) => {
     const [, flag, joined] = /^-{1,2}([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];

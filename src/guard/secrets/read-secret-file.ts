@@ -5,21 +5,21 @@ import { join } from "node:path";
 import { execFile } from "node:child_process";
 import { Missing } from "./reference.ts";
 
-/** No secret is longer: this is some other file. */
+/** No secret is longer: a larger file is something else. */
 const MAX_BYTES = 64 * 1024;
-/** Rights of the group and of everybody. */
+/** The permissions of the group and of others. */
 const OTHERS = 0o077;
 
-/** The content of a file that only its owner can read, without the line's end. Rejects with `Missing`. */
+/** The content of a file that only its owner can read, without the trailing newline. Rejects with `Missing`. */
 export async function readSecretFile(path: string): Promise<string> {
   const whole = path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
-  // Without waiting, so that a pipe is found to be one.
+  // Non-blocking, so that a pipe can be recognised.
   const file = await open(whole, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((cause: unknown) => {
     const code = String((cause as NodeJS.ErrnoException).code);
     throw new Missing(`the file cannot be opened (${code})`, "Write the secret into it, readable by this user.");
   });
   try {
-    // Asked of the open file: what the path leads to may change meanwhile.
+    // Uses the open file, because the target of the path may change meanwhile.
     const { mode, size, isFile } = await file.stat().then((stats) => ({ ...stats, isFile: stats.isFile() }));
     if (!isFile) throw new Missing("it is not a regular file", "Name a file.");
     if (process.platform !== "win32" && (mode & OTHERS) !== 0) {
@@ -38,21 +38,21 @@ export async function readSecretFile(path: string): Promise<string> {
 
 interface KeychainParts {
   readonly platform: string;
-  /** The environment of the program that is asked; it finds the session's keychain by it. */
+  /** The environment of the keychain program, which finds the session's keychain by it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The keychain may ask the person at the machine. */
+/** The keychain may prompt the user. */
 const TIMEOUT_MS = 60_000;
 
-/** Asks the system's keychain: `security` on macOS, `secret-tool` on Linux. Its arguments name the secret and never hold it. Rejects with `Missing`. */
+/** Reads the system's keychain: `security` on macOS, `secret-tool` on Linux. The arguments name the secret and never contain it. Rejects with `Missing`. */
 export async function readKeychain(service: string, account: string, parts: KeychainParts): Promise<string> {
   const program = programFor(service, account, parts.platform);
   if (program === undefined)
-    throw new Missing(`there is no keychain that can be asked on ${parts.platform}`, "Use env: or file: instead.");
+    throw new Missing(`no keychain is supported on ${parts.platform}`, "Use env: or file: instead.");
   const found = await run(program, parts);
-  if (found === "") throw new Missing("the keychain has no such entry", `Store it: ${program.store}`);
+  if (found === "") throw new Missing("the keychain has no entry", `Store it: ${program.store}`);
   return found;
 }
 
@@ -75,7 +75,7 @@ function programFor(service: string, account: string, platform: string) {
   }
 }
 
-/** What the program writes; nothing where it says that there is no such entry. */
+/** The program's output; empty if it has no such entry. */
 function run(
   { command, args, store }: NonNullable<ReturnType<typeof programFor>>,
   { environment, signal }: KeychainParts,
@@ -86,7 +86,7 @@ function run(
       if (error === null) resolve(output.replace(/\r?\n$/, ""));
       else if (signal?.aborted) reject(signal.reason);
       else if (error.code === "ENOENT") reject(new Missing(`${command} is not installed`, `Install ${command}.`));
-      // Both programs end so if there is nothing; what they write then is not shown, whatever it is.
+      // Both programs exit like this if there is no entry; their output is not shown.
       else if (typeof error.code === "number") resolve("");
       else reject(new Missing(`${command} gave no answer`, `Unlock the keychain, or try: ${store}`));
     });

@@ -1,25 +1,25 @@
-/** Where a secret is found, in place of the secret: a variable, a file, the system's keychain, or a function that fetches it. */
+/** The location of a secret, in place of the secret: a variable, a file, the system's keychain, or a function that fetches it. */
 export type SecretReference =
   | `env:${string}`
   | `file:${string}`
   | `keychain:${string}`
   | ((options: { readonly signal?: AbortSignal }) => string | Promise<string>);
 
-/** A reference, read. `{principal}` and `{tenant}` are still in it. */
+/** A parsed reference. It may still contain `{principal}` and `{tenant}`. */
 export type ReadReference =
   | { readonly kind: "env"; readonly name: string }
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "keychain"; readonly service: string; readonly account: string };
 
-/** What stands for the caller in a reference. */
+/** Stands for the caller in a reference. */
 const PLACEHOLDER = "\\{(?:principal|tenant)\\}";
 const INSIDE = new RegExp(`\\$\\{secret:((?:[^{}]|${PLACEHOLDER})*)\\}`, "g");
 const PER_CALLER = new RegExp(PLACEHOLDER);
 const ENV_NAME = new RegExp(`^(?:[A-Za-z_]|${PLACEHOLDER})(?:[A-Za-z0-9_]|${PLACEHOLDER})*$`);
-/** Whole paths only. `file:./dev.db` and `file:///data/dev.db` are addresses of databases, which many servers take. */
+/** Absolute paths only. `file:./dev.db` and `file:///data/dev.db` are database addresses, which many servers accept. */
 const WHOLE_PATH = /^(?:\/(?!\/)|~\/|[A-Za-z]:[\\/])/;
 
-/** The text as a reference; undefined if it is none. */
+/** Parses a text as a reference; undefined if it is not one. */
 export function readReference(text: string): ReadReference | undefined {
   const colon = text.indexOf(":");
   const rest = text.slice(colon + 1);
@@ -38,12 +38,12 @@ export function readReference(text: string): ReadReference | undefined {
   }
 }
 
-/** True if the text is a reference, or has one inside as `${secret:…}`. */
+/** Returns true if the text is a reference, or contains one as `${secret:…}`. */
 export function hasSecret(text: string): boolean {
   return text.includes("${secret:") || readReference(text) !== undefined;
 }
 
-/** True if what the text refers to is another secret for each caller. */
+/** Returns true if the text refers to a different secret for each caller. */
 export function isPerCaller(text: string): boolean {
   return referencesIn(text).some((reference) => PER_CALLER.test(reference));
 }

@@ -163,11 +163,11 @@ describe.skipIf(process.platform === "win32")("a secret in the keychain", () => 
     );
     const start = 'headers.Authorization of "github" refers to keychain:a/b: ';
     expect(messages).toEqual([
-      `${start}the keychain has no such entry. Store it: secret-tool store --label NAME service SERVICE account ACCOUNT`,
-      `${start}the keychain has no such entry. Store it: security add-generic-password -s SERVICE -a ACCOUNT -w`,
+      `${start}the keychain has no entry. Store it: secret-tool store --label NAME service SERVICE account ACCOUNT`,
+      `${start}the keychain has no entry. Store it: security add-generic-password -s SERVICE -a ACCOUNT -w`,
       `${start}secret-tool gave no answer. Unlock the keychain, or try: secret-tool store --label NAME service SERVICE account ACCOUNT`,
       `${start}secret-tool is not installed. Install secret-tool.`,
-      `${start}there is no keychain that can be asked on win32. Use env: or file: instead.`,
+      `${start}no keychain is supported on win32. Use env: or file: instead.`,
     ]);
   });
 });
@@ -251,7 +251,7 @@ describe("a text with secrets", () => {
     );
     expect(new Set(messages)).toEqual(
       new Set([
-        'headers.Authorization of "github" is no reference to a secret. Write headers.Authorization: "env:NAME", "file:/WHOLE/PATH" or "keychain:SERVICE/ACCOUNT".',
+        'headers.Authorization of "github" is not a reference to a secret. Write headers.Authorization: "env:NAME", "file:/WHOLE/PATH" or "keychain:SERVICE/ACCOUNT".',
       ]),
     );
   });

@@ -16,36 +16,36 @@ import {
   type SecretReference,
 } from "./reference.ts";
 
-/** For what a secret is looked up. */
+/** The context of a secret lookup. */
 export interface SecretUse {
   /** The server, API or part whose settings hold the reference. */
   readonly scope: string;
-  /** Where in those settings it stands. */
+  /** The path in those settings. */
   readonly field: string;
-  /** For whom, where each caller has a secret of their own. */
+  /** The caller, if each caller has their own secret. */
   readonly principal?: Caller | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Looks secrets up when they are needed, and makes each known to the redactor. Both reject with CONFIG_INVALID if there is none. */
+/** Resolves secrets on demand, and adds each to the redactor. Both methods reject with CONFIG_INVALID if a secret is missing. */
 export interface Secrets {
-  /** The secret that a reference leads to. What is no reference is refused, and not shown: it may be the secret. */
+  /** The secret of a reference. A text that is not a reference is refused and not shown: it may be the secret. */
   resolve(reference: SecretReference | string, use: SecretUse): Promise<string>;
-  /** A text with the secrets it refers to: it is a reference, has some inside as `${secret:env:NAME}`, or stands for itself. */
+  /** Resolves the references in a text: it is a reference, contains some as `${secret:env:NAME}`, or is literal. */
   fill(text: SecretReference | string, use: SecretUse): Promise<string>;
   readonly redactor: Redactor;
 }
 
-/** Loaded with the first secret that is in a file or a keychain. */
+/** Loaded on the first secret in a file or a keychain. */
 const readers = (): Promise<typeof Readers> => import("./read-secret-file.ts");
 
-/** Asking the keychain starts a program, so its answer is kept this long. */
+/** Reading the keychain starts a program, so its result is cached this long. */
 const KEYCHAIN_MS = 60_000;
 
-/** Creates the look-up of secrets. Nothing is looked up before it is asked for. */
+/** Creates the lookup of secrets. Nothing is read in advance. */
 export function createSecrets(
   options: {
-    /** Where `env:NAME` is looked up. Defaults to the process environment. */
+    /** The environment for `env:NAME`. Defaults to the process environment. */
     readonly environment?: Readonly<Record<string, string | undefined>>;
     readonly redactor?: Redactor;
     /** Reports secrets that are too short to be redacted. */
@@ -118,7 +118,7 @@ export function createSecrets(
       if (typeof text !== "string") return resolve(text, use);
       const references = referencesIn(text);
       if (references[0] === text) return resolve(text, use);
-      // What begins like a reference and is none must not be sent as if it were the secret.
+      // An invalid reference must not be sent as if it were the secret.
       if (text.split("${secret:").length - 1 !== references.length) throw noReference(use);
       const values = new Map<string, string>();
       for (const reference of references) values.set(reference, await resolve(reference, use));
@@ -134,7 +134,7 @@ function fetched(value: unknown, use: SecretUse): string {
 
 function noReference(use: SecretUse): ArsenalError {
   const fix = `Write ${use.field}: "env:NAME", "file:/WHOLE/PATH" or "keychain:SERVICE/ACCOUNT".`;
-  return invalid("is no reference to a secret", use, fix);
+  return invalid("is not a reference to a secret", use, fix);
 }
 
 function unusable(reference: string, use: SecretUse, { message, fix }: Missing): ArsenalError {

@@ -1,12 +1,12 @@
 import type { State } from "../../state/state.port.ts";
 import type { HistoryRecord } from "./record.ts";
 
-/** What calls of one tool by one tenant cost on one day. */
+/** The cost of one tool's calls by one tenant on one day. */
 export interface CostRow {
   /** `2026-01-31`, in UTC. */
   readonly day: string;
   readonly toolId: string;
-  /** Absent for callers without a tenant. */
+  /** Omitted for callers without a tenant. */
   readonly tenant?: string;
   readonly calls: number;
   /** In the currency that the tools declare their cost in. */
@@ -19,19 +19,19 @@ type Day = Readonly<Record<string, readonly [calls: number, cost: number]>>;
 const DAY = "costs:";
 const DAY_MS = 86_400_000;
 
-/** Costs outlive the history: a year and a month. */
+/** How long costs are kept, which is longer than the history: a year and a month. */
 const KEPT_DAYS = 400;
 
-/** Tools and tenants of one day; those beyond it are added up as one. */
+/** The most rows (tool and tenant) of one day; further ones are summed in one row. */
 const MOST_ROWS = 5_000;
 const OTHER = "(other) ";
 
-/** Attempts at a document that other processes change too. */
+/** Attempts at a document that other processes also change. */
 const ATTEMPTS = 10;
 
 export type CostSums = Map<string, Map<string, readonly [calls: number, cost: number]>>;
 
-/** Adds what a call cost to its day. Only calls of tools that declare a cost count. */
+/** Adds the cost of a call to its day. Only calls of tools that declare a cost count. */
 export function sumCosts(sums: CostSums, record: HistoryRecord): void {
   if (record.kind !== "call" || record.cost === undefined) return;
   const day = dayOf(record.at);
@@ -57,7 +57,7 @@ export async function writeCosts(state: State, sums: CostSums): Promise<void> {
   }
 }
 
-/** Changes a document that other processes change too. */
+/** Changes a document that other processes also change. */
 export async function changeDocument<Value>(
   state: State,
   key: string,
@@ -76,7 +76,7 @@ function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** What calls cost in the days up to and including that of `now`, oldest first. */
+/** The costs of calls in the days up to and including that of `now`, oldest first. */
 export async function readCosts(
   state: State,
   { days, now, signal }: { readonly days: number; readonly now: number; readonly signal?: AbortSignal },
@@ -96,7 +96,7 @@ export async function readCosts(
     );
 }
 
-/** Adds up costs by one of their parts, dearest first; days in order. */
+/** Sums costs by one of their fields, most expensive first; days in order. */
 export function costsBy(
   rows: readonly CostRow[],
   part: "tool" | "tenant" | "day",

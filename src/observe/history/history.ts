@@ -7,14 +7,14 @@ import type { Emit } from "../events.ts";
 import { changeDocument, type CostSums, sumCosts, writeCosts } from "./costs.ts";
 import { fromStored, type HistoryRecord, type RetrievalRecord, type StoredRecord, toStored } from "./record.ts";
 
-/** Keeps what was asked and called, so that a question about yesterday can be answered. */
+/** Keeps past searches and calls, so that they can be explained later. */
 export type History = ReturnType<typeof createHistory>;
 
 interface HistorySettings {
-  /** Records kept, over all processes that share the state. */
+  /** The most records kept, over all processes that share the state. */
   readonly max: number;
   readonly maxAgeDays: number;
-  /** Whether the words of requests and errors are kept. */
+  /** Whether the text of requests and errors is kept. */
   readonly text: boolean;
 }
 
@@ -28,7 +28,7 @@ interface HistoryParts {
   readonly newId: () => string;
 }
 
-/** Which documents hold records, oldest first, and how many each has at most. Every process adds to it. */
+/** The documents that hold records, oldest first, and the most records of each. Every process adds to it. */
 interface Index {
   readonly chunks: readonly Chunk[];
 }
@@ -45,15 +45,15 @@ const MOST_CHUNKS = 500;
 const MOST_IN_CHUNK = 100;
 const DAY_MS = 86_400_000;
 
-/** How long records are gathered before they are written. */
+/** How long records are batched before they are written. */
 const WRITE_AFTER_MS = 1_000;
 
-/** Records that may wait; beyond it the oldest are lost. */
+/** The most buffered records; then the oldest are lost. */
 const MOST_WAITING = 5_000;
 
 const REPORT_EVERY_MS = 60_000;
 
-/** Creates the history of one process. What it cannot keep is lost and reported; nothing waits for it. */
+/** Creates the history of one process. Records that cannot be written are lost and reported; nothing waits for them. */
 export function createHistory(parts: HistoryParts) {
   const { state, clock, redactor, settings, emit, newId } = parts;
   const size = Math.min(MOST_IN_CHUNK, Math.ceil(settings.max / 10));
@@ -66,7 +66,7 @@ export function createHistory(parts: HistoryParts) {
   let writing: Promise<void> = Promise.resolve();
   let isClosed = false;
 
-  /** Makes a record now and keeps its text, which is written within a second. One that cannot be made is lost and reported. */
+  /** Makes a record now and buffers its text, which is written within a second. A record that cannot be made is lost and reported. */
   function note(make: () => HistoryRecord): void {
     if (isClosed) return;
     try {
@@ -94,7 +94,7 @@ export function createHistory(parts: HistoryParts) {
     try {
       await keep(records);
       await writeCosts(state, spent);
-      if (lost > 0) report(`More than ${MOST_WAITING} requests and calls came at once.`);
+      if (lost > 0) report(`More than ${MOST_WAITING} requests and calls are waiting to be recorded.`);
     } catch (error) {
       open = undefined;
       lost += records.length;
@@ -102,7 +102,7 @@ export function createHistory(parts: HistoryParts) {
     }
   }
 
-  /** Says what was lost, at most once a minute. */
+  /** Reports losses, at most once a minute. */
   function report(message: string): void {
     if (clock.now() - reportedAt < REPORT_EVERY_MS) return;
     emit("sink-failed", { sink: "history", message, dropped: lost });
@@ -120,7 +120,7 @@ export function createHistory(parts: HistoryParts) {
       if (open === undefined || open.records.length >= size) {
         open = { key: CHUNK + newId(), at: Math.round(clock.now()), records: [] };
         touched.add(open);
-        // Counted as full while it is being filled, so that the bound holds whatever becomes of this process.
+        // Counted as full while it is being filled, so that the limit holds even if this process dies.
         started.push({ key: open.key, at: open.at, count: size });
       }
       open.records.push(record);
@@ -158,7 +158,7 @@ export function createHistory(parts: HistoryParts) {
     return chunks.slice(first);
   }
 
-  /** Takes out secrets, or all text. The words that matched are words of the request. */
+  /** Redacts secrets, or removes all text. The matched words come from the request. */
   function safe(record: HistoryRecord): HistoryRecord {
     if (record.kind === "call") {
       const { message, ...rest } = record;
@@ -176,7 +176,7 @@ export function createHistory(parts: HistoryParts) {
     async close(): Promise<void> {
       isClosed = true;
       await flush();
-      if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // Only counted higher than it is.
+      if (open !== undefined) await updateIndex([], [toChunk(open)]).catch(() => {}); // It is only counted too high.
     },
   };
 }
@@ -193,7 +193,7 @@ function withoutWords<Retrieval extends Pick<RetrievalRecord, "explanation">>(re
 
 const READ_AT_ONCE = 16;
 
-/** Reads what any of the processes kept, oldest first. */
+/** Reads the records of all processes, oldest first. */
 export async function readHistory(
   state: State,
   wanted: (record: StoredRecord) => boolean,
@@ -207,7 +207,7 @@ export async function readHistory(
     );
     for (const entry of entries)
       for (const text of (entry?.value ?? []) as readonly unknown[]) {
-        // What a development version kept in another form is passed over.
+        // Records of a development version in a different format are skipped.
         if (typeof text !== "string") continue;
         const record = JSON.parse(text) as StoredRecord;
         if (wanted(record)) found.push(record);

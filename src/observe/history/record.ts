@@ -1,7 +1,7 @@
 import type { EventMap } from "../events.ts";
 import type { ExplainedTool, Explanation, RetrievalResult } from "../../retrieve/result.ts";
 
-/** A retrieval as the history keeps it: enough to explain its ranking again. */
+/** A recorded retrieval: enough to explain its ranking again. */
 export interface RetrievalRecord
   extends
     Pick<
@@ -12,7 +12,7 @@ export interface RetrievalRecord
   readonly kind: "retrieval";
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
-  /** The request, without secrets. Absent if no text is kept. */
+  /** The request, with secrets redacted. Omitted if text is not kept. */
   readonly query?: string;
   readonly toolset?: string;
   readonly principal?: string;
@@ -21,7 +21,7 @@ export interface RetrievalRecord
   readonly explanation: Explanation;
 }
 
-/** A call as the history keeps it: how it went, without its arguments and result. `message` is absent if no text is kept. */
+/** A recorded call: its outcome, without its arguments and result. `message` is omitted if text is not kept. */
 export interface CallRecord
   extends
     Omit<EventMap["call-finished"], "sampled" | "tracestate" | "source" | "callId" | TimeOfCall>,
@@ -31,12 +31,12 @@ export interface CallRecord
   readonly at: number;
 }
 
-/** What records of older versions do not have. */
+/** Fields that records of older versions lack. */
 type TimeOfCall = "startedAt" | "durationMs" | "steps";
 
 export type HistoryRecord = RetrievalRecord | CallRecord;
 
-/** A record as it is stored. The signals of a ranking and their weights are the same for all its tools, and are written once. */
+/** A record as stored. The signals of a ranking and their weights are the same for all its tools, and are stored once. */
 export type StoredRecord =
   | CallRecord
   | (Omit<RetrievalRecord, "explanation"> & {
@@ -45,7 +45,7 @@ export type StoredRecord =
       readonly leftOut: readonly StoredTool[];
     });
 
-/** A tool with the value of each signal, in their order; null for one that it does not have. */
+/** A tool with the value of each signal, in order; null for a missing one. */
 type StoredTool = Omit<ExplainedTool, "signals"> & { readonly values: readonly (number | null)[] };
 
 type Signal = ExplainedTool["signals"][number];

@@ -4,18 +4,18 @@ import type { Tool } from "../../tool/tool.ts";
 import type { ArsenalEvent, EventMap, EventName } from "../events.ts";
 import { createMetricRegistry, type MetricRegistry } from "./registry.ts";
 
-/** What tokens cost, as the configuration says. */
+/** The configured price of tokens. */
 export interface Prices {
-  /** As ISO 4217 writes it. */
+  /** An ISO 4217 code. */
   readonly currency: string;
   readonly perMillionInputTokens?: number;
 }
 
 interface MetricSources {
   readonly version: string;
-  /** What saved tokens are worth. Omitted if no price is configured. */
+  /** The value of saved tokens. Omitted if no price is configured. */
   readonly prices?: Prices | undefined;
-  /** Hands over the events that were emitted so far: they count before anything is read. */
+  /** Delivers the events emitted so far: they count before anything is read. */
   catchUp(): void;
   /** Events lost since the start, by sink. */
   dropped(): ReadonlyMap<string, number>;
@@ -36,17 +36,17 @@ interface MetricSources {
 const RETRIEVAL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Tools whose definitions are measured; a larger catalog is estimated from them. */
+/** The number of tools whose definitions are measured; a larger catalog is extrapolated. */
 const MEASURED_TOOLS = 2_000;
 const PAGE = 100;
 
-/** What stands for a label that does not apply. */
+/** The value of a label that does not apply. */
 export const NONE = "none";
 
-/** Declares every metric of an arsenal. Most follow from events; the others are looked up when somebody reads. */
+/** Declares every metric of an arsenal. Most are counted from events; the others are read on collection. */
 export function createArsenalMetrics(sources: MetricSources) {
   const registry = createMetricRegistry();
-  // First of all: what the others read may follow from these events.
+  // Comes first: the other metrics may depend on these events.
   registry.onCollect(sources.catchUp);
   const retrievals = registry.histogram(
     "toolarsenal_retrieval_duration_seconds",
@@ -91,11 +91,11 @@ export function createArsenalMetrics(sources: MetricSources) {
     "namespace",
   ]);
   const retried = registry.counter("toolarsenal_call_retries_total", "Repeated attempts.", ["namespace"]);
-  const findings = registry.counter(
-    "toolarsenal_scan_findings_total",
-    "What scans found, and what was done about it.",
-    ["where", "severity", "action"],
-  );
+  const findings = registry.counter("toolarsenal_scan_findings_total", "Findings of scans, by action.", [
+    "where",
+    "severity",
+    "action",
+  ]);
   const approvals = registry.counter("toolarsenal_approvals_total", "Approvals, by what became of them.", ["outcome"]);
   const audit = registry.counter("toolarsenal_audit_failures_total", "Audit records that could not be kept.");
   const tokens = watchTokens(registry, sources);
@@ -138,7 +138,7 @@ export function createArsenalMetrics(sources: MetricSources) {
   };
 }
 
-/** Counts what saved tokens would have cost. Undefined if nobody says what tokens cost. */
+/** Counts the cost of saved tokens. Undefined if no price is configured. */
 function savedMoney(
   registry: MetricRegistry,
   { currency = "", perMillionInputTokens }: Partial<Prices> = {},
@@ -158,7 +158,7 @@ function namespaceOf(toolId: string | undefined): string {
   return toolId === undefined || end <= 0 ? NONE : toolId.slice(0, end);
 }
 
-/** Estimates what all definitions are to a model: anew after each change of the catalog, a few tools at a time. */
+/** Estimates the tokens of all definitions after each change of the catalog, a few tools at a time. */
 function watchTokens(registry: MetricRegistry, { catalog }: MetricSources) {
   const gauge = registry.gauge("toolarsenal_catalog_tokens", "Estimated tokens of all definitions in the catalog.");
   let average = 0;
@@ -182,7 +182,7 @@ function watchTokens(registry: MetricRegistry, { catalog }: MetricSources) {
   async function measureUntilFresh(): Promise<void> {
     while (isStale) {
       isStale = false;
-      await measure().catch(() => {}); // An engine that is away leaves the last estimate.
+      await measure().catch(() => {}); // If the engine is unavailable, the last estimate stays.
     }
   }
 
@@ -203,7 +203,7 @@ function watchTokens(registry: MetricRegistry, { catalog }: MetricSources) {
   };
 }
 
-/** Metrics that are looked up when somebody reads them. */
+/** Metrics that are read on collection. */
 function collectGauges(registry: MetricRegistry, sources: MetricSources): void {
   const info = registry.gauge("toolarsenal_build_info", "The version that runs; always 1.", ["version"]);
   const tools = registry.gauge("toolarsenal_catalog_tools", "Tools in the catalog.");

@@ -8,7 +8,7 @@ export const CONTENT_TYPES: Readonly<Record<Exposition, string>> = {
   openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
 };
 
-/** The format that an `Accept` header asks for. Prometheus lists OpenMetrics if it wants it; everybody else gets text. */
+/** The format for an `Accept` header. Prometheus lists OpenMetrics if it wants it; others get text. */
 export function expositionFor(accept: string | undefined): Exposition {
   return accept?.includes("application/openmetrics-text") === true ? "openmetrics" : "text";
 }
@@ -39,7 +39,7 @@ function seriesLines(name: string, series: Series, format: Exposition): readonly
   ];
 }
 
-/** Each bucket as the formats want it: with everything below it, and the last one without a bound. */
+/** The buckets in the format's notation: cumulative, and the last one without a bound. */
 function bucketLines(name: string, { labels, buckets, count }: HistogramSeries, format: Exposition): readonly string[] {
   let below = 0;
   const lines = buckets.map(({ upTo, count: own }) => {
@@ -55,7 +55,7 @@ function sample(name: string, labels: Labels, value: number): string {
   return `${name}${shown.length === 0 ? "" : `{${shown.join(",")}}`} ${numberText(value)}`;
 }
 
-/** A label's value on one line. Control characters that the formats would carry are replaced: dashboards show them. */
+/** A label's value on one line. Control characters are replaced, because dashboards show them. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

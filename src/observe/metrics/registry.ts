@@ -1,4 +1,4 @@
-/** Numbers about what happens, by name and labels. Every exporter reads the same ones. */
+/** Metrics by name and labels. Every exporter reads the same ones. */
 export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
 /** One metric and its series. */
@@ -23,21 +23,21 @@ export interface HistogramSeries {
   readonly labels: Labels;
   readonly count: number;
   readonly sum: number;
-  /** Upper bounds, ascending, without infinity, each with how many values fell into it alone. */
+  /** Upper bounds, ascending, without infinity, each with the number of values in that bucket alone. */
   readonly buckets: readonly { readonly upTo: number; readonly count: number }[];
 }
 
 interface RegistryLimits {
-  /** The first so many values of each label have series of their own; later ones are counted as `other`. Default 50. */
+  /** The number of values of each label with their own series; later ones count as `other`. Defaults to 50. */
   readonly maxValues?: number;
-  /** Series of one metric; later combinations are counted as `other` in every label. Default 1,000. */
+  /** The most series of one metric; later combinations count as `other` in every label. Defaults to 1,000. */
   readonly maxSeries?: number;
 }
 
-/** What values beyond the limits are called. */
+/** The label of values beyond the limits. */
 export const OTHER = "other";
 
-/** Creates an empty registry. Its size is bounded, whatever labels it is given. */
+/** Creates an empty registry. Its size is bounded, whatever labels it gets. */
 export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: RegistryLimits = {}) {
   const families: { readonly name: string; read(): MetricFamily }[] = [];
   const collectors: (() => void | Promise<void>)[] = [];
@@ -60,7 +60,7 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
     return OTHER;
   }
 
-  /** Declares a metric; returns what finds the series of label values, and what removes all of them. */
+  /** Declares a metric; returns functions that find the series of label values and remove all series. */
   function declare<Kept>(
     { name, help, type, labels }: Pick<MetricFamily, "name" | "help" | "type"> & { readonly labels: readonly string[] },
     create: () => Kept,
@@ -94,12 +94,12 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
       name,
       read: () => ({ name, help, type, series: Array.from(series.values(), (one) => read(one.kept, one.labels)) }),
     });
-    // A metric without labels is there from the start, so that its absence always means a problem.
+    // A metric without labels exists from the start, so that its absence always means a problem.
     if (labels.length === 0) seriesOf([]);
     return { of: seriesOf, clear: () => series.clear() };
   }
 
-  /** Declares a number that only grows. The name ends in `_total`. Label values are given in this order. */
+  /** Declares a number that only grows. The name ends in `_total`. Label values have this order. */
   function counter(name: string, help: string, labels: readonly string[] = []) {
     const { of } = declare({ name, help, type: "counter", labels }, createNumber, readNumber);
     return {
@@ -116,7 +116,7 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
 
   return {
     counter,
-    /** Declares a number that goes up and down. `clear` forgets every series, before the ones that exist now are set. */
+    /** Declares a number that goes up and down. `clear` removes every series, before the current ones are set. */
     gauge(name: string, help: string, labels: readonly string[] = []) {
       const { of, clear } = declare({ name, help, type: "gauge", labels }, createNumber, readNumber);
       return { set: (value: number, ...values: readonly string[]): void => void (of(values).value = value), clear };
@@ -143,9 +143,9 @@ export function createMetricRegistry({ maxValues = 50, maxSeries = 1_000 }: Regi
         },
       };
     },
-    /** Calls back before every reading, to set what is only known when it is looked at. One that rejects leaves its metrics as they were. */
+    /** Calls back before every collection, to set metrics that are computed then. If a callback rejects, its metrics stay as they were. */
     onCollect: (collector: () => void | Promise<void>): void => void collectors.push(collector),
-    /** Reads every metric, in the order they were declared. Readings that overlap share one. */
+    /** Reads every metric, in the order of declaration. Concurrent collections share one. */
     collect: (): Promise<readonly MetricFamily[]> => (collecting ??= collect().finally(() => (collecting = undefined))),
   };
 }

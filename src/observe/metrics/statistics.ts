@@ -3,7 +3,7 @@ import type { ArsenalEvent } from "../events.ts";
 import { NONE, type Prices } from "./arsenal-metrics.ts";
 import { type HistogramSeries, type MetricFamily, type NumberSeries, OTHER } from "./registry.ts";
 
-/** What one process did since it started, for all tenants or one. What is only known of the whole process is omitted for one tenant. */
+/** The statistics of one process since it started, for all tenants or one. Process-wide figures are omitted for one tenant. */
 export interface Statistics {
   /** When counting began, in milliseconds since the epoch. */
   readonly since: number;
@@ -11,33 +11,33 @@ export interface Statistics {
   /** Calls that neither succeeded nor wait for an approval. */
   readonly errors: number;
   readonly byStatus: Readonly<Record<string, number>>;
-  /** Of calls that ran. */
+  /** Over calls that ran. */
   readonly callMs: Percentiles;
   readonly retrievals: number;
   readonly retrievalMs: Percentiles;
-  /** Estimated tokens of definitions: those that retrievals returned, those that sending everything would have added, and those of the whole catalog. */
+  /** Estimated tokens of definitions: those returned by retrievals, those saved by not sending everything, and those of the whole catalog. */
   readonly tokens: {
     readonly returned: number;
     readonly saved: number;
     readonly catalog?: number;
-    /** What the saved tokens would have cost. Omitted if no price is configured. */
+    /** The cost of the saved tokens. Omitted if no price is configured. */
     readonly savedCost?: number;
   };
-  /** What calls cost, as their tools declare it. */
+  /** The cost of calls, as their tools declare it. */
   readonly cost: number;
-  /** The currency of every cost, as ISO 4217 writes it. Omitted if none is configured. */
+  /** The currency of every cost, as an ISO 4217 code. Omitted if none is configured. */
   readonly currency?: string;
-  /** True if some calls of this tenant are counted together with those of others: the figures are too low. */
+  /** True if some calls of this tenant are counted together with those of others, so the figures are too low. */
   readonly folded?: true;
   readonly running?: number;
   readonly waiting?: number;
   readonly approvalsPending?: number;
   readonly droppedEvents?: number;
-  /** The last hour, oldest first. Minutes without a call are there too. */
+  /** The last hour, oldest first. Includes minutes without a call. */
   readonly minutes?: readonly Minute[];
 }
 
-/** Estimated from the buckets of a histogram. Absent while there is nothing to estimate them from. */
+/** Estimated from the buckets of a histogram. Omitted without data. */
 export interface Percentiles {
   readonly p50?: number;
   readonly p95?: number;
@@ -49,7 +49,7 @@ export interface Minute {
   readonly at: number;
   readonly calls: number;
   readonly errors: number;
-  /** Of calls that ran; absent if none did. */
+  /** Over calls that ran; omitted if none did. */
   readonly p95Ms?: number;
 }
 
@@ -65,7 +65,7 @@ export function createRecentMinutes(clock: Pick<Clock, "now">) {
     minute: -1,
     calls: 0,
     errors: 0,
-    /** How many latencies fell into each bucket; the last is for those above every bound. */
+    /** The number of latencies in each bucket; the last is for those above every bound. */
     latencies: new Uint32Array(BOUNDS.length + 1),
   }));
 
@@ -74,7 +74,7 @@ export function createRecentMinutes(clock: Pick<Clock, "now">) {
       if (name !== "call-finished") return;
       const minute = Math.floor(at / MINUTE_MS);
       const slot = slots[minute % KEPT];
-      // An event that is an hour late has no place any more.
+      // An event that is more than an hour late is ignored.
       if (slot === undefined || minute < slot.minute) return;
       if (minute > slot.minute) {
         Object.assign(slot, { minute, calls: 0, errors: 0 });
@@ -114,7 +114,7 @@ function isError(status: string): boolean {
   return status !== "success" && status !== "pending_confirmation";
 }
 
-/** Reads statistics out of the metrics: those of one tenant, if it is named. */
+/** Computes statistics from the metrics, of one tenant if it is named. */
 export function toStatistics(
   families: readonly MetricFamily[],
   { since, minutes, prices, tenant }: StatisticsOptions,

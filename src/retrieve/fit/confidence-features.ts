@@ -7,7 +7,7 @@ import {
 } from "../understand/action-object.ts";
 import { areOpposed, areRelated, kindOf, type VerbGroupName } from "../understand/verb-groups.ts";
 
-/** One tool of a ranking, with what both rankers say of it. */
+/** One tool of a ranking, with the scores of both rankers. */
 export interface RankedTool {
   readonly tool: ProfiledTool;
   /** Cosine of request and tool; undefined if only words rank. */
@@ -16,11 +16,11 @@ export interface RankedTool {
   readonly coverage: number;
 }
 
-/** What tells how close the best tool is. */
+/** The features for the closeness of the best tool. */
 export const CLOSENESS_FEATURES = ["best", "bestByWords", "words", "tools"] as const;
 export type ClosenessFeature = (typeof CLOSENESS_FEATURES)[number];
 
-/** Everything that is read from a ranking. */
+/** All features of a ranking. */
 export const CONFIDENCE_FEATURES = [
   ...CLOSENESS_FEATURES,
   "productFits",
@@ -33,14 +33,14 @@ export type ConfidenceFeature = (typeof CONFIDENCE_FEATURES)[number];
 
 type ConfidenceFeatures = Readonly<Record<ConfidenceFeature, number>>;
 
-/** How much of a ranking is read. */
+/** The number of ranked tools that are read. */
 const READ = 30;
-/** A catalog with more tools counts as one of this size: none larger was fitted on. */
+/** A catalog with more tools counts as one of this size: the training data had no larger one. */
 const MOST_TOOLS = 1000;
-/** A request with fewer content words says too little for its verb and object to count against a tool. */
+/** A shorter request (in content words) says too little for its verb and object to count against a tool. */
 const ENOUGH_WORDS = 5;
 
-/** Reads a ranking, best first, of a catalog of `tools` tools, for what separates requests that are served from those that nothing serves. */
+/** Extracts the features that separate requests that a tool serves from those that none serves. The ranking is best first, of a catalog of `tools` tools. */
 export function featuresOf(request: string, ranking: readonly RankedTool[], tools: number): ConfidenceFeatures {
   const asked = profileRequest(request);
   const read = ranking.slice(0, READ);
@@ -94,7 +94,7 @@ function readActions(
   };
 }
 
-/** From here up a tool itself says that it does what is asked. */
+/** From this score up, the tool's own text states the action. */
 const SURE = 0.6;
 
 /** How surely a tool does an action: its name says so, its description does, or it does something similar. */

@@ -1,7 +1,7 @@
 // Written by models/confidence.py. Change the training there, not the numbers here.
 import type { ClosenessFeature, ConfidenceFeature } from "./confidence-features.ts";
 
-/** Two logistic fits: what each feature counts. */
+/** Two logistic regressions: the weight of each feature. */
 export interface ConfidenceWeights {
   /** How close the best tool is, for a request of that length. Below `least`, no tool is anywhere near. */
   readonly closeness: Readonly<Record<ClosenessFeature | "intercept" | "least", number>>;

@@ -4,7 +4,7 @@ import type { FusedEvidence } from "../fuse/fuse-evidence.ts";
 import type { RefuseMode } from "../query.ts";
 
 /**
- * Judges whether what a search found serves the request; `isLow` if the confidence is below the answering tier's threshold for `refuse`. Results of a
+ * Judges whether the search results serve the request; `isLow` if the confidence is below the answering tier's threshold for `refuse`. Results of a
  * custom embedder are judged by their words, because its cosines are on a scale of their own.
  */
 export function judgeFit(
@@ -22,7 +22,7 @@ export function judgeFit(
 }
 
 /** A ranking to judge. */
-interface Judged {
+interface JudgedRanking {
   /** Best first, before any threshold; the first 30 tools are read. */
   readonly ranking: readonly RankedTool[];
   /** How many tools were searched. */
@@ -35,13 +35,13 @@ const FAR = 0.05;
 
 /**
  * Returns how likely it is that the tools found serve the request, in [0, 1]. It weighs how close the best tool is for a request of that
- * length, whether the request names its product and, if it says enough, whether any tool of that product does what is asked. Only a request
+ * length, whether the request names its product and, if it says enough, whether any tool of that product performs the action. Only a request
  * that every tool is far from gets less than 0.05: a verb or an object that does not fit is never enough for that.
  */
-export function confidenceOf(request: string, { ranking, tools, tier }: Judged): number {
+export function confidenceOf(request: string, { ranking, tools, tier }: JudgedRanking): number {
   const [top] = ranking;
   if (top === undefined) return 0;
-  // A request that is a tool's name means that tool.
+  // A request that equals a tool's name means that tool.
   if (top.coverage === 1) return 1;
   const { closeness, fit } = CONFIDENCE_WEIGHTS[top.cosine === undefined ? "lexical" : tier];
   const features = featuresOf(request, ranking, tools);
@@ -51,7 +51,7 @@ export function confidenceOf(request: string, { ranking, tools, tier }: Judged):
   return near < closeness.least ? FAR * chance : toNear(chance);
 }
 
-/** The confidence below which nothing fits. `never` has that of `confident`, so that callers can still see it. */
+/** The confidence below which nothing fits. `never` uses the threshold of `confident`, so that callers can still see it. */
 export function confidenceThreshold(tier: ConfidenceTier, refuse: RefuseMode): number {
   return refuse === "eager" ? toNear(CONFIDENCE_WEIGHTS[tier].fit.likely) : FAR;
 }

@@ -3,11 +3,11 @@ const WORTH_SHOWING = 0.025;
 
 /** Maps a lexical score (the share of a request's weight that a tool covers) to [0, 1], upwards, with 0.5 at the point worth showing. */
 export function calibrateLexical(coverage: number): number {
-  // In this form rounding keeps the order too.
+  // Written this way, rounding preserves the order.
   return coverage <= 0 ? 0 : 1 / (1 + WORTH_SHOWING / coverage);
 }
 
-/** What is known of a shipped model by measurement. */
+/** The measured properties of a shipped model. */
 export interface MeasuredModel {
   /** The cosine from which a tool is worth showing. */
   readonly worthShowing: number;
@@ -18,7 +18,7 @@ export interface MeasuredModel {
 /** The tuned model: keeps 97 % of the right tools among the first five on each of seven labelled sets; `share` is the flat top of macro NDCG@10. */
 export const TUNED_MODEL: MeasuredModel = { worthShowing: 0.235, share: 0.85 };
 
-/** The static table, measured likewise (96.8 % on the smallest set). Words count more with it: with less, it falls below word search where wording is all there is. */
+/** The static table, measured likewise (96.8 % on the smallest set). Words count more with it: with a lower share, it falls below word search on sets where wording decides. */
 export const STATIC_MODEL: MeasuredModel = { worthShowing: 0.28, share: 0.7 };
 
 /** Maps a model's cosines to [0, 1], with 0.5 at the point worth showing. Unlike a logistic, it keeps rising among good matches. */
@@ -26,11 +26,11 @@ export function calibrateCosine(worthShowing: number): (cosine: number) => numbe
   return (cosine) => (cosine <= 0 ? 0 : 1 / (1 + (worthShowing / cosine) ** 2));
 }
 
-/** How an embedder's cosines are read. */
+/** The scale of an embedder's cosines. */
 export interface DenseScale {
   /** To [0, 1], with 0.5 where a match is worth showing. */
   readonly calibrate: (cosine: number) => number;
-  /** A cosine that means nothing at all: the bottom of the scale. */
+  /** The highest cosine that means no similarity: the bottom of the scale. */
   readonly floor: number;
   /** How much meaning counts against words, in [0, 1]. */
   readonly share: number;
@@ -40,7 +40,7 @@ export interface DenseScale {
 const USUAL_SHARE = 0.8;
 const NEXT_TO_NOTHING = 0.001;
 
-/** Reads an embedder's cosines; one that does not calibrate means the cosine itself. */
+/** Reads an embedder's cosines. Without a calibration, the cosine itself is used. */
 export function denseScale(calibrate?: (cosine: number) => number, share: number = USUAL_SHARE): DenseScale {
   if (!calibrate) return { calibrate: (cosine) => Math.min(Math.max(cosine, 0), 1), floor: 0, share };
   let low = -1;

@@ -18,27 +18,27 @@ export interface Hit {
   readonly coverage?: number;
   /** Cosine with each wish of a request that has several. */
   readonly wishes?: readonly number[];
-  /** Words of the request found in the tool, heaviest first; computed when asked for. */
+  /** Words of the request found in the tool, heaviest first; computed on demand. */
   matchedTerms(): readonly MatchedTerm[];
 }
 
 /** The fused order of what an engine found, best first. */
 export interface FusedEvidence {
   readonly hits: readonly Hit[];
-  /** What answered: a tier's name, two mixed (`tuned+static`), or `lexical`. */
+  /** The ranker that answered: a tier's name, two mixed (`tuned+static`), or `lexical`. */
   readonly tier: string;
 }
 
-/** What the tier that answers says: for each text of the request, the cosine of each candidate. */
+/** The evidence of the tier that answers: for each text of the request, the cosine of each candidate. */
 interface Meaning {
   readonly tier: string;
   readonly scale: DenseScale;
   readonly cosines: readonly (readonly (number | undefined)[])[];
-  /** Where its vectors begin among those of the query. */
+  /** The index of its first vector among those of the query. */
   readonly offset: number;
 }
 
-/** Orders what an engine found by words, meaning, namespaces and names, in the same way for every engine. */
+/** Orders the engine's candidates by words, meaning, namespaces and names, in the same way for every engine. */
 export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: RequestVectors): FusedEvidence {
   const { candidates } = answer;
   const meaning = readMeaning(answer, vectors);
@@ -73,7 +73,7 @@ export function fuseEvidence(request: Request, answer: EngineAnswer, vectors: Re
   };
 }
 
-/** Picks the tier that answers: the best one if it knows every tool looked at, completed by the lesser one while it knows enough of them. */
+/** Picks the tier that answers: the best one if it knows every searched tool, completed by the lesser one while it knows enough of them. */
 function readMeaning(answer: EngineAnswer, { tiers, vectors, knowsEnough }: RequestVectors): Meaning | undefined {
   const [best, lesser] = tiers;
   if (best === undefined) return undefined;
@@ -92,7 +92,7 @@ function readMeaning(answer: EngineAnswer, { tiers, vectors, knowsEnough }: Requ
   return { tier: `${best.name}+${lesser.name}`, scale: scaleOf(best.embedder), cosines, offset: 0 };
 }
 
-/** An embedder's scale takes a search to find, so it is kept. */
+/** Finding an embedder's scale takes a search, so the result is cached. */
 const scaleOf = remember((embedder: RequestTier["embedder"]) =>
   denseScale(embedder.calibrate?.bind(embedder), embedder.share),
 );
@@ -119,7 +119,7 @@ function toFusion(
   };
 }
 
-/** How near each namespace is to what a request is about, alone and in its conversation. */
+/** The similarity of each namespace to the request, alone and in its conversation. */
 function namespaceFits(
   { folded }: Request,
   answer: EngineAnswer,
@@ -145,7 +145,7 @@ function dot(a: Float32Array = new Float32Array(), b: Float32Array = new Float32
   return sum;
 }
 
-/** Orders candidates by everything that is known of them, or by words alone if nothing is known of meaning. */
+/** Orders candidates by all evidence, or by words alone without vectors. */
 function orderBy(
   given: readonly FusionCandidate[],
   answer: EngineAnswer,

@@ -1,7 +1,7 @@
 import type { NamespaceFit } from "../../catalog/catalog-engine.port.ts";
 import { calibrateLexical, type DenseScale } from "./calibrate.ts";
 
-/** A tool that may be an answer, and what each ranker says of it. */
+/** A candidate tool and its scores from each ranker. */
 export interface FusionCandidate {
   readonly id: string;
   /** Share of the request's weight covered by the tool's words, in [0, 1]; 1 only if the request is the tool's name. */
@@ -10,13 +10,13 @@ export interface FusionCandidate {
   readonly cosine: number | undefined;
   /** The best cosine that any clause of the request has with the tool. */
   readonly clauseCosine?: number | undefined;
-  /** How near the tool's namespace is to the request; absent if that says nothing. */
+  /** The similarity of the tool's namespace to the request; omitted if it is not informative. */
   readonly namespace?: NamespaceFit | undefined;
-  /** What of the tool the request names. Both if it names the tool and its product. */
+  /** The names in the request: the tool, its product, or both. */
   readonly named?: { readonly tool?: boolean; readonly namespace?: boolean } | undefined;
 }
 
-/** What the namespace and a name in the request count, as parts of what words count: enough to part equals, too little to beat a much better tool. */
+/** The weights of the namespace and of a name in the request, relative to that of words: enough to separate equals, too little to beat a much better tool. */
 const NAMESPACE_PART = 2 / 3;
 const NAME_PART = 1 / 3;
 
@@ -68,7 +68,7 @@ function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, cl
     candidates.map(({ namespace, named }, index) => {
       const own = fused[index] ?? 0;
       const trust = namespace?.trust ?? 0;
-      // Where the namespace says nothing the tool vouches for itself, so that nobody gains or loses by having none.
+      // If the namespace is not informative, the tool's own score is used, so that it neither gains nor loses.
       const prior = trust * (namespaces[index] ?? 0) + (1 - trust) * own;
       const names = Number(named?.tool ?? false) + Number(named?.namespace ?? false);
       return own + (1 - share) * (NAMESPACE_PART * prior + NAME_PART * names);
@@ -76,7 +76,7 @@ function blend(candidates: readonly Embedded[], { floor, share }: DenseScale, cl
   );
 }
 
-/** Each value as a share of the greatest; what is below zero counts nothing. */
+/** Each value as a share of the greatest; negative values count 0. */
 function shares(values: readonly number[]): readonly number[] {
   const greatest = Math.max(0, ...values);
   return values.map((value) => (greatest > 0 ? Math.max(value, 0) / greatest : 0));
@@ -95,7 +95,7 @@ export function foldCandidates(
     const other = folded[index];
     if (!other || candidate.lexical === 1) return candidate;
     const mix = (own: number, inConversation: number): number => (1 - share) * own + share * inConversation;
-    // A request none of whose words any tool knows ("yes, do it") has nothing to say of its own.
+    // If no tool contains any word of the request ("yes, do it"), only the conversation counts.
     const words = mostAlone > 0 ? mix(candidate.lexical, scale * other.lexical) : other.lexical;
     const { cosine } = candidate;
     return {

@@ -9,7 +9,7 @@ export function predictScores(better: Scores, lesser: Scores): (number | undefin
 
 type Scores = readonly (number | undefined)[];
 
-/** Least squares. Never falling: a tool that the lesser ranker likes more is not liked less for it. */
+/** Least squares. Never falling: a higher score of the lesser ranker never predicts a lower one. */
 function fitLine(better: Scores, lesser: Scores): (score: number) => number {
   let count = 0;
   let sumX = 0;

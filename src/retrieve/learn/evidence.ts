@@ -1,7 +1,7 @@
-/** What one call says about a tool and a word: it worked, it failed, or the tool stood above the one that was called. */
+/** The evidence of one call about a tool and a word: it worked, it failed, or the tool ranked above the one that was called. */
 export type Outcome = "worked" | "failed" | "passed-over";
 
-/** One principal's part of what is known about a word and a tool, as it was at `at` (milliseconds since the epoch). */
+/** One principal's share of the evidence about a word and a tool, as of `at` (milliseconds since the epoch). */
 interface Share {
   readonly principal: string;
   readonly up: number;
@@ -11,29 +11,29 @@ interface Share {
 
 export type Evidence = ReturnType<typeof createEvidence>;
 
-/** What one principal can add to a word and tool in each direction, however often it calls. */
+/** The most one principal can add to a word and tool in each direction, however often it calls. */
 const MOST_OF_ONE_PRINCIPAL = 4;
 /** Being passed over is a weak sign, and remains one however often it happens. */
 const PASSED_OVER = 0.1;
 const MOST_PASSED_OVER = 0.5;
-/** Principals heard on one word and tool; those heard longest ago make room. */
+/** The most principals counted for one word and tool; the least recent ones are dropped. */
 const MOST_PRINCIPALS = 16;
-/** The part of all shares that one principal may hold, so that it cannot crowd out what others taught. */
+/** The largest share of the entries that one principal may hold, so that it cannot displace those of others. */
 const PRINCIPAL_PART = 0.25;
-/** Room is made for many shares at once, because finding the least valuable looks at all. */
+/** Many entries are dropped at once, because finding the least valuable one reads all. */
 const KEPT_WHEN_FULL = 0.9;
 
-/** What one tenant's calls say about which tool serves which word: log-odds with a Beta(1, 1) prior, halving with each half-life, within limits. */
+/** The evidence of one tenant's calls about which tool serves which word: log-odds with a Beta(1, 1) prior, halving with each half-life, within limits. */
 export function createEvidence(
   { halfLifeMs, maxShares }: { readonly halfLifeMs: number; readonly maxShares: number },
   clock: { now(): number },
 ) {
-  /** By word, then by tool; of the shares the one heard longest ago stands first. */
+  /** By word, then by tool; the least recent share comes first. */
   const words = new Map<number, Map<string, Share[]>>();
   const sharesOf = new Map<string, number>();
   let size = 0;
 
-  /** What is left now of what was there then. A clock that was set back leaves all of it. */
+  /** The remaining weight of older evidence. If the clock was set back, the weight is 1. */
   const remaining = (at: number, now: number): number => 2 ** (-Math.max(0, now - at) / halfLifeMs);
 
   function count(principal: string, change: 1 | -1): void {
@@ -43,7 +43,7 @@ export function createEvidence(
     else sharesOf.delete(principal);
   }
 
-  /** Puts a principal's share in place of its earlier one. */
+  /** Replaces a principal's share. */
   function set(term: number, toolId: string, share: Share): void {
     let tools = words.get(term);
     if (tools === undefined) words.set(term, (tools = new Map<string, Share[]>()));
@@ -103,7 +103,7 @@ export function createEvidence(
       const down = (earlier?.down ?? 0) * left;
       set(term, toolId, { principal, ...moved(up, down, outcome), at: now });
     },
-    /** Above 0 if the tool worked for the word, below 0 if it did not, 0 if nothing is known. `now` saves asking the clock for each. */
+    /** Above 0 if the tool worked for the word, below 0 if it did not, 0 if nothing is known. `now` avoids a clock read per call. */
     logOdds(term: number, toolId: string, now: number): number {
       const shares = words.get(term)?.get(toolId);
       if (shares === undefined) return 0;

@@ -6,24 +6,24 @@ import type { Principal } from "../../guard/principal.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { createUsagePrior, type UsagePriorParts, type UsagePriorSettings } from "./usage-prior.ts";
 
-/** Learning from use, as the path of an arsenal meets it: principals, retrievals and calls. */
+/** Learning from use, in terms of the arsenal's principals, retrievals and calls. */
 export type Learning = NonNullable<ReturnType<typeof createLearning>>;
 
-/** What learning works with. */
+/** The dependencies of learning. */
 export interface LearningParts extends UsagePriorParts {
   readonly settings: UsagePriorSettings & { readonly enabled: boolean };
-  /** Who asks and calls if nobody is named. */
+  /** The default principal of searches and calls. */
   readonly operator: Principal;
 }
 
-/** Creates the learning of one arsenal, which knows nothing yet; undefined if it is switched off, so that nothing is done for it then. */
+/** Creates the learning of one arsenal, initially empty; undefined if it is switched off, so that it costs nothing. */
 export function createLearning(parts: LearningParts) {
   if (!parts.settings.enabled) return undefined;
   const usage = createUsagePrior(parts);
 
   function noteCall(call: ToolCall | undefined, result: ToolResult): void {
     const { toolId, status, startedAt, traceId, queuedAt } = result;
-    // A call that a policy, a limit, a breaker or a person kept from running says nothing about the tool.
+    // A call blocked by a policy, a limit, a breaker or a person says nothing about the tool.
     if (toolId === undefined || startedAt === undefined) return;
     if (status !== "success" && status !== "failure" && status !== "timeout") return;
     const principal = call?.principal ?? parts.operator;
@@ -33,12 +33,12 @@ export function createLearning(parts: LearningParts) {
   return {
     /** How well tools served requests like this text in the principal's tenant. */
     priors: (text: string, principal: Principal = parts.operator) => usage.priors(keysOf(principal).tenant, text),
-    /** Remembers what was returned for the text, best first. */
+    /** Records the tools returned for the text, best first. */
     noteRetrieval(query: string, returned: Returned): void {
       const { principal = parts.operator, traceId, toolIds } = returned;
       usage.noteRetrieval({ ...keysOf(principal), traceId, query, toolIds });
     },
-    /** The same engine, from whose calls something is learned. A tool that it forgets is forgotten here too. */
+    /** Wraps the engine to learn from its calls. A tool that the engine removes is also forgotten here. */
     watch: (engine: Engine): Engine => ({
       ...engine,
       async execute(call) {
@@ -76,7 +76,7 @@ function keysOf({ id, tenant }: Principal): { readonly tenant: string; readonly 
   return { tenant: tenant === undefined ? "local" : `tenant:${tenant}`, principal: id };
 }
 
-/** Whether this is the result that an engine set to throw has thrown. */
+/** Returns whether this is the result thrown by an engine with `onFailure: throw`. */
 function isToolResult(value: unknown): value is ToolResult {
   return isPlainObject(value) && typeof value["status"] === "string" && typeof value["queuedAt"] === "number";
 }

@@ -1,13 +1,13 @@
-/** The content words of a request as numbers: what is kept of it for learning, small and not readable as text. */
+/** The content words of a request as numbers: small, and not readable as text. */
 export type QuerySignature = readonly number[];
 
 /** The words of a text that carry meaning, in a form that their inflections share. */
 export type TermsOf = (text: string) => readonly { readonly term: string }[];
 
-/** A request of more words says little more by each, and would fill the memory with what never comes again. */
+/** Further words add little, and would fill the memory with rare terms. */
 const MOST_TERMS = 24;
 
-/** Hashes the distinct words of a request. Bare numbers are left out: they name one order or one day, not what is wanted. */
+/** Hashes the distinct words of a request. Bare numbers are left out: they identify one order or one day, not a task. */
 export function querySignature(text: string, termsOf: TermsOf): QuerySignature {
   const hashes = new Set<number>();
   for (const { term } of termsOf(text)) {

@@ -18,10 +18,10 @@ const FOLLOWS_WITHIN_MS = 10 * 60_000;
 const MOST_KEPT = 8;
 const DAY_MS = 24 * 60 * 60_000;
 const COUNTED_A_DAY = 10;
-/** Different tools of one principal that count on one day. */
+/** The most different tools of one principal that count per day. */
 const TOOLS_A_DAY = 200;
 
-/** What one principal retrieved lately, and how many of its calls counted today. */
+/** The recent retrievals of one principal, and the number of its calls counted today. */
 export function createRecentRetrievals() {
   const kept: NotedRetrieval[] = [];
   const counted = new Map<string, number>();
@@ -46,7 +46,7 @@ export function createRecentRetrievals() {
         (latest !== undefined && at - latest.at <= FOLLOWS_WITHIN_MS ? latest : undefined);
       return followed?.toolIds.includes(toolId) ? followed : undefined;
     },
-    /** Counts a call of a tool. False if enough of them counted today. */
+    /** Counts a call of a tool. Returns false if the daily limit is reached. */
     count(toolId: string, now: number): boolean {
       const today = Math.floor(now / DAY_MS);
       if (today !== day) {

@@ -4,26 +4,26 @@ import { querySignature, type TermsOf } from "./query-signature.ts";
 import { createRecentRetrievals, type NotedRetrieval, type RecentRetrievals } from "./recent-retrievals.ts";
 import { NEUTRAL } from "../rank/signals.ts";
 
-/** How fast use is forgotten, and how much is remembered. */
+/** How fast usage is forgotten, and how much is remembered. */
 export interface UsagePriorSettings {
-  /** Days after which what was learned counts half. */
+  /** Days after which learned evidence counts half. */
   readonly halfLifeDays: number;
-  /** Tenants remembered; the one used longest ago makes room. Defaults to 1,000. */
+  /** The most tenants remembered; the least recently used one is dropped. Defaults to 1,000. */
   readonly maxTenants?: number;
-  /** What one tenant may hold: one entry for each word, tool and principal. Defaults to 20,000. */
+  /** The most entries of one tenant: one for each word, tool and principal. Defaults to 20,000. */
   readonly maxPairs?: number;
 }
 
-/** What a usage prior works with. */
+/** The dependencies of a usage prior. */
 export interface UsagePriorParts {
   readonly clock: Pick<Clock, "now">;
-  /** How requests are read: the catalog's tokenizer. */
+  /** The catalog's tokenizer. */
   readonly termsOf: TermsOf;
   readonly settings: UsagePriorSettings;
 }
 
-/** Whose retrieval or call it is. */
-interface Who {
+/** The principal of a retrieval or call. */
+interface CallerKeys {
   readonly tenant: string;
   readonly principal: string;
   readonly traceId: string;
@@ -31,9 +31,9 @@ interface Who {
 
 const DAY_MS = 24 * 60 * 60_000;
 const MOST_PRINCIPALS = 1_000;
-/** The place of what is known about a tool whatever the words. No word's hash is negative. */
+/** The key for evidence about a tool regardless of the words. No word's hash is negative. */
 const ANY_WORD = -1;
-/** What is known of a tool whatever the words counts this much of what is known for the words. */
+/** The weight of evidence about a tool regardless of the words, relative to that for the words. */
 const POPULARITY_PART = 0.15;
 /** Tools above the called one that count as passed over. */
 const MOST_PASSED_OVER = 5;
@@ -41,13 +41,13 @@ const MOST_PASSED_OVER = 5;
 /** Learns from calls which tool serves which words, for each tenant on its own. */
 export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) {
   const { halfLifeDays, maxTenants = 1_000, maxPairs = 20_000 } = settings;
-  // Two maps, so that a tenant that only searches takes no other tenant's place among those that taught something.
+  // Two maps, so that a tenant that only searches does not displace tenants with learned evidence.
   const learned = new Map<string, Evidence>();
   const retrieved = new Map<string, Map<string, RecentRetrievals>>();
 
   return {
-    /** Remembers what a principal was given, best first, so that its next calls can be understood. */
-    noteRetrieval(retrieval: Who & { readonly query: string; readonly toolIds: readonly string[] }): void {
+    /** Records the tools returned to a principal, best first, to relate its next calls to them. */
+    noteRetrieval(retrieval: CallerKeys & { readonly query: string; readonly toolIds: readonly string[] }): void {
       const { tenant, principal, traceId, query, toolIds } = retrieval;
       touch(learned, tenant);
       const principals = ensure(retrieved, tenant, maxTenants, () => new Map<string, RecentRetrievals>());
@@ -60,7 +60,7 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
       });
     },
     /** Learns from a call, if it follows a retrieval of the same principal that returned the tool. `at` is when it was made. */
-    noteCall(call: Who & { readonly toolId: string; readonly succeeded: boolean; readonly at?: number }): void {
+    noteCall(call: CallerKeys & { readonly toolId: string; readonly succeeded: boolean; readonly at?: number }): void {
       const { tenant, principal, traceId, toolId, succeeded, at = clock.now() } = call;
       const principals = touch(retrieved, tenant);
       const recent = principals && touch(principals, principal);
@@ -97,19 +97,19 @@ export function createUsagePrior({ clock, termsOf, settings }: UsagePriorParts) 
   };
 }
 
-/** The tools just above the called one that nobody called. They are passed over once: a second call after the same retrieval is not a second choice. */
+/** The tools just above the called one that were not called. They count as passed over once: a second call after the same retrieval is not a second choice. */
 function passedOver({ toolIds, called }: NotedRetrieval, toolId: string): readonly string[] {
   return called.size > 0 ? [] : toolIds.slice(0, toolIds.indexOf(toolId)).slice(-MOST_PASSED_OVER);
 }
 
-/** Reads an entry and marks it as just used, by moving it to the end. */
+/** Reads an entry and moves it to the end, as just used. */
 function touch<Value>(map: Map<string, Value>, key: string): Value | undefined {
   const value = map.get(key);
   if (value !== undefined && map.delete(key)) map.set(key, value);
   return value;
 }
 
-/** The same, creating the entry if there is none. What was used longest ago makes room for it. */
+/** The same as `touch`, but creates a missing entry. The least recently used entry is dropped if the map is full. */
 function ensure<Value>(map: Map<string, Value>, key: string, limit: number, create: () => Value): Value {
   const known = touch(map, key);
   if (known !== undefined) return known;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { coverClauses, type Rankable } from "./cover-clauses.ts";
 
-interface Named extends Rankable {
+interface NamedTool extends Rankable {
   readonly id: string;
 }
-const tool = (id: string, score: number, ...wishes: number[]): Named => ({ id, score, wishes });
-const ids = (items: readonly Named[]): string => items.map(({ id }) => id).join("");
+const tool = (id: string, score: number, ...wishes: number[]): NamedTool => ({ id, score, wishes });
+const ids = (items: readonly NamedTool[]): string => items.map(({ id }) => id).join("");
 
 describe("coverClauses", () => {
   it("brings in the tool of a wish that the first places leave out", () => {

@@ -1,17 +1,17 @@
-/** A tool in the order it was ranked in, and how near it is to each wish of the request, in the wishes' order. */
+/** A tool in ranked order, and its similarity to each wish of the request, in the wishes' order. */
 export interface Rankable {
   readonly score: number;
   readonly wishes?: readonly number[];
 }
 
-/** A wish whose best tool is much farther away than that of the clearest wish has none. */
+/** A wish has no tool if its best tool is much farther away than that of the clearest wish. */
 const STRONG = 0.8;
-/** How much the rank counts, next to the wish, in choosing the best tool for a wish. */
+/** The weight of the rank, next to the wish, in choosing the best tool for a wish. */
 const RANK_SHARE = 0.5;
-/** So many places of a list go to wishes at most; the ranking keeps the others. */
+/** The most ranks of a list that go to wishes; the ranking keeps the others. */
 const MOST_PLACES = 4;
 
-/** Brings the best tool of each clear wish among the first `limit`, in place of the lowest unclaimed ones. The first stays, and the order is kept. */
+/** Moves the best tool of each clear wish into the first `limit`, in place of the lowest unclaimed ones. The first tool stays, and the order is kept. */
 export function coverClauses<Item extends Rankable>(ranked: readonly Item[], limit: number): readonly Item[] {
   if (ranked.length <= limit) return ranked;
   const claimed = claims(ranked).slice(0, Math.min(MOST_PLACES, limit - 1));

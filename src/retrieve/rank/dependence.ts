@@ -1,9 +1,9 @@
 import { isNameless, wordSet, wordsOf } from "../understand/words.ts";
 
 /**
- * How far a request leans on what was said before it, in [0, 1]: near 1 for "yes, the second one", near 0 for "List the open issues of
- * acme/web". A logistic of five signs that need no model: how many words it has, how many of them name something, how many names in
- * capitals, whether it points back, whether it opens as an answer does.
+ * How far a request depends on the conversation before it, in [0, 1]: near 1 for "yes, the second one", near 0 for "List the open issues of
+ * acme/web". A logistic regression of five signs that need no model: the number of words, of naming words and of capitalized names,
+ * whether the request refers back, and whether it opens like an answer.
  */
 export function dependence(request: string): number {
   const words = wordsOf(request.slice(0, READ_LENGTH)).flatMap(spaced);
@@ -20,7 +20,7 @@ export function dependence(request: string): number {
   return 1 / (1 + Math.exp(-sum));
 }
 
-/** Fitted on 490 follow-up turns and 3,075 requests that stand alone, of tools that no figure is reported on. AUC on held-out ones: 0.97. */
+/** Fitted on 490 follow-up turns and 3,075 standalone requests, for tools that are in no reported figure. AUC on held-out requests: 0.97. */
 const WEIGHTS = [-6.4, -4.9, -4.1, 2.3, 3.1];
 const BIAS = 4.3;
 
@@ -29,19 +29,19 @@ const READ_LENGTH = 1000;
 /** A capital or digit inside a sentence: products, people, keys. */
 const NAMES = /(?<=[\p{Ll}\p{N},:"“(] ["“(]?)\p{Lu}[\p{L}\p{N}]+/gu;
 
-/** Words that point at something said before. */
+/** Words that refer to something said before. */
 const POINTERS =
   wordSet(`it its that those them they this these he she him her his hers their theirs one ones there same again other others another else too
   both first second third latter former previous above instead either neither each rest`);
 
-/** Words with which people answer or go on rather than begin. */
+/** Words that open an answer or a continuation. */
 const ANSWERS =
   wordSet(`and but so ok okay yes yeah yep no nope now then hm hmm actually sure great good perfect thanks cool fine nice right do go also or oh wait
   alright`);
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** Scripts without spaces have about two characters a word. */
+/** Scripts without spaces have about two characters per word. */
 function spaced(word: string): readonly string[] {
   return UNSPACED.test(word) ? (word.match(/.{1,2}/gu) ?? []) : [word];
 }

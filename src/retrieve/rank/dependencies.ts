@@ -9,10 +9,10 @@ export interface Companion {
   readonly of: string;
 }
 
-/** Of every two candidates that conflict, in either direction, keeps the first. Candidates come best first. */
+/** If two candidates conflict, in either direction, keeps the first. Candidates come best first. */
 export function dropConflicts(candidates: readonly Candidate[]): {
   readonly kept: readonly Candidate[];
-  /** The id of a candidate that gave way, to the id of the one it gave way to. */
+  /** The id of a dropped candidate, mapped to the id of the one it conflicts with. */
   readonly conflicts: ReadonlyMap<string, string>;
 } {
   const present = createPresent([]);
@@ -26,16 +26,16 @@ export function dropConflicts(candidates: readonly Candidate[]): {
   return { kept, conflicts };
 }
 
-/** What finding companions needs to know. */
+/** The inputs of `findCompanions`. */
 export interface CompanionOptions {
-  /** How many tools there may be for suggestions to be added; what is required comes anyway. */
+  /** The number of tools up to which suggestions are added; required tools are always added. */
   readonly limit: number;
   readonly get: (id: string) => Tool | undefined;
-  /** The filter of the query: what it refuses does not come in as a dependency either. */
+  /** The filter of the query: it applies to dependencies too. */
   readonly accept: (tool: Tool) => boolean;
 }
 
-/** The tools that come with those chosen: all they require, also indirectly, then what they suggest while there is room. No conflicts, nothing twice. */
+/** The tools that come with the chosen ones: everything they require, also indirectly, then suggestions while there is room. No conflicts, no duplicates. */
 export function findCompanions(chosen: readonly Tool[], options: CompanionOptions): readonly Companion[] {
   const present = createPresent(chosen);
   const companions: Companion[] = [];
@@ -49,7 +49,7 @@ export function findCompanions(chosen: readonly Tool[], options: CompanionOption
     return tool;
   };
   const addRequired = (owners: readonly Tool[]): void => {
-    // Grows as it is read, which is what makes it transitive; `present` is what ends a cycle.
+    // Grows while it is read, which makes it transitive; `present` ends cycles.
     const waiting = [...owners];
     for (const owner of waiting) {
       for (const id of idsOf(owner, "requires")) {
@@ -70,7 +70,7 @@ export function findCompanions(chosen: readonly Tool[], options: CompanionOption
   return companions;
 }
 
-/** Every tool that the given ones may bring with them, also indirectly, by id. */
+/** Every tool that the given ones may add, also indirectly, by id. */
 export async function loadDependencies(
   owners: readonly Tool[],
   get: (ids: readonly string[]) => Promise<readonly Tool[]>,
@@ -86,7 +86,7 @@ export async function loadDependencies(
   return known;
 }
 
-/** The tools that are there, and which of them another one conflicts with. */
+/** The tools present, and the ids that conflict with them. */
 function createPresent(tools: readonly Tool[]) {
   const ids = new Set<string>();
   const barred = new Map<string, string>();
@@ -102,7 +102,7 @@ function createPresent(tools: readonly Tool[]) {
   };
 }
 
-/** The ids that a tool's dependencies mean: each is written as one, or as a name in the same namespace. Names have no dots, ids always have one. */
+/** The ids of a tool's dependencies: each is written as an id, or as a name in the same namespace. Names have no dots, ids always have one. */
 function idsOf({ namespace, dependencies }: Tool, ...types: readonly Dependency["type"][]): readonly string[] {
   return dependencies
     .filter(({ type }) => types.includes(type))

@@ -1,20 +1,20 @@
 import type { Candidate } from "./scorer.ts";
 
-/** How much likeness counts in a selection, and how it is measured. */
+/** The weight and the measure of similarity in a selection. */
 export interface MmrOptions {
   /** 1: by score alone; 0: as different as possible. */
   readonly lambda: number;
-  /** How alike two tools are by id, in [0, 1]. */
+  /** The similarity of two tools by id, in [0, 1]. */
   readonly similarity: (a: string, b: string) => number;
 }
 
-/** Two tools this alike do the same; from here up likeness costs something in ordinary retrieval. */
+/** Two tools this similar do the same; from here up, similarity counts in ordinary retrieval. */
 const NEAR_DUPLICATE = 0.9;
 
-/** Scores that lie closer together than this are as good as equal, and are not pulled apart. */
+/** Scores closer together than this count as equal and are not spread. */
 const LEAST_SPAN = 0.05;
 
-/** The likeness that ordinary retrieval counts: 0 up to the near-duplicate floor, then rising to 1, so that only copies make room for something else. */
+/** The similarity that ordinary retrieval counts: 0 up to the near-duplicate floor, then rising to 1, so that only copies are displaced. */
 export function nearDuplication(similarity: number): number {
   const excess = Math.max(0, Math.min(1, similarity) - NEAR_DUPLICATE) / (1 - NEAR_DUPLICATE);
   return excess * excess;
@@ -22,9 +22,9 @@ export function nearDuplication(similarity: number): number {
 
 /**
  * Maximal marginal relevance, greedily: each step takes the candidate with the greatest λ · relevance − (1 − λ) · likeness to the nearest
- * one already taken. Relevance is the score between the worst candidate's and the best one's, so that it has the scale of likeness:
+ * candidate already taken. Relevance is the score between the worst candidate's and the best one's, so that it has the scale of likeness:
  * scores of one request often lie within a few hundredths, where any likeness would outweigh them. Candidates come best first, and ties
- * keep that order. Where all fit, the order stays as it is.
+ * keep that order. If all candidates fit the limit, the order stays as it is.
  */
 export function selectDiverse(
   candidates: readonly Candidate[],
@@ -32,7 +32,7 @@ export function selectDiverse(
   { lambda, similarity }: MmrOptions,
 ): {
   readonly selected: readonly Candidate[];
-  /** The id of a candidate that its score alone would have selected, to the id of the selected tool most like it. */
+  /** The id of a candidate that its score alone would have selected, mapped to the id of the selected tool most like it. */
   readonly displaced: ReadonlyMap<string, string>;
 } {
   if (candidates.length <= limit || lambda >= 1) return { selected: candidates.slice(0, limit), displaced: new Map() };
@@ -44,7 +44,7 @@ export function selectDiverse(
   });
   const selected: Candidate[] = [];
 
-  /** Brings a candidate's likeness up to date with everything taken so far. */
+  /** Updates a candidate's likeness with all candidates taken so far. */
   function compare(entry: (typeof remaining)[number]): void {
     for (; entry.compared < selected.length; entry.compared++) {
       const takenId = selected[entry.compared]?.tool.id ?? "";
@@ -59,7 +59,7 @@ export function selectDiverse(
     let next = 0;
     let greatest = -Infinity;
     for (const [index, entry] of remaining.entries()) {
-      // Comparing two tools is what costs. Likeness only ever grows, so most need not be compared to know that they come later.
+      // Comparing two tools is expensive. Likeness only ever grows, so most candidates can be ruled out without a comparison.
       const valueOf = (): number => lambda * entry.relevance - (1 - lambda) * entry.likeness;
       if (valueOf() <= greatest) continue;
       compare(entry);

@@ -4,12 +4,12 @@ import type { Clock } from "../../observe/clock.ts";
 import type { Reranker } from "../reranker.port.ts";
 import { byScore, type Candidate, type Scorer } from "./scorer.ts";
 
-/** Scores of the candidates a reranker saw, by tool id, or why there are none. */
+/** Scores of the reranked candidates by tool id, or why there are none. */
 export type Reranking =
   | { readonly scores: ReadonlyMap<string, number>; readonly lowest: number }
   | { readonly error: string };
 
-/** Asks the reranker about the best candidates. If it fails or takes longer than `timeoutMs`, the order stays as it was. */
+/** Sends the best candidates to the reranker. If it fails or takes longer than `timeoutMs`, the order stays as it was. */
 export async function rerank(
   reranker: Reranker,
   query: string,
@@ -51,7 +51,7 @@ export function applyReranking(
     .map((candidate) => {
       const rerankScore = reranking.scores.get(candidate.tool.id);
       if (rerankScore !== undefined) return { ...score(candidate, rerankScore), rerankScore };
-      // What the reranker did not see may not overtake what it saw: the two scales are not the same.
+      // Candidates that were not reranked must not overtake reranked ones: the two scales differ.
       return score(candidate, Math.min(candidate.semanticScore, reranking.lowest));
     })
     .sort(byScore);

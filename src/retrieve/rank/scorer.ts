@@ -2,14 +2,14 @@ import type { Hit } from "../fuse/fuse-evidence.ts";
 import type { RoutingSignals, RoutingWeights } from "../result.ts";
 import { signalsOf, type SignalParts } from "./signals.ts";
 
-/** A tool on its way through the ranking. */
+/** A tool during ranking. */
 export interface Candidate extends Hit {
   readonly score: number;
   readonly rerankScore?: number;
   readonly signals: RoutingSignals;
 }
 
-/** Makes a candidate of a hit. `semantic` stands for the search's own score if something knows better. */
+/** Makes a candidate of a hit. `semantic` replaces the search's own score. */
 export type Scorer = (of: Hit, semantic?: number) => Candidate;
 
 /** The scorer of one query: signals, then the routing formula. */

@@ -8,16 +8,16 @@ import type { Intent } from "../query.ts";
 import { keywordOf } from "../understand/intent.ts";
 import { baseForms, wordsOf } from "../understand/words.ts";
 
-/** What a signal is worth if nothing is known: the same for every tool, so that it changes no order. */
+/** The value of a signal without information: the same for every tool, so that it changes no order. */
 export const NEUTRAL = 0.5;
 
-/** What the signals of a query are computed from, besides the tool. */
+/** The inputs of a query's signals, besides the tool. */
 export interface SignalParts {
   readonly tags: TagMatcher;
   readonly conversation: ConversationView;
   readonly penalties: Penalties;
   readonly health: Pick<HealthBook, "of">;
-  /** How well a tool, by id, served requests like this one. Absent if nothing is learned. */
+  /** How well a tool, by id, served requests like this one. Omitted without learning. */
   readonly learned?: (toolId: string) => number;
 }
 
@@ -52,11 +52,11 @@ export function healthSignal(health: Health): number {
   return (health.successRate * health.totalCalls + PRIOR_SUCCESSES) / (health.totalCalls + PRIOR_SUCCESSES);
 }
 
-/** A call this slow, or this dear, is neither good nor bad. */
+/** A call this slow or this expensive is neither good nor bad. */
 const MIDDLING_LATENCY_MS = 1000;
 const MIDDLING_PRICE = 0.05;
 
-/** Higher the cheaper and faster, in (0, 1]. What is unknown counts as middling. */
+/** Higher if cheaper and faster, in (0, 1]. Unknown values count as average. */
 export function costSignal(cost: Cost): number {
   return (thrift(cost.estimatedLatencyMs, MIDDLING_LATENCY_MS) + thrift(cost.monetaryCost, MIDDLING_PRICE)) / 2;
 }
@@ -66,12 +66,12 @@ function thrift(amount: number | undefined, middling: number): number {
   return middling / (middling + amount);
 }
 
-/** How far a tool's tags meet what a request is about, in [0, 1]; neutral if there is nothing to compare. */
+/** How well a tool's tags match the request's intents, in [0, 1]; neutral if there is nothing to compare. */
 type TagMatcher = (tags: readonly string[]) => number;
 
 /**
- * The matcher of one request. Tags meet it as far as the intents they speak for count in it. A tag that the request itself names meets it
- * fully: keywords are a coarse guess ("look up customers in the database" has one, of customer support), and must not outdo that.
+ * Creates the matcher of one request. A tag scores the share of its intent in the request. A tag that the request itself names scores 1: keywords are
+ * a coarse guess ("look up customers in the database" has one, of customer support), and must not outweigh it.
  */
 export function createTagMatcher(query: string, shares: ReadonlyMap<Intent, number>): TagMatcher {
   const asked = new Set(wordsOf(query).flatMap(baseForms));
@@ -83,7 +83,7 @@ export function createTagMatcher(query: string, shares: ReadonlyMap<Intent, numb
   };
 }
 
-/** What a tool's tags say: the intents they speak for, and for each tag the forms of each of its words. Each tool's are read once. */
+/** The intents of a tool's tags, and for each tag the forms of each of its words. Cached per tool. */
 const readTags = remember((tags: readonly string[]) => {
   const words = tags.map(wordsOf).filter((tag) => tag.length > 0);
   return {

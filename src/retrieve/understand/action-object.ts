@@ -6,19 +6,19 @@ import type { Tool } from "../../tool/tool.ts";
 import { verbGroupOf, type VerbGroupName } from "./verb-groups.ts";
 import { baseForms, isContentless, wordSet } from "./words.ts";
 
-/** What a request asks to be done, and to what. */
+/** The actions and objects of a request. */
 export interface RequestProfile {
-  /** The groups of its verbs, the main one first. Empty if no verb is known, as in most languages but English. */
+  /** The groups of its verbs, the main one first. Empty without a known verb, as in most languages except English. */
   readonly actions: readonly VerbGroupName[];
-  /** Stems of the words that say what is meant: neither verbs, names, numbers nor filling. */
+  /** Stems of the object words: neither verbs, names, numbers nor filler words. */
   readonly objects: readonly string[];
   /** Words written like names, in lower case. */
   readonly names: readonly string[];
-  /** Every word with a meaning of its own, as stems. */
+  /** The stem of every content word. */
   readonly words: readonly string[];
 }
 
-/** What a tool does, and to what. */
+/** The actions and objects of a tool. */
 export interface ToolProfile {
   /** Groups of the verbs in the tool's name, or in its description if the name has none. */
   readonly actions: ReadonlySet<VerbGroupName>;
@@ -30,7 +30,7 @@ export interface ToolProfile {
   readonly product: ReadonlySet<string>;
 }
 
-/** Verbs of several words, each read as the one that means the same. */
+/** Verbs of several words, each mapped to a synonym of one word. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:get|getting) rid of\b/gi, "delete"],
   [/\b(?:take|throw|kick|chuck)\b(?=[^.,;:!?]{1,60}\b(?:off|out|away)\b)/gi, "delete"],
@@ -54,13 +54,13 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bwrite to\b/gi, "send to"],
 ];
 
-/** Only a verb follows these. */
+/** Words that only a verb can follow. */
 const BEFORE_VERB = wordSet("to please you lets kindly don");
 
-/** A verb or a noun follows these; after others, such as `the` or `I`, the word is a noun or tells what was. */
+/** Words that a verb or a noun can follow; after others, such as `the` or `I`, the word is a noun or describes the past. */
 const BEFORE_EITHER = wordSet("and then just or but not never can could should must will be been");
 
-/** With one of these, a sentence that begins with `I` or `we` asks for something. */
+/** With one of these, a sentence that begins with `I` or `we` is a request. */
 const WISHING = wordSet("want need like to can could please d");
 
 /** Words that a sentence may begin with before its verb. */
@@ -71,7 +71,7 @@ const OPENING =
 const QUESTION =
   /^(?:what|which|who|whose|whom|when|where|why|how|is|are|was|were|do|does|did|has|have|any|anything|whats|hows|am)$/;
 
-/** Words that are verbs in no request: people wrap what they want in them. */
+/** Verbs that only wrap a request and never name its action. */
 const WRAPPING = wordSet("want need like help let know please tell give me");
 
 const NUMBER = /^\p{N}+$/u;
@@ -89,7 +89,7 @@ export function profileRequest(request: string): RequestProfile {
   const objects = new Set<string>();
   const names = new Set<string>();
   const words = new Set<string>();
-  // What the request orders comes before what it asks, and both before what it mentions on the way.
+  // Commands come first, then questions, then verbs mentioned in passing.
   const ordered: VerbGroupName[] = [];
   const mentioned: VerbGroupName[] = [];
   let asks = false;
@@ -127,7 +127,7 @@ function wordsOfSentence(sentence: string): readonly Word[] {
   return (text.match(WORD) ?? []).map((word, at) => ({ text: word, lower: word.toLowerCase(), first: at === 0 }));
 }
 
-/** A word that may be a noun too is a verb only if nothing but a verb can stand. */
+/** A word that may also be a noun counts as a verb only in a position where a verb must stand. */
 function isVerbPosition(words: readonly Word[], at: number): boolean {
   const before = words[at - 1]?.lower ?? "";
   return BEFORE_VERB.has(before) || (BEFORE_EITHER.has(before) && !ALSO_NOUNS.has(words[at]?.lower ?? ""));
@@ -146,7 +146,7 @@ function groupOf(word: string): VerbGroupName | undefined {
   return undefined;
 }
 
-/** A form that a word shares with its plural and its -ing and -ed forms. */
+/** The form that a word shares with its plural and its -ing and -ed forms. */
 export function stemOf(word: string): string {
   if (word.length < 4) return word;
   const single = /(?:ss|us|is)$/.test(word) ? word : word.replace(/ies$/, "y").replace(/(?<=ss|sh|ch|x|zz)es$|s$/, "");
@@ -160,7 +160,7 @@ export function stemOf(word: string): string {
     : plain;
 }
 
-/** What a tool is profiled by. */
+/** The fields of a tool that its profile is read from. */
 export type ProfiledTool = Pick<
   Tool,
   "name" | "namespace" | "description" | "parameters" | "sourceName" | "sourceMeta"
@@ -170,7 +170,7 @@ const DESCRIPTION_READ = 600;
 const NAMESPACE_READ = 200;
 const NAMESPACE_NOISE = wordSet("mcp server servers default api the my tool tools main test");
 
-/** Reads a tool's verbs and objects from its name, description and parameters. Each tool is read once. */
+/** Reads a tool's verbs and objects from its name, description and parameters. Cached per tool. */
 export const profileTool: (tool: ProfiledTool) => ToolProfile = remember((tool) => {
   const { name, description, parameters } = tool;
   const { namespace } = originalOf(tool);
@@ -196,14 +196,14 @@ export const profileTool: (tool: ProfiledTool) => ToolProfile = remember((tool) 
   };
 });
 
-/** Verbs that are as often nouns in a tool's name: `get_blog_post` posts nothing. */
+/** Verbs that are often nouns in a tool's name: `get_blog_post` does not post. */
 const ALSO_NOUNS =
   wordSet(`post order report log message comment text record note file index chart plan test review play track match rate sum star block pin label tag
    mark book charge invoice trade exchange swap host profile status info details query release build design sketch stream cast watch like vote
    hold answer call phone mail email ring alert access total copy store type load dump backup score rank study format display view list
    transfer set tip bid count measure end issue question map share search`);
 
-/** The verb of a name: the first word that can only be one, or else the first that may be. */
+/** The verb of a name: the first word that can only be a verb, or else the first that may be. */
 function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
   const verbs = words.filter((word) => groupOf(word) !== undefined);
   const verb = verbs.find((word, at) => !ALSO_NOUNS.has(word) || (at === 0 && word === words[0])) ?? verbs[0];
@@ -211,7 +211,7 @@ function verbOfName(words: readonly string[]): readonly VerbGroupName[] {
   return group === undefined ? [] : [group];
 }
 
-/** A verb may follow these in a description. */
+/** Words that a verb may follow in a description. */
 const LEADING = wordSet("and or to tool can you");
 
 function verbsOfDescription(head: string): readonly VerbGroupName[] {

@@ -1,21 +1,21 @@
 import { wordSet, wordsOf } from "./words.ts";
 
-/** Where one sentence or line ends and the next begins. Numbers, "e.g." and file names go on. */
+/** Matches the end of a sentence or line. Numbers, "e.g." and file names do not end one. */
 const SENTENCES = [
   /\n/u,
   /(?<=(?:[^\s.!?]{2}|\s\d)["”’)\]]?[.!?…]{1,3}["”’)\]]?)\s/u,
   /\s?[;—]\s/u,
   /,?\s(?:and\s|but\s)?(?:then|after\sthat|afterwards|finally)\b,?\s(?=\S+\s\S)/iu,
 ];
-/** Words that join two wishes as often as two things: they part a clause only if a wish follows. */
+/** Words that join two wishes or two things: they split a clause only if a wish follows. */
 const JOINTS = /,?\s(?:and(?:\salso)?|plus|as\swell\sas|but)\s|,\s/giu;
 const BULLET = /^(?:[-*•–]|\d{1,2}[.)])\s/u;
-/** Runs of spaces would make the patterns above look at them again and again. */
+/** Runs of spaces would make the patterns above backtrack. */
 const SPACES = /[^\S\n]+/gu;
-/** A shorter part says nothing by itself and stays with the one before it. */
+/** A shorter part says too little by itself and stays with the one before it. */
 const LEAST_WORDS = 3;
 
-/** The parts of a request that may each ask for something, in order; one if it does not come apart. */
+/** The parts of a request that may each ask for something, in order; one part if the request cannot be split. */
 export function splitClauses(request: string): readonly string[] {
   let parts: readonly string[] = [request.replace(SPACES, " ")];
   for (const boundary of SENTENCES) parts = parts.flatMap((part) => part.trim().replace(BULLET, "").split(boundary));
@@ -30,19 +30,19 @@ export function splitClauses(request: string): readonly string[] {
   return clauses;
 }
 
-/** How a request that asks for several things is searched for besides its whole text. */
+/** The clauses of a request that asks for several things, searched besides its whole text. */
 export interface Steps {
-  /** Wishes before what only sets the scene, each in its order. */
+  /** Wishes first, then clauses that only set the scene, each in order. */
   readonly clauses: readonly string[];
-  /** The first so many clauses are wishes, each of which should get its tool. */
+  /** The number of clauses, from the first, that are wishes; each should get its tool. */
   readonly wishes: number;
-  /** The part of meaning that the best clause decides. */
+  /** The share of meaning that the best clause decides. */
   readonly share: number;
 }
 
-/** What a longer request adds is not worth embedding it. */
+/** Embedding further clauses is not worth it. */
 const MOST_CLAUSES = 12;
-/** The longer a request, the less its whole text says: what each clause takes from it, and the most they take. */
+/** The longer a request, the less its whole text says: the share that each clause takes from it, and the most that all take. */
 const SHARE_OF_CLAUSE = 0.125;
 const MOST_SHARE = 0.5;
 
@@ -71,12 +71,12 @@ function splitAtWishes(sentence: string): readonly string[] {
   return [...parts, sentence.slice(from)];
 }
 
-/** True if a clause asks for something: it orders, asks, or says what is wanted. "The queue feels slow." only sets the scene. */
+/** Returns true if a clause is a command, a question, or states a wish. "The queue feels slow." only sets the scene. */
 export function isWish(clause: string): boolean {
   return isOrderOrQuestion(clause) || clause.trimEnd().endsWith("?") || WANTED.test(clause);
 }
 
-/** True if a text begins as a wish would, or with who wants something: where two clauses meet, the second starts here. */
+/** Returns true if a text begins like a wish, or with the person who wants something: the second of two joined clauses starts here. */
 export function startsClause(text: string): boolean {
   return isOrderOrQuestion(text) || PEOPLE.test(text);
 }
@@ -88,12 +88,12 @@ function isOrderOrQuestion(text: string): boolean {
   return (ACTIONS.has(first) || QUESTIONS.has(first)) && words.length > at + 1;
 }
 
-/** More of a clause is not needed to see how it begins. */
+/** The most characters of a clause that are read to see how it begins. */
 const READ_LENGTH = 80;
 
 const PEOPLE = /^(?:i|we|you)\b/iu;
 
-/** What people say before they say what they want. */
+/** Words that people write before their actual request. */
 const LEAD_INS = wordSet(
   "please pls also just so ok okay and but then next now first second third finally maybe hey hi lastly afterwards quickly actually oh to",
 );
@@ -106,7 +106,7 @@ const QUESTIONS =
 const WANTED =
   /\b(?:(?:can|could|would|will) (?:you|we|i|someone)|(?:i|we)(?: would|['’]d)?(?: also)? (?:need|want|wanna|like|love|wish|hope|prefer|must)|let me know|help me|please|let['’]?s)\b/iu;
 
-/** Verbs of orders, as people give them. */
+/** Verbs of commands. */
 const ACTIONS =
   wordSet(`abort accept activate add adjust aggregate analyse analyze animate answer append apply approve archive arrange ask assess assign attach
   authenticate back block book bookmark boot break bring browse build buy calculate call cancel capture change charge chart check choose

@@ -6,10 +6,10 @@ import { keywordOf } from "./intent.ts";
 import { type ConversationContext, messageText } from "../query.ts";
 import { isContentless, wordsOf } from "./words.ts";
 
-/** What a conversation says about tools, prepared once per query. */
+/** The mentions of tools in a conversation, prepared once per query. */
 export type ConversationView = ReturnType<typeof readConversation>;
 
-/** The tools that a conversation names as used, as far as the caller may know of them. */
+/** The tools that a conversation used, as far as the caller may see them. */
 export async function usedTools(
   { toolsAlreadyUsed }: ConversationContext,
   engine: Pick<CatalogEngine, "list">,
@@ -22,7 +22,7 @@ export async function usedTools(
   return (await engine.list({ filter, ...(signal ? { signal } : {}) })).tools;
 }
 
-/** Reads a conversation. The current request is no part of it: the search itself sees to that. */
+/** Reads a conversation, without the current request: the search itself covers that. */
 export function readConversation(context: ConversationContext, usedBefore: readonly Tool[]) {
   const used = toNames(context.toolsAlreadyUsed);
   const failed = toNames(context.toolsFailed);
@@ -37,7 +37,7 @@ export function readConversation(context: ConversationContext, usedBefore: reado
   return {
     /** Whether recent messages or the summary name the tool, by id, by name, or by the name's words in a row. */
     names: (tool: Tool): boolean => mentions(tool.id) || (mentions(tool.name) && isTelling(tool.name)),
-    /** Whether they name the namespace, or a tool of it was used. */
+    /** Whether they name the namespace, or one of its tools was used. */
     isAbout: (namespace: string): boolean => (namespaces.has(namespace) || mentions(namespace)) && isTelling(namespace),
     used: (tool: Tool): boolean => isIn(tool, used),
     failed: (tool: Tool): boolean => isIn(tool, failed),
@@ -49,13 +49,13 @@ function toNames(given: readonly string[] = []): ReadonlySet<string> {
   return new Set(given.map((name) => name.replace(/:[^:]*$/, "")));
 }
 
-/** False for names that any conversation contains by chance, such as `search` or `get`, and for the namespace of tools given none. */
+/** False for names that any conversation may contain, such as `search` or `get`, and for the default namespace. */
 function isTelling(name: string): boolean {
   const words = wordsOf(name);
   return words.length > 1 || (name !== DEFAULT_NAMESPACE && !isContentless(name) && keywordOf(name) === undefined);
 }
 
-/** A function that says whether the words of a name stand in a row in one of the texts. */
+/** Returns a function that checks whether the words of a name occur in a row in one of the texts. */
 function createMentions(texts: readonly string[]): (name: string) => boolean {
   const lines = texts.map((text) => ` ${wordsOf(text).join(" ")} `).filter((line) => line.length > 2);
   if (lines.length === 0) return () => false;

@@ -2,7 +2,7 @@ import { type ConversationContext, type Intent, type IntentClassifier, INTENTS }
 import type { RetrieverSettings } from "../settings.ts";
 import { baseForms, wordsOf } from "./words.ts";
 
-/** The words that speak for each intent, in requests and in the tags of tools. */
+/** The keywords of each intent, in requests and in the tags of tools. */
 export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readonly string[]>> = {
   data_query: ["query", "search", "get", "list", "fetch", "read"],
   data_mutation: ["create", "update", "delete", "write", "modify"],
@@ -13,16 +13,16 @@ export const INTENT_KEYWORDS: Readonly<Record<Exclude<Intent, "unknown">, readon
   admin: ["user", "permission", "setting", "config", "admin"],
 };
 
-/** What a request is about, and how much each intent counts in it. */
+/** The intent of a request, and the weight of each intent in it. */
 export interface ResolvedIntent {
   readonly intent: Intent;
-  /** 1 for the intent itself; less, or as much, for others that speak in the request too. Empty for `unknown`. */
+  /** 1 for the intent itself; at most 1 for others in the request. Empty for `unknown`. */
   readonly shares: ReadonlyMap<Intent, number>;
 }
 
 /**
- * The intent a retrieval works with: the caller's if given, the injected classifier's if configured, or else the one with the most keywords, the
- * earlier in the list on a tie. A classifier that fails, or answers something else, is passed over.
+ * Resolves the intent of a retrieval: the caller's if given, the injected classifier's if configured, or else the one with the most keywords, the
+ * earlier in the list on a tie. A classifier that fails or returns an unknown intent is ignored.
  */
 export async function resolveIntent(
   context: ConversationContext,
@@ -38,7 +38,7 @@ export async function resolveIntent(
       const intent = await classifier(query, conversationSummary, signal === undefined ? {} : { signal });
       if (INTENTS.includes(intent)) return only(intent);
     } catch {
-      // The keywords answer instead.
+      // Falls back to the keywords.
     }
   }
   const shares = weighIntents(query, conversationSummary);
@@ -49,7 +49,7 @@ function only(intent: Intent): ResolvedIntent {
   return { intent, shares: new Map(intent === "unknown" ? [] : [[intent, 1]]) };
 }
 
-/** How strongly each intent speaks in a request, as a share of the strongest. The summary of the conversation speaks only if the request says nothing. */
+/** The weight of each intent in a request, as a share of the strongest. The summary of the conversation counts only if the request has no keywords. */
 export function weighIntents(query: string, summary = ""): ReadonlyMap<Intent, number> {
   let counts = countKeywords(query);
   if (counts.size === 0) counts = countKeywords(summary);
@@ -63,7 +63,7 @@ const INTENT_BY_KEYWORD: ReadonlyMap<string, Intent> = new Map(
   ),
 );
 
-/** The intent a word speaks for, whatever its inflection, and the keyword it is a form of. */
+/** The intent and the keyword of a word, whatever its inflection. */
 export function keywordOf(word: string): { readonly keyword: string; readonly intent: Intent } | undefined {
   for (const keyword of baseForms(word)) {
     const intent = INTENT_BY_KEYWORD.get(keyword);
@@ -72,7 +72,7 @@ export function keywordOf(word: string): { readonly keyword: string; readonly in
   return undefined;
 }
 
-/** Each keyword counts once, however often it stands there. */
+/** Each keyword counts once. */
 function countKeywords(text: string): ReadonlyMap<Intent, number> {
   const found = new Map<string, Intent>();
   for (const word of wordsOf(text)) {

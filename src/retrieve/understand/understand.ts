@@ -2,28 +2,28 @@ import { type ConversationContext, messageText } from "../query.ts";
 import { dependence } from "../rank/dependence.ts";
 import { type Steps, stepsOf } from "./clauses.ts";
 
-/** A request as it is searched for. */
+/** A request prepared for the search. */
 export interface Request {
   /** The request itself. */
   readonly text: string;
-  /** The request with the turns before it, if it leans on them. */
+  /** The request with the turns before it, if it depends on them. */
   readonly folded?: FoldedQuery;
   /** Present if it asks for several things. */
   readonly steps?: Steps;
-  /** Texts that are searched for by words: the request, then with the turns before it. */
+  /** The texts to search by words: the request, then the request with the turns before it. */
   readonly texts: readonly string[];
-  /** Texts that are searched for by meaning: the same, then its clauses. */
+  /** The texts to search by meaning: the same, then its clauses. */
   readonly meanings: readonly string[];
 }
 
 /** A request in its conversation. */
 interface FoldedQuery {
   readonly text: string;
-  /** How much of each ranker's score comes from this text rather than from the request alone, in (0, 1). */
+  /** The share of each ranker's score that comes from this text rather than from the request alone, in (0, 1). */
   readonly share: number;
 }
 
-/** Reads a request: what it leans on, and what it asks for. */
+/** Reads a request: how it depends on the conversation, and its clauses. */
 export function understand(context: ConversationContext): Request {
   const text = context.query;
   const folded = foldConversation(context);
@@ -38,12 +38,12 @@ export function understand(context: ConversationContext): Request {
   };
 }
 
-/** A request that leans on the conversation less than this is taken by itself: what was said before could only mislead. */
+/** A request that depends on the conversation less than this is taken by itself: earlier turns could only mislead. */
 const STANDS_ALONE = 0.2;
-/** However much it leans on the conversation, the request keeps the rest: it alone says what is wanted now. */
+/** The largest share of the conversation; the rest stays with the request, which alone states the current wish. */
 const MOST_SHARE = 0.7;
 const EARLIER_TURNS = 6;
-/** A tool's answer can be long, and its beginning says what it is about. */
+/** A tool's result can be long, and its beginning states its subject. */
 const TURN_LENGTH = 400;
 
 /** The request with the turns before it, latest first, or with the summary if there are none; undefined if it stands alone. */

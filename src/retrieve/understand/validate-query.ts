@@ -10,7 +10,7 @@ import {
   type ToolQuery,
 } from "../query.ts";
 
-/** A query that is well formed, with its defaults filled in. */
+/** A valid query with its defaults filled in. */
 export interface CheckedQuery extends ToolQuery {
   readonly limit: number;
   readonly scoreThreshold: number;
@@ -26,7 +26,7 @@ const DEFAULT_LIMIT = 5;
 const MOST_TOOLS = 50;
 const MOST_MESSAGES = 10;
 const MAX_SUMMARY_LENGTH = 65_536;
-/** Names in a list, and characters of a name, an id or a tag. */
+/** The most names in a list, and the most characters of a name, an id or a tag. */
 const MOST_NAMES = 1_000;
 const MAX_NAME_LENGTH = 1_000;
 
@@ -66,7 +66,7 @@ const limit: Check = (value, field, report) => {
   report(field, value, `must be a whole number from 1 to ${MOST_TOOLS}`, fix);
 };
 
-/** Half a principal would be seen through other eyes than the caller's. */
+/** An incomplete principal would get another caller's view. */
 const principal: Check = (value, field, report) => {
   const fix = "Give { id, roles, capabilities, scopes, local }, or leave the field out.";
   const { id, roles, capabilities, scopes } = isPlainObject(value) ? value : {};
@@ -79,7 +79,7 @@ const signal: Check = (value, field, report) => {
     report(field, value, "must be an AbortSignal", "Pass the `signal` of an AbortController.");
 };
 
-/** Other keys of a message are let through: people hand on what their model's API gave them. */
+/** Other keys of a message are allowed: people pass on messages of their model's API. */
 const message: Check = (value, field, report) => {
   const fix = 'Give { role: "user", content: "…" } with plain text as content.';
   if (!isPlainObject(value)) return report(field, value, "must be a message", fix);

@@ -1,9 +1,9 @@
 import { wordSet } from "./words.ts";
 
-/** Whether an action only looks, changes something, or works on what it is given. */
+/** Whether an action only reads, changes something, or works on its input. */
 type ActionKind = "read" | "write" | "work";
 
-/** Verbs that mean nearly the same, after the kind of their group. If several groups list a verb, the first one has it. */
+/** Verbs of nearly the same meaning, after the kind of their group. If several groups list a verb, it belongs to the first one. */
 const GROUPS = {
   list: "read | list enumerate browse index",
   get: "read | get show read view fetch retrieve see display tell describe load inspect pull print return grab know obtain give access details info status",
@@ -57,7 +57,7 @@ const GROUPS = {
 /** The name of a group of verbs. */
 export type VerbGroupName = keyof typeof GROUPS;
 
-/** Groups that stand in for each other: what one person calls creating, a tool calls uploading or sending. Reads all do. */
+/** Groups that can replace each other: one person's "create" is a tool's "upload" or "send". All reading groups can. */
 const RELATED: Readonly<Partial<Record<VerbGroupName, string>>> = {
   create: "upload send generate invite schedule book buy deploy",
   update: "rename tag move switch assign pause cancel restore create",
@@ -103,29 +103,29 @@ const KIND_OF: ReadonlyMap<VerbGroupName, ActionKind> = new Map(
   VERB_GROUPS.map((group) => [group, GROUPS[group].split(" | ", 1)[0] as ActionKind]),
 );
 
-/** The group of a verb in its plain form; undefined for a word that is no known verb. */
+/** The group of a verb in its plain form; undefined for an unknown verb. */
 export function verbGroupOf(verb: string): VerbGroupName | undefined {
   return GROUP_OF.get(verb);
 }
 
-/** Whether the actions of a group look, change or work. */
+/** Returns the kind of action of a group. */
 export function kindOf(group: VerbGroupName): ActionKind {
   return KIND_OF.get(group) ?? "work";
 }
 
-/** Groups that do and undo: the one is no answer to a request for the other. */
+/** Groups that do and undo: a tool of one does not serve a request for the other. */
 const OPPOSITES = wordSet(
   "create-delete create-restore delete-restore cancel-restore move-restore upload-export run-cancel run-pause tag-delete follow-delete invite-delete book-cancel buy-cancel schedule-cancel export-restore",
 );
 
-/** Whether one group undoes what the other does. */
+/** Returns whether one group undoes the other. */
 export function areOpposed(asked: VerbGroupName, offered: VerbGroupName): boolean {
   return OPPOSITES.has(`${asked}-${offered}`) || OPPOSITES.has(`${offered}-${asked}`);
 }
 
 const RELATIONS = new Map(Object.entries(RELATED).map(([group, others]) => [group, wordSet(others)]));
 
-/** Whether a tool of one group may well do what a request of the other asks for. */
+/** Returns whether a tool of one group may serve a request of the other. */
 export function areRelated(asked: VerbGroupName, offered: VerbGroupName): boolean {
   if (asked === offered || (kindOf(asked) === "read" && kindOf(offered) === "read")) return true;
   return RELATIONS.get(asked)?.has(offered) ?? false;

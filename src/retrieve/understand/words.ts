@@ -8,7 +8,7 @@ export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }
 
-/** A word and what it may be an inflection of: `queries` gives `query`, `deleting` gives `delete`. Some forms are no words; they match nothing. */
+/** A word and the words it may be an inflection of: `queries` gives `query`, `deleting` gives `delete`. Some results are not words; they match nothing. */
 export function baseForms(word: string): readonly string[] {
   const forms = [word];
   if (word.length > 3 && word.endsWith("s")) forms.push(word.slice(0, -1));
@@ -22,12 +22,12 @@ export function baseForms(word: string): readonly string[] {
   return forms;
 }
 
-/** True if nothing in the text says what it is about: "do it again", "yes please". */
+/** Returns true if no word of the text names a subject: "do it again", "yes please". */
 export function isContentless(text: string): boolean {
   return wordsOf(text).every(isNameless);
 }
 
-/** True for a word that points, asks or agrees but names nothing. */
+/** Returns true for a word that points, asks or agrees but names nothing. */
 export function isNameless(word: string): boolean {
   return STOP_WORDS.has(word);
 }

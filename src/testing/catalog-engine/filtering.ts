@@ -15,7 +15,7 @@ import {
   vectorsOf,
 } from "./fixtures.ts";
 
-/** How an engine must filter: exactly as `toPredicate` does, and before any cut. */
+/** Requires an engine to filter exactly as `toPredicate` does, before any cut. */
 export const filteringClaims: EngineClaims = {
   "applies every kind of filter as toPredicate does": async (engine) => {
     const tools = randomTools(40, dice(1));

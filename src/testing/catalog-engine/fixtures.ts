@@ -14,7 +14,7 @@ import { createRandom } from "../contract.ts";
 /** Claims about an engine, by name. */
 export type EngineClaims = Readonly<Record<string, (engine: CatalogEngine) => Promise<void>>>;
 
-/** Returns a tool with a small description. Always the same for the same arguments. */
+/** Creates a tool with a short description. Deterministic. */
 export function toolNamed(name: string, changes: Partial<ToolDraft> = {}): Tool {
   return defineTool({ name, description: `The tool called ${name}, for a test.`, createdAt: 1_000, ...changes });
 }
@@ -24,12 +24,12 @@ export function idsOf(tools: readonly { readonly id: string }[]): readonly strin
   return tools.map(({ id }) => id);
 }
 
-/** Searches with a limit that cuts nothing, unless the query says otherwise. */
+/** Searches with a limit that cuts nothing, unless the query sets one. */
 export function searchAll(engine: CatalogEngine, query: Partial<EngineQuery>): Promise<EngineAnswer> {
   return engine.search({ limit: 1_000, texts: [], ...query });
 }
 
-/** The ids of candidates, sorted: their order says nothing. */
+/** The ids of candidates, sorted, because their order is undefined. */
 export function candidateIds({ candidates }: Pick<EngineAnswer, "candidates">): readonly string[] {
   return candidates.map(({ tool }) => tool.id).sort();
 }
@@ -45,7 +45,7 @@ export function unit(...values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / length);
 }
 
-/** The vectors of a tool's present text. */
+/** The vectors of a tool's current text. */
 export function vectorsOf({ id, contentHash }: Tool, ...vectors: readonly Float32Array[]): ToolVectors {
   return { id, contentHash, vectors: vectors.length === 0 ? [unit(1, 0)] : vectors };
 }
@@ -56,7 +56,7 @@ export function embed(engine: CatalogEngine, tools: readonly Tool[]): Promise<vo
   return engine.putVectors("m", entries);
 }
 
-/** The product of two vectors, added up in double precision. */
+/** The dot product of two vectors, in double precision. */
 export function dot(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
 }
@@ -65,7 +65,7 @@ export function dot(a: Float32Array, b: Float32Array): number {
 export interface Dice {
   number(below: number): number;
   pick<Value>(values: readonly Value[]): Value;
-  /** Each value with the given chance. */
+  /** Includes each value with the given probability. */
   some<Value>(values: readonly Value[], chance?: number): readonly Value[];
   vector(dimension: number): Float32Array;
 }

@@ -5,19 +5,19 @@ import { toolFields } from "../../catalog/tool-text.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { candidateIds, dot } from "./fixtures.ts";
 
-/** An example counts a little less than the tool's own text. */
+/** An example counts slightly less than the tool's own text. */
 export const EXAMPLE_SHARE = 0.95;
-/** How far a coverage, a share or a similarity may be off. */
+/** The largest error of a coverage, a share or a similarity. */
 export const COVERAGE_ERROR = 1e-5;
 
-/** The words of tools, as the catalog weighs them. */
+/** The words of tools, weighed as in the catalog. */
 export function lexicalOf(tools: readonly Tool[]): LexicalIndex {
   const index = createLexicalIndex();
   for (const tool of tools) index.upsert(tool.id, toolFields(tool));
   return index;
 }
 
-/** A search and everything that decides its answer. */
+/** A search and everything that determines its result. */
 export interface Searched {
   readonly texts: readonly string[];
   readonly index: LexicalIndex;
@@ -28,7 +28,7 @@ export interface Searched {
   readonly cosineError?: number;
 }
 
-/** Checks that the best by each text and each vector are candidates, that nothing else is, and what is said of each. */
+/** Checks that exactly the best by each text and each vector are candidates, and checks the scores of each. */
 export function assertEvidence(answer: EngineAnswer, searched: Searched): void {
   const { texts, index, queries = [], entries = [], limit, accepted, cosineError = 0 } = searched;
   const vectorsOf = new Map(entries.map(({ id, vectors }) => [id, vectors]));
@@ -52,7 +52,7 @@ export function assertEvidence(answer: EngineAnswer, searched: Searched): void {
   for (const id of candidateIds(answer)) assert.ok(allowed.has(id), `${id} is none of the best ${limit}`);
 }
 
-/** Checks that the best are among the candidates. Returns all that may be, which is more if scores at the cut are equal. */
+/** Checks that the best are among the candidates. Returns all permitted candidates, which are more if scores at the cut are equal. */
 function putForward(
   answer: EngineAnswer,
   scores: ReadonlyMap<string, number>,
@@ -67,7 +67,7 @@ function putForward(
   return best.filter(([, score]) => score >= cut - error).map(([id]) => id);
 }
 
-/** Checks numbers one by one; what is undefined must be undefined. */
+/** Checks numbers one by one; undefined matches only undefined. */
 export function assertNear(
   found: readonly (number | undefined)[],
   expected: readonly (number | undefined)[],

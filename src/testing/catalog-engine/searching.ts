@@ -23,7 +23,7 @@ import {
 } from "./fixtures.ts";
 import { assertEvidence, assertNear, COVERAGE_ERROR, EXAMPLE_SHARE, lexicalOf } from "./oracles.ts";
 
-/** What an engine must find, and what it must say about it. */
+/** The required search results of an engine, and their scores. */
 export function searchingClaims(cosineError: number): EngineClaims {
   return {
     "finds tools by their words, and judges nothing by vectors it was not given": async (engine) => {
@@ -50,7 +50,7 @@ export function searchingClaims(cosineError: number): EngineClaims {
         assert.equal(whole, 1, text);
         assert.ok(part !== undefined && part < 1 && part > 0, text);
       }
-      // Every word of this name is one that says nothing.
+      // Every word of this name is a stop word.
       const answer = await searchAll(engine, { texts: ["get it"] });
       assert.equal(candidateOf(answer, "to.do.get_it")?.coverage[0], 1);
     },
@@ -58,7 +58,7 @@ export function searchingClaims(cosineError: number): EngineClaims {
     "says of words what the BM25F of the catalog says": async (engine) => {
       const chance = dice(11);
       const tools = randomTools(120, chance);
-      // Put twice and thinned out, with searches in between, so that what is counted must follow what came and went.
+      // Put twice and partly deleted, with searches in between, so that counts must follow additions and removals.
       await engine.put(tools.map((tool) => ({ ...tool, description: "Nothing.", contentHash: "0" })));
       await searchAll(engine, { texts: ["create"] });
       await engine.put(tools);
@@ -156,7 +156,7 @@ export function searchingClaims(cosineError: number): EngineClaims {
         .slice(0, 70)
         .map((tool) => vectorsOf(tool, ...Array.from({ length: 1 + chance.number(4) }, () => chance.vector(24))));
       await engine.putVectors("m", entries);
-      // Another model's vectors, of another length, are next to them.
+      // Vectors of another model with another dimension are stored next to them.
       await engine.putVectors(
         "other",
         tools.map((tool) => vectorsOf(tool, chance.vector(8))),
@@ -188,7 +188,7 @@ export function searchingClaims(cosineError: number): EngineClaims {
       assertNear(await cosines(unit(0, 1, 0)), [EXAMPLE_SHARE, 1], cosineError);
       assertNear(await cosines(unit(1, 0, 0)), [1, 0], cosineError);
       assertNear(await cosines(unit(0, 0, 1)), [EXAMPLE_SHARE, 0], cosineError);
-      // Fewer vectors take the place of more.
+      // Fewer vectors replace more.
       await put(a, unit(-1, 0, 0));
       assertNear(await cosines(unit(0, 0, 1)), [0, 0], cosineError);
       assertNear(await cosines(unit(1, 0, 0)), [-1, 0], cosineError);

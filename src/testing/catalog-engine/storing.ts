@@ -14,7 +14,7 @@ import {
   vectorsOf,
 } from "./fixtures.ts";
 
-/** What an engine must keep, and how it must forget. */
+/** Requirements on storing and deleting. */
 export const storingClaims: EngineClaims = {
   "has a name and opens twice without harm": async (engine) => {
     assert.ok(engine.name.length > 0);
@@ -77,7 +77,7 @@ export const storingClaims: EngineClaims = {
     cycle["self"] = cycle;
     const broken: Tool = { ...toolNamed("broken"), metadata: cycle };
     const before = await engine.changes(0);
-    // An engine may be able to keep such a tool. If it is not, the tools around it must not be there either.
+    // An engine may be able to store such a tool. If it is not, the tools around it must not be stored either.
     const wasPut = await engine.put([toolNamed("before"), broken, toolNamed("after")]).then(
       () => true,
       () => false,
@@ -153,7 +153,7 @@ export const storingClaims: EngineClaims = {
     );
   },
 
-  "tells what changed after a revision, and what was deleted": async (engine) => {
+  "reports changes and deletions after a revision": async (engine) => {
     await engine.put([toolNamed("old"), toolNamed("edited"), toolNamed("deleted"), toolNamed("returned")]);
     const { revision: since } = await engine.changes(0);
     assert.deepEqual(listed(await engine.changes(since)), { revision: since, changed: [], deleted: [] });
@@ -222,7 +222,7 @@ export const storingClaims: EngineClaims = {
     assert.deepEqual([candidateIds({ candidates: candidates }), embedded], [["default.a"], [0, 1]]);
     assert.equal(candidates[0]?.cosines[0], undefined);
     assert.equal((await engine.changes(0)).revision, revision);
-    // A model that comes back may have another dimension.
+    // A model that is added again may have another dimension.
     await engine.putVectors("org/model B:2", [vectorsOf(b, unit(0, 0, 1))]);
     assert.deepEqual(await engine.withoutVectors("org/model B:2", { limit: 9 }), ["default.a"]);
     await engine.delete([b.id]);
@@ -276,7 +276,7 @@ export const storingClaims: EngineClaims = {
   },
 };
 
-/** What changed, without what the engine is. */
+/** The changes, without the engine's own properties. */
 function listed({ alone: _alone, ...changes }: EngineChanges): EngineChanges {
   return changes;
 }

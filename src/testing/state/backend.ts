@@ -3,13 +3,13 @@ import type { SharedState } from "../../state/shared-state.ts";
 import { contract, type ContractCase, createRandom } from "../contract.ts";
 import { createManualClock, type ManualClock } from "../manual-clock.ts";
 
-/** One store that several processes would share. */
+/** One store that several processes share. */
 export interface StateBackend {
-  /** Opens a handle, as a process has one. It tells time by the clock. */
+  /** Opens a handle, as each process has one. It uses the clock. */
   open(clock: Clock): SharedState;
-  /** True if every handle is the same object, so that none of them can stop alone. */
+  /** True if every handle is the same object, so that a single one cannot stop. */
   readonly single?: boolean;
-  /** Resolves once the store has answered everything it was asked. For stores that are reached through a connection: time moves on only then. */
+  /** Resolves once the store has answered every request. For stores behind a connection: time advances only then. */
   readonly settle?: () => Promise<void>;
   dispose?(): Promise<void>;
 }
@@ -19,22 +19,22 @@ export interface TwoHandles {
   readonly clock: ManualClock;
   readonly one: SharedState;
   readonly other: SharedState;
-  /** One of the two by turns, with random pauses before and after each operation, so that operations overtake each other. */
+  /** Alternates between the two, with random pauses before and after each operation, so that operations overtake each other. */
   slow(index: number): SharedState;
   /** True if both are the same object. */
   readonly single: boolean;
-  /** Opens a third. */
+  /** Opens a third handle. */
   open(): SharedState;
-  /** The timers of `one` no longer run, as if its process had died or were suspended. Returns what resumes it. */
+  /** Stops the timers of `one`, as if its process had died or were suspended. Returns a function that resumes it. */
   stop(): () => void;
-  /** Moves time on until something is settled. */
+  /** Advances time until a promise is settled. */
   until<Value>(work: Value | Promise<Value>, stepMs?: number): Promise<Value>;
 }
 
 /** Claims about shared state, by name. */
 export type Claims = Readonly<Record<string, (handles: TwoHandles) => Promise<void>>>;
 
-/** Builds the cases of a suite about shared state. A backend of single handles is not asked what happens when one of them stops. */
+/** Builds the cases of a suite about shared state. Cases that stop one handle are skipped for a backend with a single handle. */
 export function stateCases(make: () => StateBackend | Promise<StateBackend>, claims: Claims): readonly ContractCase[] {
   return Object.entries(claims).flatMap(([name, check]) =>
     contract(() => openHandles(make, name.length), { [name]: check }),

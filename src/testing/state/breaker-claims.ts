@@ -3,7 +3,7 @@ import type { Pass } from "../../state/limits.port.ts";
 import { admit, admitted, BREAKER, openBreaker, refused, run } from "./ask-limits.ts";
 import type { Claims } from "./backend.ts";
 
-/** What circuit breakers must do. */
+/** Requirements on circuit breakers. */
 export const breakerClaims: Claims = {
   "opens for everyone after as many failures in a row as its threshold": async ({ one, other }) => {
     assert.deepEqual(await run(one, { breaker: BREAKER }, "failure"), {});
@@ -61,7 +61,7 @@ export const breakerClaims: Claims = {
     await refused(other, { breaker: BREAKER }, "breaker");
     await clock.advance(1);
     const probe = await admitted(other, { breaker: BREAKER });
-    // What the first one reports so late changes nothing any more.
+    // The late report of the first call changes nothing.
     assert.deepEqual(await one.limits.release(lost.pass, "success"), {});
     await refused(one, { breaker: BREAKER }, "breaker");
     assert.deepEqual(await other.limits.release(probe, "success"), { breaker: "closed" });
@@ -80,13 +80,13 @@ export const breakerClaims: Claims = {
     for (const late of failures) assert.deepEqual(await one.limits.release(late, "failure"), {});
     await admitted(other, { breaker: BREAKER });
   },
-  "counts a report once, however often it is told": async ({ one, other }) => {
+  "counts a repeated report once": async ({ one, other }) => {
     const pass = await admitted(one, { breaker: BREAKER });
     for (let time = 0; time < 5; time++)
       assert.deepEqual(await (time % 2 ? one : other).limits.release(pass, "failure"), {});
     await admitted(one, { breaker: BREAKER });
   },
-  "tells every process of openings and closings within a second": async ({ clock, one, other, open }) => {
+  "notifies every process of openings and closings within a second": async ({ clock, one, other, open }) => {
     const heard: unknown[] = [];
     const stop = other.limits.watchBreakers((change) => void heard.push(change));
     await clock.advance(500);

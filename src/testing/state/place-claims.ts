@@ -4,7 +4,7 @@ import { admit, admitted, FAR, refused } from "./ask-limits.ts";
 import { createRandom } from "../contract.ts";
 import type { Claims, TwoHandles } from "./backend.ts";
 
-/** What places for calls that run at once must do. */
+/** Requirements on places for concurrent calls. */
 export const placeClaims: Claims = {
   "never runs more at once than there are places, and runs all": async ({ clock, slow, until }) => {
     const random = createRandom(3);
@@ -83,7 +83,7 @@ export const placeClaims: Claims = {
     const pass = await until(admitted(other, { places, waitMs: FAR }));
     assert.ok(clock.now() >= from + 5_000, "a place was given twice");
     assert.ok(clock.now() <= from + 6_000, "a place came free too late");
-    // The late report gives nothing back that belongs to another.
+    // The late report releases nothing of another call.
     await one.limits.release(lost.pass, "success");
     await refused(other, { places }, "places");
     await other.limits.release(pass, "success");
@@ -91,7 +91,7 @@ export const placeClaims: Claims = {
   },
   "gives no place for long to a process that disappeared while it waited": async (handles) => {
     const { clock, one, other, single, stop, until } = handles;
-    // One process alone cannot disappear.
+    // A single process cannot disappear.
     if (single) return;
     const request = { places: [{ key: "p", limit: 1 }], waitMs: FAR };
     await one.presence.enter();
@@ -103,7 +103,7 @@ export const placeClaims: Claims = {
     const from = clock.now();
     const next = await until(admitted(other, request));
     assert.ok(clock.now() <= from + 5_000, `it came after ${clock.now() - from} ms`);
-    // It was only suspended: it gets its turn, and takes nobody's place.
+    // It was only suspended: it gets its turn, and takes no other call's place.
     resume();
     await clock.advance(5_000);
     await refused(other, { places: request.places }, "places");
@@ -145,7 +145,7 @@ export const placeClaims: Claims = {
     const never = await admit(other, { places, waitMs: FAR }, AbortSignal.abort());
     assert.partialDeepStrictEqual(never, { admitted: false, because: "aborted" });
   },
-  "gives back a place once, however often it is told": async ({ one, other }) => {
+  "releases a place once, however often it is reported": async ({ one, other }) => {
     const places = [{ key: "p", limit: 2 }];
     const [first] = [await admitted(one, { places }), await admitted(other, { places })];
     await one.limits.release(first, "success");

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { admit, admitted, BREAKER, FAR, openBreaker, refused } from "./ask-limits.ts";
 import type { Claims, TwoHandles } from "./backend.ts";
 
-/** How long a process that stopped may keep what it held, in milliseconds. */
+/** How long a stopped process may keep what it held, in milliseconds. */
 const FREE_WITHIN_MS = 15_000;
 
-/** Lets `other` live with the store until everything of a process that stopped must be free. */
+/** Keeps `other` running until everything held by a stopped process must be free. */
 const untilFree = ({ clock }: TwoHandles): Promise<void> => clock.advance(FREE_WITHIN_MS);
 
-/** What presence must do, and what becomes of all that a process held once it is gone. */
+/** Requirements on presence, and on everything held by a process that is gone. */
 export const presenceClaims: Claims = {
   "knows each process by an id of its own, and nobody else": async ({ one, other, single }) => {
     const [id, otherId] = [await one.presence.enter(), await other.presence.enter()];
@@ -55,13 +55,13 @@ export const presenceClaims: Claims = {
     await clock.advance(1_000);
     assert.equal(await one.presence.isPresent(id), false);
   },
-  "takes nobody for gone that could not renew because the store was away": async (handles) => {
+  "does not consider a process gone that could not renew because the store was unavailable": async (handles) => {
     const { clock, one, other, open, single, stop } = handles;
     if (single) return;
     const id = await one.presence.enter();
     await other.presence.enter();
     await clock.advance(20_000);
-    // Nobody reaches the store for a while: the handles that could are closed, and a new one begins.
+    // The store is unused for a while: all handles are closed, and a new one is opened.
     const resume = stop();
     await other.close();
     await clock.advance(20_000);
@@ -84,7 +84,7 @@ export const presenceClaims: Claims = {
     const next = await until(admitted(other, { places, waitMs: FAR }), 50);
     assert.ok(clock.now() - from <= FREE_WITHIN_MS, `it came after ${clock.now() - from} ms`);
     await admitted(other, { places });
-    // It was only suspended. The late reports give nothing back that belongs to another.
+    // It was only suspended. Its late reports release nothing of another process.
     resume();
     for (const pass of lost) await one.limits.release(pass, "success");
     await refused(one, { places }, "places");
@@ -143,7 +143,7 @@ export const presenceClaims: Claims = {
       const resume = stop();
       await untilFree(handles);
       await other.limits.release(held, "success");
-      // Nobody waits for a place that another process was given.
+      // No call waits for a place that another process was given.
       const next = await admitted(other, { places: request.places });
       resume();
       await clock.advance(5_000);

@@ -50,7 +50,7 @@ const mistakes: Readonly<Record<string, { readonly make: () => StateBackend; rea
       "never runs more at once than there are places, and runs all",
       "opens for everyone after as many failures in a row as its threshold",
       "lets exactly one of many probe, and closes for everyone if it succeeds",
-      "tells every process of openings and closings within a second",
+      "notifies every process of openings and closings within a second",
       "shares one retry budget, a share of the calls of the last minute",
     ],
   },
@@ -152,11 +152,11 @@ it("the suite of changes, leases and presence notices that processes do not know
   for (const { name, run } of changesContract(() => ({ open: (clock) => memoryState({ clock }) })))
     await run().catch(() => failed.push(name));
   expect(failed).toEqual([
-    "tells every process, the publishing one included, within a second",
-    "tells everyone every message in one order, however many publish",
+    "notifies every process, including the publisher, within a second",
+    "delivers every message to everyone in one order, however many publish",
     "keeps the order in which one process published",
     "gives each listener a value of its own, and none of them the failure of another",
-    "tells a listener nothing once it has ended",
+    "delivers nothing to a listener after it has ended",
     "gives a lease to exactly one of many, and to the next once it is released",
     "keeps a lease for as long as its process lives",
     "takes a lease from a process that stopped, after its time and not before, and tells it so",
@@ -164,7 +164,7 @@ it("the suite of changes, leases and presence notices that processes do not know
     "knows a process for as long as it lives, whether or not it holds something",
     "knows that a process is gone ten seconds after it stopped and not before, and knows it again",
     "knows within a second that a process has closed",
-    "takes nobody for gone that could not renew because the store was away",
+    "does not consider a process gone that could not renew because the store was unavailable",
     "frees the places of a process that stopped, however long it may hold them",
     "keeps the places of a process that lives, for as long as it may hold them",
     "frees the probe of a process that stopped, however long it may hold it",

@@ -2,8 +2,8 @@ import { sha256 } from "../crypto.ts";
 import type { Tool } from "../tool.ts";
 
 /**
- * JSON with the keys of every object in order, so that equal data gives equal text. Own enumerable properties only; what JSON leaves out
- * (undefined, functions, symbols) is left out, or null in an array. Cyclic data is an error, as it is for `JSON.stringify`.
+ * JSON with the keys of every object in order, so that equal data gives equal text. Own enumerable properties only; values that JSON omits
+ * (undefined, functions, symbols) are omitted, or null in an array. Throws on cyclic data, like `JSON.stringify`.
  */
 export function canonicalJson(value: unknown): string {
   return write(value) ?? "null";
@@ -44,10 +44,10 @@ function write(value: unknown): string | undefined {
   return `${text}}`;
 }
 
-/** The fields of a tool that its hash covers: all but those made from the others, when it was made, and who owns it. */
+/** The fields of a tool that its hash covers: all except derived fields, the creation time and the owner. */
 export type HashedFields = Omit<Tool, "id" | "createdAt" | "ownedByCode" | "contentHash">;
 
-/** Sixteen hex digits that change when, and only when, something about the tool does. */
+/** Sixteen hex digits that change if and only if the tool does. */
 export function contentHash(tool: HashedFields): string {
   const { id: _id, createdAt: _time, ownedByCode: _owner, contentHash: _hash, ...content } = tool as Tool;
   return shortHash(canonicalJson(content), 16);

@@ -1,20 +1,20 @@
-/** How large JSON may be as data. */
+/** The limits on JSON data. */
 export interface JsonLimits {
-  /** Objects and arrays in each other. Default 200. */
+  /** The nesting depth of objects and arrays. Defaults to 200. */
   readonly maxDepth?: number;
-  /** Members of objects and elements of arrays, all together. Default 100,000: as text, brackets alone would be millions of them. */
+  /** Members of objects and elements of arrays in total. Defaults to 100,000, because a text of brackets alone could contain millions. */
   readonly maxValues?: number;
-  /** Members of objects, all together. Default 20,000: different names cost ten times as much as elements, at every step. */
+  /** Members of objects in total. Defaults to 20,000, because distinct names cost ten times as much as elements, at every step. */
   readonly maxMembers?: number;
 }
 
 export const MAX_VALUES = 100_000;
 export const MAX_MEMBERS = 20_000;
 
-/** Deeper data would take the stack of whatever walks it. */
+/** Deeper data would overflow the stack of recursive functions. */
 const MAX_DEPTH = 200;
 
-/** Parses JSON that others wrote. Undefined if it is not JSON, or is nested deeper or has more values than allowed. */
+/** Parses JSON from others. Undefined if it is not JSON, or exceeds the depth or size limits. */
 export function parseForeign(text: string, limits: JsonLimits = {}): unknown {
   const { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES, maxMembers = MAX_MEMBERS } = limits;
   if (countKeys(text, maxDepth, maxValues, maxMembers) < 0) return undefined;
@@ -39,8 +39,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Counts the keys in a text: in JSON, a colon outside a string is always one. Runs before a parser, so that it never sees deep nesting or
- * millions of values: each comma and each bracket that opens begins one. Returns TOO_DEEP, TOO_MANY or TOO_MANY_MEMBERS instead.
+ * Counts the keys in a text: in JSON, a colon outside a string is always one. Runs before a parser, which then never sees deep nesting or
+ * millions of values: each comma and each opening bracket begins one. Returns TOO_DEEP, TOO_MANY or TOO_MANY_MEMBERS instead.
  */
 export function countKeys(text: string, maxDepth: number, maxValues: number, maxMembers = maxValues): number {
   const { length } = text;
@@ -77,7 +77,7 @@ export function countKeys(text: string, maxDepth: number, maxValues: number, max
   return keys;
 }
 
-/** Where the string that starts here ends. `indexOf` passes over a long string many times faster than a loop. */
+/** The end of the string that starts here. `indexOf` skips a long string many times faster than a loop. */
 function endOfString(text: string, start: number): number {
   let end = start;
   for (;;) {

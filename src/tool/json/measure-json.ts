@@ -1,29 +1,29 @@
-/** How a value compares with a number of bytes: `bytes` is omitted if it cannot be written as JSON. `isLarge`: each step over it takes milliseconds. */
-export type Measured =
+/** The size of a value as JSON, compared with a limit: `bytes` is omitted if it cannot be written as JSON. `isLarge`: each pass over it takes milliseconds. */
+export type MeasuredJson =
   | { readonly fits: true; readonly isLarge: boolean }
   | { readonly fits: false; readonly bytes?: number; readonly atLeast?: true };
 
-const FITS: Measured = Object.freeze({ fits: true, isLarge: false });
-const FITS_LARGE: Measured = Object.freeze({ fits: true, isLarge: true });
+const FITS: MeasuredJson = Object.freeze({ fits: true, isLarge: false });
+const FITS_LARGE: MeasuredJson = Object.freeze({ fits: true, isLarge: true });
 
 /** A value with more bytes than this is large. */
 const LARGE = 256 * 1024;
 
-/** Longer texts are searched for characters that JSON escapes. Without any, they need not be written out to be measured. */
+/** Longer texts are searched for characters that JSON escapes. Without any, their size is known without writing them out. */
 const LONG = 64 * 1024;
 const ESCAPED = /["\\\p{Cc}\uD800-\uDFFF]/u;
 
-/** Deeper values are written out in order to be measured. */
+/** Deeper values are written out to be measured. */
 const MAX_DEPTH = 100;
 
-/** A character takes at least one byte, and at most the six of `\u001f`. */
+/** A character takes between one byte and the six of `\u001f`. */
 const MOST_BYTES_OF_A_CHARACTER = 6;
 
-/** As long as the longest number: `-1.2345678901234567e+100`. */
+/** The length of the longest number: `-1.2345678901234567e+100`. */
 const MOST_BYTES_OF_A_NUMBER = 24;
 
-/** Whether a value, as JSON in UTF-8, fits into so many bytes. Most are far smaller or larger, which their members tell; only the others are written out. */
-export function measureJson(value: unknown, limit: number): Measured {
+/** Measures whether a value, as JSON in UTF-8, fits into `limit` bytes. Bounds from its members decide most cases; only the others are written out. */
+export function measureJson(value: unknown, limit: number): MeasuredJson {
   let least = 0;
   let most = 0;
   let isCertain = true;
@@ -56,7 +56,7 @@ export function measureJson(value: unknown, limit: number): Measured {
       }
       return;
     }
-    // A view has a key for each of its bytes, which nobody wants to see listed.
+    // A view has a key for each of its bytes, which need not be listed.
     if (ArrayBuffer.isView(part)) return add(part.byteLength, part.byteLength * MOST_BYTES_OF_A_NUMBER);
     for (const key of Object.keys(part)) {
       if (least > limit) return;

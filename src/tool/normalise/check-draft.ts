@@ -48,7 +48,7 @@ const RULES: Readonly<Record<keyof ToolDraft, Check>> = {
 /** The fields a draft can have. */
 export const DRAFT_FIELDS: ReadonlySet<string> = new Set(Object.keys(RULES));
 
-/** Keys that people bring from elsewhere, and what they are here. */
+/** Keys of other formats, and their equivalents here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   id: "Leave id out: it is made from namespace and name.",
   contentHash: "Leave contentHash out: it is computed.",
@@ -62,7 +62,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 const checkFields = fields(RULES, { required: ["name"], elsewhere: ELSEWHERE });
 
-/** Every way in which a definition that a person wrote breaks the rules, in the order of the rules; none if it is fine. */
+/** All problems of a user's definition, in the order of the rules; empty if it is valid. */
 export function checkDraft(draft: Draft): ErrorIssue[] {
   const issues: ErrorIssue[] = [];
   const report: Report = (field, value, message, fix) => issues.push({ field, message, value, fix });
@@ -77,7 +77,7 @@ export function checkDraft(draft: Draft): ErrorIssue[] {
   return issues;
 }
 
-/** Its spelling is not checked: any name with letters was made to fit before. */
+/** The spelling is not checked: any name with letters was already normalised. */
 function checkName(value: unknown, field: string, report: Report): void {
   if (typeof value !== "string" || !/[\p{L}\p{N}]/u.test(value)) {
     return report(field, value, "must be a nonempty string with letters", 'Give it a name such as "get_weather".');
@@ -99,7 +99,7 @@ function checkVersion(value: unknown, field: string, report: Report): void {
   report(field, value, "must be three numbers joined by dots", 'Use a version such as "1.0.0".');
 }
 
-/** Its length is not checked: it was made to fit before. */
+/** The length is not checked: it was already adjusted. */
 function checkDescription(value: unknown, field: string, report: Report): void {
   if (typeof value !== "string") return report(field, value, "must be a string", "Say what the tool does.");
   const suspicious = suspiciousText(value);
@@ -130,12 +130,12 @@ function checkParameters(value: unknown, field: string, report: Report): void {
   }
 }
 
-/** True if a dependency's name, or id, is the one of the tool that has it. */
+/** Returns true if a dependency's name or id is that of the tool itself. */
 export function isItself(other: string, tool: { readonly name?: unknown; readonly namespace?: unknown }): boolean {
   return other === tool.name || other === `${String(tool.namespace ?? DEFAULT_NAMESPACE)}.${String(tool.name)}`;
 }
 
-/** Describes what in a description looks like an attack on programs that render it or fill it in. Returns undefined if nothing does. */
+/** Describes text in a description that looks like an attack on programs that render or interpolate it. Returns undefined if there is none. */
 export function suspiciousText(given: string): string | undefined {
   if (hasPlaceholder(given)) return "a template placeholder {{…}}";
   if (/<script/i.test(given)) return "a <script tag";

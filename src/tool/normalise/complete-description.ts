@@ -2,19 +2,19 @@ import { type JsonSchema, listParameters } from "../json-schema.ts";
 import { countCharacters, LIMITS } from "../limits.ts";
 import { splitWords } from "../split-words.ts";
 
-/** A description within the limits, and what did not fit into it. */
+/** A description within the limits, and the remainder. */
 export interface FittedDescription {
   readonly description: string;
-  /** The rest of a description that was too long. */
+  /** The remainder of a description that was too long. */
   readonly rest: string;
 }
 
-/** Whether a description can stand as it is. */
+/** Returns whether a description is within the limits. */
 export function isFittingDescription(text: string): boolean {
   return text.length <= LIMITS.descriptionMax && !isTooShort(text);
 }
 
-/** Completes a short or missing description from the tool's name and parameters, and divides a long one. */
+/** Completes a short or missing description from the tool's name and parameters, and splits a long one. */
 export function fitDescription(given: string, name: string, parameters: JsonSchema | undefined): FittedDescription {
   const text = given.trim();
   const { head, tail } = divide(text, LIMITS.descriptionMax);
@@ -39,7 +39,7 @@ export function divide(text: string, max: number): { readonly head: string; read
     cut = at + length;
     break;
   }
-  // A hard cut must not leave half of a character at either side.
+  // A hard cut must not split a character.
   if ((text.charCodeAt(cut - 1) & 0xfc00) === 0xd800) cut--;
   return { head: text.slice(0, cut).trimEnd(), tail: text.slice(cut).trimStart() };
 }

@@ -12,14 +12,14 @@ export function toTexts(given: unknown, max = Infinity): readonly string[] {
   return texts.length > max ? Object.freeze(texts.slice(0, max)) : texts;
 }
 
-/** The members of a closed list that were named. */
+/** The valid members of a closed list. */
 export function toMembers<Member extends string>(given: unknown, known: readonly Member[]): readonly Member[] {
   return onlyMatching<Member>(given, (entry) => known.includes(entry as Member));
 }
 
 const NO_PARAMETERS: JsonSchema = Object.freeze({ type: "object", properties: Object.freeze({}) });
 
-/** The schema itself if its top is an object, or one as close to it as that allows. What lies inside stays as it came. */
+/** The schema itself if its top level is an object, or the closest object schema. The content stays unchanged. */
 export function toObjectSchema(given: unknown): JsonSchema {
   if (!isPlainObject(given)) return NO_PARAMETERS;
   const { type, properties, required } = given;
@@ -76,7 +76,7 @@ export function toCost(given: unknown): Cost {
   return Object.freeze(Object.fromEntries(costs.filter(([, amount]) => typeof amount === "number" && amount >= 0)));
 }
 
-/** Three numbers joined by dots, from a version in almost any spelling. */
+/** Three numbers joined by dots, from a version in almost any notation. */
 export function toVersion(given: unknown): string {
   if (typeof given !== "string") return DEFAULT_VERSION;
   if (VERSION_PATTERN.test(given)) return given;
@@ -90,37 +90,37 @@ export function toTimeout(given: unknown): number | undefined {
   return Math.min(Math.max(given, LIMITS.timeoutMinMs), LIMITS.timeoutMaxMs);
 }
 
-/** The entries of a list that pass; the list itself if all do. */
+/** The entries of a list that pass; the same list if all do. */
 function onlyMatching<Entry = string>(given: unknown, accept: (entry: unknown) => boolean): readonly Entry[] {
   if (!Array.isArray(given)) return EMPTY;
   return given.every(accept) ? given : Object.freeze(given.filter(accept));
 }
 
-/** What a source says of a tool in words. */
+/** A source's text about a tool. */
 interface ToolText {
-  /** As the source spells it. */
+  /** In the source's spelling. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description: string;
 }
 
-/** A notice stands near the beginning, or nobody would read it. */
+/** A notice comes near the beginning, or it would not be read. */
 const READ_LENGTH = 1_000;
 
-/** What can stand around a notice: brackets, emphasis, quotes, warning signs. No dash: that begins an item of a list. */
+/** Characters that may surround a notice: brackets, emphasis, quotes, warning signs. Not a dash, which begins a list item. */
 const DECORATION = String.raw`[\s*_~\x60>#!"'([\p{So}\uFE0F]*`;
-/** The word alone: not `undeprecated`, not `deprecated-API`. */
+/** The whole word: not `undeprecated`, not `deprecated-API`. */
 const WORD = String.raw`(?<![\p{L}\p{N}])deprecated(?![\p{L}\p{N}]|-\p{L})`;
-/** What goes on to say what to do, or since when. */
+/** Matches the rest of a deprecation notice: the replacement or the date. */
 const GOES_ON = String.raw`[\s*_:;,.!\u2013\u2014-]{0,4}\b(?:use|please|see|prefer|instead|replaced|superseded|since|as of|in favou?r|in v?\d|will be|do not|don't|no longer|migrate|switch to|you (?:can|should)|and (?:replaced|superseded|will))\b`;
 const THIS = String.raw`this (?:tool|endpoint|method|function|operation|api|command|action|route|call) (?:is|was|has been)(?: now)?`;
 
-/** `Deprecated: …`, `[DEPRECATED] …`, `**Deprecated** …`: the text begins with it, and it is not the first word of a sentence about other things. */
+/** `Deprecated: …`, `[DEPRECATED] …`, `**Deprecated** …`: the text begins with it, and it does not begin a sentence about something else. */
 const LEADING = new RegExp(
   String.raw`^${DECORATION}${WORD}(?:$|\s*[:.;!)\]*_\x60\n]|\s+[\u2013\u2014-]|${GOES_ON})`,
   "iu",
 );
-/** `… as text. DEPRECATED: use read_text_file`: a later sentence that says what to do. */
+/** `… as text. DEPRECATED: use read_text_file`: a later sentence with the replacement. */
 const LATER = new RegExp(String.raw`[.!?)\n]${DECORATION}${WORD}${GOES_ON}`, "iu");
 /** `… as text. DEPRECATED.` */
 const CLOSING = /[.!?)] +DEPRECATED[.!]*\s*$/u;
@@ -128,10 +128,10 @@ const CLOSING = /[.!?)] +DEPRECATED[.!]*\s*$/u;
 const SENTENCE = new RegExp(String.raw`(?:^|[.!?:)\n])${DECORATION}${THIS} ${WORD}`, "iu");
 /** Sphinx and JSDoc. */
 const DIRECTIVE = /(?:\.\. deprecated::|(?<![\p{L}\p{N}])@deprecated\b)/iu;
-/** `Read a file (deprecated)`, `(private, deprecated by the bank)`: on the first line, where no parameters are described. */
+/** `Read a file (deprecated)`, `(private, deprecated by the bank)`: on the first line, which does not describe parameters. */
 const BRACKETED = /[([]\s*deprecated\s*[)\]]|[([,]\s*deprecated (?:by|since|in favou?r|as of)\b/iu;
 
-/** Whether a source says in words that a tool is deprecated. The word must be a notice: "Finds deprecated APIs" is not one. */
+/** Returns whether a source's text marks a tool as deprecated. The word must be a notice: "Finds deprecated APIs" is not one. */
 export function saysDeprecated({ name, title = "", description }: ToolText): boolean {
   const text = description.slice(0, READ_LENGTH);
   return isNotice(text) || isNotice(title.slice(0, READ_LENGTH)) || isMarked(name, text);
@@ -143,7 +143,7 @@ function isNotice(text: string): boolean {
   return [LEADING, LATER, CLOSING, SENTENCE, DIRECTIVE].some((form) => form.test(text)) || BRACKETED.test(firstLine);
 }
 
-/** `stop_DEPRECATED_session`, or `read_file_deprecated` where the description is not about deprecated things. */
+/** `stop_DEPRECATED_session`, or `read_file_deprecated` if the description is not about deprecated things. */
 function isMarked(name: string, description: string): boolean {
   if (!/deprecated/i.test(name)) return false;
   if (/DEPRECATED/.test(name)) return name !== name.toUpperCase();
@@ -151,7 +151,7 @@ function isMarked(name: string, description: string): boolean {
   return words.length > 2 && words.at(-1) === "deprecated" && !/deprecated/i.test(description);
 }
 
-/** Annotations from the hints of an MCP tool (`readOnlyHint`, …). Nobody confirmed them; anything malformed is left out. */
+/** Annotations from the hints of an MCP tool (`readOnlyHint`, …). They are unconfirmed; malformed ones are left out. */
 export function fromMcpAnnotations(hints: unknown): Annotations {
   const given = isPlainObject(hints) ? hints : {};
   const known = ANNOTATIONS.filter((name) => typeof given[`${name}Hint`] === "boolean");

@@ -22,32 +22,32 @@ import { type DataLimits, toPlainData } from "../schema/plain-data.ts";
 import { DEFINITION_LIMITS, measureSchema, refusedParameters } from "../schema/schema-limits.ts";
 import { toName, toNamespace, withTail } from "./slug.ts";
 
-/** Where a draft comes from. */
+/** The origin of a draft. */
 export interface DraftOrigin {
   readonly source: ToolSource;
-  /** The namespace of a draft that names none; need not fit the pattern. */
+  /** The default namespace of a draft; need not match the pattern. */
   readonly namespace: string;
-  /** Whether a draft may be in the namespace that it names; it is in the origin's own if not. Defaults to any. */
+  /** Returns whether a draft may use the namespace that it names; otherwise it gets the origin's own. Defaults to any. */
   readonly mayUse?: (namespace: string) => boolean;
-  /** What every tool of the origin can touch, whatever the draft declares. */
+  /** Capabilities of every tool of the origin, in addition to the declared ones. */
   readonly capabilities?: readonly Capability[];
-  /** True if the operator vouches for the hints that the origin gives. */
+  /** True if the operator trusts the origin's hints. */
   readonly trustsAnnotations?: boolean;
   readonly ensemble?: string;
-  /** Whether another tool has this id already; the tool then gets a hash at the end of its name. */
+  /** Returns whether another tool already has this id; the tool then gets a hash at the end of its name. */
   readonly taken?: (id: string) => boolean;
   /** Milliseconds since the epoch. Defaults to the draft's own, then to now. */
   readonly createdAt?: number;
 }
 
 /**
- * The tool that a source or an evaluation file meant. Whatever is missing or breaks a rule is completed or made to fit, never refused, and
+ * Normalises the tool of a source or an evaluation file. Missing or invalid fields are completed or adjusted, never refused, and
  * the original is kept: the name in `sourceName`, anything else under its field's name in `sourceMeta`.
  */
 export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
   const given = readDraft(draft);
   const originals = new Map<string, unknown>();
-  /** Notes what the source gave if something else became of it. */
+  /** Records the source's value if the result differs. */
   const keep = <Value>(field: keyof ToolDraft, value: Value, same: unknown = given[field]): Value => {
     if (isPresent(given[field]) && !isSame(value, same)) originals.set(field, given[field]);
     return value;
@@ -59,7 +59,7 @@ export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
     return undefined;
   };
   const flag = (field: keyof ToolDraft): boolean => keep(field, given[field] === true);
-  const record = (field: keyof ToolDraft): Given | undefined => {
+  const record = (field: keyof ToolDraft): RawDraft | undefined => {
     const value = given[field];
     return keep(field, isPlainObject(value) ? value : undefined);
   };
@@ -113,7 +113,7 @@ export function normaliseTool(draft: SourceDraft, from: DraftOrigin): Tool {
   return finish(fields, given, originals, from);
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type RawDraft = Readonly<Record<string, unknown>>;
 
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
@@ -126,16 +126,16 @@ function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** A draft is hashed, stored and indexed while everybody else waits. */
+/** A draft is hashed, stored and indexed synchronously. */
 const DRAFT_LIMITS: DataLimits = { values: 60_000, characters: 2_000_000 };
 
-/** The draft as plain data. Something that is no object at all becomes a draft that says only that. */
-function readDraft(draft: unknown): Given {
+/** The draft as plain data. A value that is not an object becomes a draft that contains only the value. */
+function readDraft(draft: unknown): RawDraft {
   const plain = toPlainData(withoutHugeParts(draft), undefined, DRAFT_LIMITS);
   return isPlainObject(plain) ? plain : { draft: plain ?? null };
 }
 
-/** A schema past the limits is replaced by one that says so, before it is copied, hashed or stored. A description past them is cut. */
+/** A schema over the limits is replaced by one with the reason, before it is copied, hashed or stored. A description over the limits is cut. */
 function withoutHugeParts(draft: unknown): unknown {
   try {
     if (!isPlainObject(draft)) return draft;
@@ -151,12 +151,12 @@ function withoutHugeParts(draft: unknown): unknown {
     }
     return light;
   } catch {
-    return draft; // what cannot be read is left out by the copy
+    return draft; // the copy omits unreadable values
   }
 }
 
 function toIdentity(
-  given: Given,
+  given: RawDraft,
   from: DraftOrigin,
   originals: Map<string, unknown>,
 ): Pick<HashedFields, "name" | "namespace" | "version" | "sourceName"> {
@@ -186,8 +186,8 @@ function fitNamespace(namespace: string): string {
   return namespace.trim() === "" ? DEFAULT_NAMESPACE : toNamespace(namespace);
 }
 
-/** The name the draft has, or the best stand-in it offers. */
-function originalName(given: Given): string {
+/** The draft's name, or the best substitute in the draft. */
+function originalName(given: RawDraft): string {
   const { name, sourceName, title } = given;
   for (const candidate of [name, sourceName, title]) {
     if (typeof candidate === "string" && candidate.trim() !== "") return candidate;
@@ -213,7 +213,7 @@ function freeName(name: string, namespace: string, original: string, taken: Draf
 }
 
 function toDescriptions(
-  given: Given,
+  given: RawDraft,
   { sourceName, name }: { readonly sourceName: string; readonly name: string },
   parameters: HashedFields["parameters"],
   originals: Map<string, unknown>,
@@ -238,19 +238,19 @@ function toDescriptions(
   return fitted.trim() === "" ? { description } : { description, extendedDescription: fitted };
 }
 
-/** MCP servers of the older kind name the title among the annotations. */
+/** Older MCP servers put the title into the annotations. */
 function titleOf(annotations: unknown): string | undefined {
   const title = isPlainObject(annotations) ? annotations["title"] : undefined;
   return typeof title === "string" && title.trim() !== "" ? title : undefined;
 }
 
-/** Fields of a tool that no source decides. */
+/** Fields of a tool that a source cannot set. */
 const MADE_FIELDS: ReadonlySet<string> = new Set(["id", "contentHash", "ownedByCode"] satisfies (keyof Tool)[]);
 
-/** Adds what the source said beyond our fields, then the id and the hash. */
+/** Adds the source's other fields, then the id and the hash. */
 function finish(
   fields: Omit<HashedFields, "sourceMeta">,
-  given: Given,
+  given: RawDraft,
   originals: ReadonlyMap<string, unknown>,
   from: DraftOrigin,
 ): Tool {
@@ -271,7 +271,7 @@ function finish(
   if (id !== undefined && id !== `${fields.namespace}.${fields.name}`) add("id", id);
 
   const assemble = (): Tool => {
-    const kept = Object.freeze(Object.fromEntries(meta)); // defines own properties, also one called __proto__
+    const kept = Object.freeze(Object.fromEntries(meta)); // defines own properties, including one named __proto__
     return assembleTool({ ...fields, sourceMeta: kept }, isTime ? createdAt : (from.createdAt ?? Date.now()));
   };
   const tool = assemble();
@@ -280,7 +280,7 @@ function finish(
   return assemble();
 }
 
-/** What the source itself called and said of a tool, exactly; null if it said nothing. */
+/** The source's exact name and description of a tool; null if it had none. */
 export function originalOf(tool: Pick<Tool, "namespace" | "description" | "sourceName" | "sourceMeta">): {
   readonly name: string;
   readonly namespace: unknown;

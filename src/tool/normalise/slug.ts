@@ -3,10 +3,10 @@ import { LIMITS, NAME_PATTERN, NAMESPACE_PATTERN, RESERVED_NAMES } from "../limi
 
 const TAIL_DIGITS = 8;
 
-/** No more of a name is read than this, whatever a source sends; the hash tail covers the rest. */
+/** The most characters of a name that are read, whatever a source sends; the hash tail covers the rest. */
 const READ_LENGTH = 1000;
 
-/** Letters that do not come apart into a base letter and a mark. */
+/** Letters that do not decompose into a base letter and a mark. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -19,11 +19,11 @@ const LETTERS: Readonly<Record<string, string>> = {
   ı: "i",
 };
 
-/** A name that fits the canonical pattern and reads like the one given. A name that fits already is returned as it is. */
+/** Converts a name to the canonical pattern. A name that already matches is unchanged. */
 export function toName(given: string): string {
   if (NAME_PATTERN.test(given)) return RESERVED_NAMES.has(given) ? `tool_${given}` : given;
   const { text, lost } = transliterate(given);
-  // Humps are split before lower-casing; digits stay with the word they follow (`v2`, `sha256`).
+  // Camel case is split before lower-casing; digits stay with the preceding word (`v2`, `sha256`).
   const words = text
     .replace(/([A-Z]{2,}s)(?=[A-Z][a-z]|[^A-Za-z]|$)/g, (plural) => `_${plural.toLowerCase()}`)
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -43,7 +43,7 @@ export function withTail(name: string, original: string): string {
   return `${head}_${shortHash(original, TAIL_DIGITS)}`;
 }
 
-/** A namespace that fits the pattern and reads like the one given: `@owner/Some-Server` becomes `owner.some-server`. */
+/** Converts a namespace to the pattern: `@owner/Some-Server` becomes `owner.some-server`. */
 export function toNamespace(given: string): string {
   if (given.length <= LIMITS.namespaceLength && NAMESPACE_PATTERN.test(given)) return given;
   const { text, lost } = transliterate(given);
@@ -59,7 +59,7 @@ export function toNamespace(given: string): string {
   return `${namespace.slice(0, LIMITS.namespaceLength - TAIL_DIGITS - 1).replace(/[._-]+$/, "")}-${tail}`;
 }
 
-/** The text in ASCII letters where it has an accepted spelling in them, and whether letters or digits went missing. */
+/** The text in ASCII letters, as far as they have an established transliteration, and whether letters or digits were lost. */
 function transliterate(given: string): { readonly text: string; readonly lost: boolean } {
   let lost = given.length > READ_LENGTH;
   const read = lost ? given.slice(0, READ_LENGTH) : given;

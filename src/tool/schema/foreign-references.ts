@@ -5,13 +5,13 @@ const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 const REMOVED = "A reference to a schema outside this definition was removed.";
 
-/** Deeper data is left out: no schema is so deep, and this walks it recursively. */
+/** Deeper data is left out: no schema is that deep, and this function is recursive. */
 const MAX_DEPTH = 200;
 
 /**
- * Removes references that lead out of a schema, to a file, a web address or another document: a client that resolves one would read what a
- * server chose. A `$comment` takes the place of each. Returns the same object if there are none. Data inside (`default`, `enum` …) is treated
- * alike, since some clients resolve references wherever they stand.
+ * Removes references that lead out of a schema, to a file, a web address or another document: a client that resolves one would read a target chosen
+ * by the server. Each is replaced by a `$comment`. Returns the same object if there are none. Data inside (`default`, `enum` …) is treated alike,
+ * since some clients resolve references anywhere.
  */
 export function withoutForeignReferences<Schema>(schema: Schema): Schema {
   const ids = new Set<string>();
@@ -19,7 +19,7 @@ export function withoutForeignReferences<Schema>(schema: Schema): Schema {
   walk(schema, 0);
   return hasForeign ? (copy(schema, 0) as Schema) : schema;
 
-  /** Notes the ids that references inside the schema may name, and whether any names something else. */
+  /** Collects the ids that references inside the schema may name, and whether any names something else. */
   function walk(value: unknown, depth: number): void {
     if (typeof value !== "object" || value === null) return;
     if (depth > MAX_DEPTH) hasForeign = true;
@@ -45,7 +45,7 @@ export function withoutForeignReferences<Schema>(schema: Schema): Schema {
   }
 }
 
-/** True for a reference that does not lead to a place in the same document. */
+/** Returns true for a reference that leads out of the document. */
 function isOutside(reference: unknown): boolean {
   return typeof reference === "string" && !reference.startsWith("#");
 }

@@ -5,7 +5,7 @@ export function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
 
-/** Which row of a table a keyword is in. */
+/** The table row of each keyword. */
 export function byKeyword<Row>(rows: readonly (readonly [row: Row, keywords: string])[]): ReadonlyMap<string, Row> {
   return new Map(rows.flatMap(([row, keywords]) => keywords.split(" ").map((keyword) => [keyword, row] as const)));
 }
@@ -21,7 +21,7 @@ export const HOLDS_SCHEMA: ReadonlySet<string> = words(
 /** Keywords that hold a list of schemas. */
 export const HOLDS_LIST: ReadonlySet<string> = words("allOf anyOf oneOf prefixItems items");
 
-/** Keywords that hold schemas under names which their author chose. */
+/** Keywords that hold schemas under names chosen by their author. */
 export const HOLDS_NAMED: ReadonlySet<string> = words(
   "properties patternProperties $defs definitions dependentSchemas dependencies",
 );
@@ -32,7 +32,7 @@ const isText: Check = (value) => typeof value === "string";
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
 const isSchema: Check = (value) => typeof value === "boolean" || isPlainObject(value);
 
-/** What the value of a keyword must be. Any other value means nothing, and providers refuse it. */
+/** The valid values of a keyword. Providers refuse any other value. */
 export const WELL_FORMED: ReadonlyMap<string, Check> = byKeyword<Check>([
   [isNumber, "minimum maximum exclusiveMinimum exclusiveMaximum"],
   [(value) => isNumber(value) && Number(value) > 0, "multipleOf"],
@@ -58,13 +58,13 @@ export function nativePattern(source: string): RegExp | undefined {
     try {
       return new RegExp(source, flags);
     } catch {
-      // The other flags may do.
+      // Try the other flags.
     }
   }
   return undefined;
 }
 
-/** The type of a JSON value: `null`, `array`, or what `typeof` says. */
+/** The type of a JSON value: `null`, `array`, or its `typeof`. */
 export function typeOfValue(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
@@ -76,10 +76,10 @@ export function isOfType(value: unknown, type: string): boolean {
   return type === "number" ? Number.isFinite(value) : typeOfValue(value) === type;
 }
 
-/** Deeper values count as different: comparing them would take the stack. */
+/** Deeper values count as different: comparing them would overflow the stack. */
 const MAX_COMPARED_DEPTH = 1_000;
 
-/** True if two JSON values are equal, whatever the order of their members. */
+/** Returns true if two JSON values are equal, in any order of their members. */
 export function isSame(left: unknown, right: unknown, depth = 0): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
@@ -89,7 +89,7 @@ export function isSame(left: unknown, right: unknown, depth = 0): boolean {
   return names.every((name) => Object.hasOwn(right, name) && isSame(left[name], right[name], depth + 1));
 }
 
-/** The steps of a JSON Pointer; undefined if it is not one. */
+/** The steps of a JSON Pointer; undefined if it is invalid. */
 export function pointerSteps(pointer: string): readonly string[] | undefined {
   if (pointer !== "" && !pointer.startsWith("/")) return undefined;
   return pointer
@@ -98,7 +98,7 @@ export function pointerSteps(pointer: string): readonly string[] | undefined {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** What steps lead to in a value; undefined if there is nothing. */
+/** The value at a path; undefined if there is none. */
 export function follow(root: unknown, steps: readonly string[]): unknown {
   let found = root;
   for (const step of steps) {
@@ -108,7 +108,7 @@ export function follow(root: unknown, steps: readonly string[]): unknown {
   return found;
 }
 
-/** Text with its `%XX` decoded; unchanged if it is not valid. */
+/** Decodes `%XX`; returns invalid text unchanged. */
 export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -3,7 +3,7 @@ import { messageOf, showValue } from "../../errors/show-value.ts";
 import type { ParametersSchema, StandardResult, StandardSchema } from "../infer.ts";
 import { asList, asRecord, isPlainObject, type JsonSchema } from "../json-schema.ts";
 
-/** What a tool needs of a schema: its JSON Schema, and the library's own check if the schema is of a library. */
+/** The JSON Schema of a schema, and the library's own check if it has one. */
 export interface ConvertedParameters {
   readonly parameters: JsonSchema;
   /** Checks arguments with the library that made the schema: applies its defaults, transforms and refinements. */
@@ -18,7 +18,7 @@ export function toParameters(schema: ParametersSchema): ConvertedParameters {
     const described = vendor === "valibot" ? fromValibot(schema) : undefined;
     if (described !== undefined) return { parameters: described, validate };
     const other = `Pass parameters as JSON Schema, or a version of ${vendor} that implements Standard JSON Schema.`;
-    throw refusal(`is a ${vendor} schema that does not say its JSON Schema`, HOW_TO_CONVERT[vendor] ?? other);
+    throw refusal(`is a ${vendor} schema without a JSON Schema`, HOW_TO_CONVERT[vendor] ?? other);
   }
   let parameters: Record<string, unknown>;
   try {
@@ -33,18 +33,18 @@ export function toParameters(schema: ParametersSchema): ConvertedParameters {
   if (!isPlainObject(parameters)) {
     throw refusal(`is a ${vendor} schema whose JSON Schema is ${showValue(parameters)}`, "Use an object schema.");
   }
-  // A copy, because Zod hangs the schema it came from on its JSON Schema.
+  // A copy, because Zod attaches its own schema to the JSON Schema.
   return { parameters: { ...parameters }, validate };
 }
 
-/** True for a schema of a library that speaks Standard Schema. Some libraries' schemas are functions. */
+/** Returns true for a Standard Schema of a library. Some libraries' schemas are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   const standard = (value as Record<string, unknown>)["~standard"];
   return isPlainObject(standard) && typeof standard["validate"] === "function";
 }
 
-/** True for JSON Schema that a library made and hung its own schema on, out of sight: Zod does so. It is JSON Schema all the same. */
+/** Returns true for JSON Schema with a library's own schema attached as a hidden property, as Zod does. It is still JSON Schema. */
 export function isConvertedSchema(value: object): boolean {
   const isPlain = Object.getPrototypeOf(value) === Object.prototype;
   return isPlain && Object.hasOwn(value, "~standard") && !Object.keys(value).includes("~standard");
@@ -66,7 +66,7 @@ function refusal(message: string, fix: string, cause?: unknown): ArsenalError {
 }
 
 type Valibot = Readonly<Record<string, unknown>>;
-type Written = Record<string, unknown>;
+type SchemaDraft = Record<string, unknown>;
 
 /** JSON Schema from a Valibot schema, if it is an object. Parts that JSON Schema cannot express are left open; Valibot still checks them in calls. */
 function fromValibot(schema: unknown): JsonSchema | undefined {
@@ -74,14 +74,14 @@ function fromValibot(schema: unknown): JsonSchema | undefined {
   return converted["type"] === "object" ? converted : undefined;
 }
 
-function convert(schema: unknown): Written {
+function convert(schema: unknown): SchemaDraft {
   if (!isPlainObject(schema)) return {};
   const { pipe } = schema;
   return Array.isArray(pipe) ? convertPipe(pipe) : convertSchema(schema);
 }
 
-/** Steps after a transformation are about its outcome, not about what the model sends. */
-function convertPipe(pipe: readonly unknown[]): Written {
+/** Steps after a transformation apply to its output, not to the model's input. */
+function convertPipe(pipe: readonly unknown[]): SchemaDraft {
   const [first, ...steps] = pipe.filter(isPlainObject);
   const written = convert(first);
   let asSent = true;
@@ -92,7 +92,7 @@ function convertPipe(pipe: readonly unknown[]): Written {
   return written;
 }
 
-function convertSchema(schema: Valibot): Written {
+function convertSchema(schema: Valibot): SchemaDraft {
   const { type, wrapped, options } = schema;
   switch (type) {
     case "string":
@@ -138,7 +138,7 @@ function convertSchema(schema: Valibot): Written {
 
 const MAY_BE_MISSING: ReadonlySet<unknown> = new Set(["optional", "exact_optional", "nullish"]);
 
-function convertObject({ type, entries, rest }: Valibot): Written {
+function convertObject({ type, entries, rest }: Valibot): SchemaDraft {
   const fields = Object.entries(asRecord(entries));
   return {
     type: "object",
@@ -149,14 +149,14 @@ function convertObject({ type, entries, rest }: Valibot): Written {
   };
 }
 
-function convertChoice(options: unknown): Written {
+function convertChoice(options: unknown): SchemaDraft {
   const values = asList(options);
   const types = new Set(values.map((value) => typeof value));
   if (!values.every(isJsonValue)) return {};
   return { enum: [...values], type: types.size === 1 ? [...types][0] : [...types].toSorted().toReversed() };
 }
 
-function defaultOf({ default: given }: Valibot): Written {
+function defaultOf({ default: given }: Valibot): SchemaDraft {
   const value: unknown = typeof given === "function" ? (given as () => unknown)() : given;
   return isJsonValue(value) || value === null ? { default: value } : {};
 }
@@ -181,7 +181,7 @@ const NUMBER_LIMITS: Readonly<Record<string, string>> = {
   multiple_of: "multipleOf",
 };
 
-function convertStep(step: Valibot, { type, pattern }: Written): Written {
+function convertStep(step: Valibot, { type, pattern }: SchemaDraft): SchemaDraft {
   const { type: given, requirement } = step;
   const name = String(given);
   const count = type === "array" ? "Items" : "Length";

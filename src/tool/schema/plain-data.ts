@@ -1,19 +1,19 @@
-/** Called for each value that JSON cannot express, with its path and what it was. */
+/** Called for each value that JSON cannot express, with its path and a description. */
 export type OnLoss = (path: string, what: string) => void;
 
-/** Deeper data is cut off: no schema a person reads is so deep, and everything that walks it later is recursive. */
+/** Deeper data is cut: no readable schema is that deep, and later functions are recursive. */
 const MAX_DEPTH = 200;
 
-/** How much data is copied; what lies beyond is left out. */
+/** The most data that is copied; the rest is left out. */
 export interface DataLimits {
-  /** Values shared by many parents are written once for each, which grows without end in hostile data. */
+  /** Values with many parents are written once for each, which grows without bound in hostile data. */
   readonly values: number;
   readonly characters: number;
 }
 
 const DEFAULT_LIMITS: DataLimits = { values: 1_000_000, characters: Infinity };
 
-/** A deeply frozen copy of a value as plain JSON data. Never throws: what JSON cannot hold, cycles and unreadable properties are left out and reported. */
+/** A deeply frozen copy of a value as plain JSON data. Never throws: values that JSON cannot hold, cycles and unreadable properties are left out and reported. */
 export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: DataLimits = DEFAULT_LIMITS): unknown {
   const path: PropertyKey[] = [];
   const ancestors: object[] = [];
@@ -26,7 +26,7 @@ export function toPlainData(value: unknown, onLoss: OnLoss = () => {}, limits: D
   };
 
   const copy = (given: unknown): unknown => {
-    // Told once; what comes after it is not even looked at.
+    // Reported once; later values are not read.
     if (++values > limits.values) {
       return values === limits.values + 1 ? lose(`part of more than ${limits.values} values`) : null;
     }

@@ -1,25 +1,25 @@
 import type { JsonSchema } from "../json-schema.ts";
 
-/** How large a schema is. Lengths are in characters: measuring bytes would mean writing it out. */
+/** The size of a schema. Lengths are in characters: measuring bytes would mean writing it out. */
 export interface SchemaSize {
   readonly characters: number;
-  /** Objects, arrays and everything in them. */
+  /** Objects, arrays and all their members. */
   readonly values: number;
   readonly depth: number;
 }
 
-/** What a schema may be at most: several times what any model's API takes. */
+/** The limits on a schema: several times those of any model's API. */
 export const SCHEMA_LIMITS: SchemaSize = { characters: 1_000_000, values: 20_000, depth: 100 };
 
-/** What a server's whole definition of a tool may be at most: some 64,000 tokens, more than a model could use. */
+/** The limits on a server's whole definition of a tool: about 64,000 tokens, more than a model could use. */
 export const DEFINITION_LIMITS: SchemaSize = { characters: 262_144, values: 20_000, depth: Infinity };
 
-/** The size of a schema, counted only until it is past a limit; `tooLarge` then says which, in words. */
+/** The size of a schema, counted only until it exceeds a limit; `tooLarge` then names the limit. */
 export interface MeasuredSchema extends SchemaSize {
   readonly tooLarge?: string;
 }
 
-/** Measures plain data without recursion or copies, so that neither depth nor size does harm. Data that contains itself is infinitely deep. */
+/** Measures plain data without recursion or copies, so that depth and size are harmless. Cyclic data counts as infinitely deep. */
 export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMITS): MeasuredSchema {
   const waiting: unknown[] = [schema];
   const depths: number[] = [1];
@@ -36,7 +36,7 @@ export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMIT
       depth = Math.max(depth, level);
       if (depth > limits.depth) return found(`is nested more than ${limits.depth} levels deep`);
       const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-      // The members of one huge array need not be looked at to know that they are too many.
+      // The members of one huge array need not be read to count them.
       if (members.length > limits.values) {
         values += members.length;
         return found(`has more than ${limits.values.toLocaleString("en")} values`);
@@ -54,15 +54,15 @@ export function measureSchema(schema: unknown, limits: SchemaSize = SCHEMA_LIMIT
   return found();
 }
 
-/** Marks parameters that stand in for ones that were too large to take in. */
+/** Marks parameters that replace oversized ones. */
 const REFUSED = "x-toolarsenal-refused";
 
-/** Parameters in place of a source's own that nothing here may walk. The tool is listed and found; calling it gives the reason. */
+/** Parameters that replace a source's oversized ones. The tool is listed and found; calling it returns the reason. */
 export function refusedParameters(reason: string): JsonSchema {
   return Object.freeze({ type: "object", properties: Object.freeze({}), [REFUSED]: reason });
 }
 
-/** Why a tool's parameters were not taken in; undefined if they were. */
+/** Why a tool's parameters were replaced; undefined if they were not. */
 export function refusalOf(parameters: JsonSchema): string | undefined {
   const reason = parameters[REFUSED];
   return typeof reason === "string" ? reason : undefined;

@@ -1,10 +1,10 @@
-/** Work in small steps: between two of them, everything else may have a turn of the event loop. */
+/** Work in small steps, which may yield to the event loop in between. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** How long steps may follow each other, in milliseconds, before everything else gets a turn. */
+/** The longest run of steps, in milliseconds, before yielding. */
 const TURN_MS = 10;
 
-/** Takes all steps at once. */
+/** Runs all steps synchronously. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
@@ -12,7 +12,7 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Takes the steps, and gives everything else a turn every few milliseconds. */
+/** Runs the steps, yielding to the event loop every few milliseconds. */
 export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   const pause = createPauses();
   for (;;) {
@@ -23,7 +23,7 @@ export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   }
 }
 
-/** Returns a function for long loops: undefined as long as the loop may go on, otherwise what it waits for. */
+/** Returns a function for long loops: it returns undefined while the loop may continue, otherwise a promise to await. */
 export function createPauses(): () => Promise<void> | undefined {
   let since = performance.now();
   const pause = async (): Promise<void> => {
@@ -35,10 +35,7 @@ export function createPauses(): () => Promise<void> | undefined {
 
 const waiting: (() => void)[] = [];
 
-/**
- * Resolves in a later turn of the event loop. Only one of those who wait goes on in each turn: a hundred large calls at once hold everything
- * else up no longer than one.
- */
+/** Resolves in a later turn of the event loop. Only one waiting caller continues in each turn: a hundred large calls at once block other work no longer than one. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);

@@ -1,4 +1,4 @@
-/** Runs work one after the other, in the order it was given. */
+/** Runs jobs one after the other, in order. */
 export function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -7,7 +7,7 @@ export function createTurns() {
       last = result.catch(() => {});
       return result;
     },
-    /** Resolves when the work given last is done, however it ended. */
+    /** Resolves when the last job has ended, successfully or not. */
     idle: () => last,
   };
 }

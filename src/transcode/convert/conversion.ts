@@ -4,10 +4,10 @@ import type { SchemaFeature } from "../features.ts";
 import { below, createReferences } from "../schema/find-reference.ts";
 import type { Loss } from "../dialect.port.ts";
 
-/** The most schemas that one conversion writes: references are copied out within this. */
+/** The most schemas that one conversion writes: references are copied up to this limit. */
 const MAX_NODES = 10_000;
 
-/** Starts the conversion of a schema: what was found out, what was lost, and how much work is left. */
+/** Starts the conversion of a schema: its index, its losses, and its remaining budget. */
 function startConversion(root: unknown, target: SchemaTarget) {
   const losses = new Map<string, Loss>();
   const names = new Map<string, string>();
@@ -19,7 +19,7 @@ function startConversion(root: unknown, target: SchemaTarget) {
   return {
     target,
     references: createReferences(root),
-    /** Records one change. The same change of the same place, met again where a definition is used twice, is one change. */
+    /** Records one change. The same change at the same place, repeated because a definition is used twice, is recorded once. */
     record(path: string, keyword: string, action: Loss["action"], message: string): void {
       const key = JSON.stringify([path, keyword, message]);
       if (losses.has(key)) return;
@@ -27,12 +27,12 @@ function startConversion(root: unknown, target: SchemaTarget) {
       if (action === "refused") refusals += 1;
     },
     has: (feature: SchemaFeature): boolean => target.features.has(feature),
-    /** Counts one schema. False once so many were written that the rest is left out. */
+    /** Counts one schema. Returns false once the budget is spent and the rest is left out. */
     spend(): boolean {
       nodes += 1;
       return nodes <= MAX_NODES;
     },
-    /** Runs a step; if it ended in a refusal, forgets all of it and returns undefined. */
+    /** Runs a step; if it ends in a refusal, undoes all of it and returns undefined. */
     attempt<Result>(step: () => Result): Result | undefined {
       const before = { refusals, losses: losses.size, names: names.size };
       attempts += 1;
@@ -47,9 +47,9 @@ function startConversion(root: unknown, target: SchemaTarget) {
       }
       return undefined;
     },
-    /** True inside a step that may be forgotten. */
+    /** True inside a step that may be undone. */
     isAttempting: (): boolean => attempts > 0,
-    /** The name of the definition for a key. `write` is called for the first use. */
+    /** The name of the definition for a key. `write` is called on the first use. */
     define(key: string, wanted: string, write: () => JsonSchema): string {
       const known = names.get(key);
       if (known !== undefined) return known;
@@ -65,7 +65,7 @@ function startConversion(root: unknown, target: SchemaTarget) {
   };
 }
 
-/** Letters, digits and `_` only: no provider and no pointer has trouble with those. */
+/** Letters, digits and `_` only, which are safe in every provider and pointer. */
 function unusedName(wanted: string, used: ReadonlySet<string>): string {
   const name = wanted.replaceAll(/[^A-Za-z0-9_]+/g, "_") || "definition";
   let candidate = name;
@@ -73,30 +73,30 @@ function unusedName(wanted: string, used: ReadonlySet<string>): string {
   return candidate;
 }
 
-/** A part of a converted schema: its keywords, and what had to be said in words instead. */
-export interface Part {
+/** A part of a converted schema: its keywords, and the notes that replace dropped ones. */
+export interface SchemaPart {
   readonly structure: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
-  /** True if no value fits the whole because of this part. */
+  /** True if this part makes the whole schema reject every value. */
   readonly isNever?: boolean;
 }
 
-/** A place in a schema that is being converted. */
-export interface Place extends ReturnType<typeof startConversion> {
+/** A position in a schema that is being converted. */
+export interface SchemaPosition extends ReturnType<typeof startConversion> {
   /** JSON Pointer into the original. */
   readonly path: string;
   /** Steps down from the root, over everything. */
   readonly depth: number;
-  /** Objects and arrays around this, itself not counted. */
+  /** The number of objects and arrays around this one. */
   readonly level: number;
-  /** Pointers of the references that were copied out on the way here. */
+  /** Pointers of the references copied on the way here. */
   readonly following: ReadonlySet<string>;
-  /** Types that the other branches of the union around this take: an encoding must not look like one of them. */
+  /** Types that the other branches of the surrounding union accept: an encoding must not look like one of them. */
   readonly otherTypes: ReadonlySet<string>;
 }
 
-/** The root of a schema, from which its conversion starts. */
-export function rootOf(schema: unknown, target: SchemaTarget): Place {
+/** The root position of a schema's conversion. */
+export function rootOf(schema: unknown, target: SchemaTarget): SchemaPosition {
   return {
     ...startConversion(schema, target),
     path: "",
@@ -107,18 +107,22 @@ export function rootOf(schema: unknown, target: SchemaTarget): Place {
   };
 }
 
-/** The place of a schema inside the one at a place. One that was copied from elsewhere in the original is known by where it stands there. */
-export function within(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place {
+/** The position of a child schema. A child copied from elsewhere in the original keeps its path there. */
+export function within(place: SchemaPosition, child: unknown, ...tokens: readonly (string | number)[]): SchemaPosition {
   const path = place.references.pointerOf(child) ?? below(place.path, ...tokens);
   return { ...place, path, depth: place.depth + 1 };
 }
 
-/** The same for a schema of what is in an object or a list. */
-export function withinContainer(place: Place, child: unknown, ...tokens: readonly (string | number)[]): Place {
+/** The same for a schema inside an object or a list. */
+export function withinContainer(
+  place: SchemaPosition,
+  child: unknown,
+  ...tokens: readonly (string | number)[]
+): SchemaPosition {
   return { ...within(place, child, ...tokens), level: place.level + 1, otherTypes: new Set() };
 }
 
 /** Records a change of a keyword of the schema at a place. */
-export function lose(place: Place, keyword: string, action: Loss["action"], message: string): void {
+export function lose(place: SchemaPosition, keyword: string, action: Loss["action"], message: string): void {
   place.record(below(place.path, keyword), keyword, action, message);
 }

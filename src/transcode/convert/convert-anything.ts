@@ -1,12 +1,12 @@
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type SchemaPosition } from "./conversion.ts";
 import { addNotes, showJson } from "./describe-constraint.ts";
-import type { Found } from "../schema/find-reference.ts";
+import type { ReferenceTarget } from "../schema/find-reference.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { typesOf } from "../schema/types-of.ts";
 
-/** A schema that takes anything, where the target has one; a refusal, or the simple types, where it has not. */
-export function nothingKnown(node: SchemaNode, place: Place): JsonSchema {
+/** A schema that accepts anything, if the target has one; otherwise a refusal or the simple types. */
+export function nothingKnown(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { description } = node;
   const told = typeof description === "string" ? { description } : {};
   const { target } = place;
@@ -27,11 +27,11 @@ export function nothingKnown(node: SchemaNode, place: Place): JsonSchema {
   };
 }
 
-/** Stands for a schema that no value fits, in targets that cannot say so. Who holds it leaves it out if that says the same. */
+/** Stands for a schema that rejects every value, in targets that cannot express it. The parent leaves it out if that means the same. */
 export const NEVER: JsonSchema = Object.freeze({ type: "string", description: "Never given." });
 
-/** A schema that no value fits. */
-export function nothingFits(place: Place): JsonSchema {
+/** Converts a schema that rejects every value. */
+export function nothingFits(place: SchemaPosition): JsonSchema {
   if (place.target.typed === true) {
     place.record(place.path, "not", "resolved", "no value fits this: left out");
     return NEVER;
@@ -40,14 +40,14 @@ export function nothingFits(place: Place): JsonSchema {
   return {};
 }
 
-/** What is kept although no value fits it, because it cannot be left out. */
-export function keepNever(schema: JsonSchema, place: Place): JsonSchema {
+/** Keeps a schema that rejects every value if it cannot be left out. */
+export function keepNever(schema: JsonSchema, place: SchemaPosition): JsonSchema {
   if (schema === NEVER) place.record(place.path, "not", "widened", "no value fits this, which cannot be said here");
   return schema;
 }
 
-/** The place where a schema would be copied into itself for ever. */
-export function cutRecursion(beside: SchemaNode, found: Found, place: Place): JsonSchema {
+/** Ends a schema that would be copied into itself forever. */
+export function cutRecursion(beside: SchemaNode, found: ReferenceTarget, place: SchemaPosition): JsonSchema {
   const types = typesOf(found.node, place.references);
   const node = { ...(isPlainObject(found.node) ? { description: found.node["description"] } : {}), ...beside };
   if (place.target.typed === true) return encodeAsText(node, types, "$ref", place);
@@ -62,8 +62,13 @@ export function cutRecursion(beside: SchemaNode, found: Found, place: Place): Js
   return { type, ...told, ...(type === "array" ? { items: {} } : {}) };
 }
 
-/** An object or list as JSON text, where the target has no way to say what may be in it. `repairArguments` reads it back. */
-export function encodeAsText(node: SchemaNode, types: ReadonlySet<string>, keyword: string, place: Place): JsonSchema {
+/** An object or list as JSON text, if the target cannot describe its contents. `repairArguments` reads it back. */
+export function encodeAsText(
+  node: SchemaNode,
+  types: ReadonlySet<string>,
+  keyword: string,
+  place: SchemaPosition,
+): JsonSchema {
   const { path, otherTypes } = place;
   const kinds = ["object", "array"].filter((type) => types.has(type));
   const isOnlyThese = [...types].every((type) => kinds.includes(type) || type === "null");

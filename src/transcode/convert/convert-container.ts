@@ -1,14 +1,14 @@
 import { isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Part, type Place, within, withinContainer } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition, within, withinContainer } from "./conversion.ts";
 import { keepNever, NEVER } from "./convert-anything.ts";
 import { convertNode } from "./convert-node.ts";
 import { describeConstraint, showJson } from "./describe-constraint.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 import { takesNull, withNull } from "./nullable.ts";
 
-/** `properties`, `required` and `additionalProperties` as the target takes them. */
-export function convertObject(node: SchemaNode, place: Place): Part {
+/** Converts `properties`, `required` and `additionalProperties` for the target. */
+export function convertObject(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const { target } = place;
   const { properties, notes, isNever } = convertProperties(node, place);
   const names = Object.keys(properties);
@@ -29,12 +29,12 @@ export function convertObject(node: SchemaNode, place: Place): Part {
   };
 }
 
-/** The names an object must have, each once. */
+/** The required names of an object, each once. */
 export function requiredOf(node: SchemaNode): readonly string[] {
   return Array.isArray(node["required"]) ? [...new Set(node["required"] as string[])] : [];
 }
 
-/** The properties a schema names, those included that it only requires, where the target asks that each be named. */
+/** The named properties of a schema, including those that are only required, if the target needs each to be named. */
 export function namedProperties(node: SchemaNode, isTyped: boolean): readonly (readonly [string, unknown])[] {
   const { properties, additionalProperties = true } = node;
   const named: (readonly [string, unknown])[] = isPlainObject(properties) ? Object.entries(properties) : [];
@@ -44,7 +44,7 @@ export function namedProperties(node: SchemaNode, isTyped: boolean): readonly (r
   return [...named, ...missing.map((name) => [name, additionalProperties] as const)];
 }
 
-function convertProperties(node: SchemaNode, place: Place) {
+function convertProperties(node: SchemaNode, place: SchemaPosition) {
   const { target } = place;
   const isTyped = target.typed === true;
   const required = new Set(requiredOf(node));
@@ -76,7 +76,7 @@ function convertProperties(node: SchemaNode, place: Place) {
   };
 }
 
-function convertOthers(node: SchemaNode, place: Place): Part {
+function convertOthers(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const { target } = place;
   const { additionalProperties: given, unevaluatedProperties } = node;
   if (target.closedObjects === true) {
@@ -101,8 +101,8 @@ function convertOthers(node: SchemaNode, place: Place): Part {
   return { structure: {}, notes: words === undefined ? [] : [words] };
 }
 
-/** `items` and `prefixItems` as the target takes them. */
-export function convertArray(node: SchemaNode, place: Place): Part {
+/** Converts `items` and `prefixItems` for the target. */
+export function convertArray(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const { prefixItems, items } = node;
   const inside = (child: unknown, ...tokens: readonly (string | number)[]): unknown => {
     const at = withinContainer(place, child, ...tokens);
@@ -125,13 +125,13 @@ export function convertArray(node: SchemaNode, place: Place): Part {
   return { structure: { items: inside(items ?? {}, "items") }, notes: [] };
 }
 
-/** A list of fixed places as a list of whatever any place takes. */
+/** Converts a tuple to a list that accepts the items of any position. */
 function widenTuple(
   node: SchemaNode,
   prefix: readonly unknown[],
   inside: (child: unknown, ...tokens: readonly (string | number)[]) => unknown,
-  place: Place,
-): Part {
+  place: SchemaPosition,
+): SchemaPart {
   const { items, maxItems } = node;
   const all = typeof items === "object" && items !== null ? [...prefix, items] : prefix;
   const kinds = all.filter((schema, index) => all.findIndex((other) => isSame(other, schema)) === index);

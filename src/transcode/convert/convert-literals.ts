@@ -1,15 +1,15 @@
 import { isOfType } from "../../tool/schema/keywords.ts";
-import { lose, type Part, type Place } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition } from "./conversion.ts";
 import { describeConstraint } from "./describe-constraint.ts";
 import { copyData } from "./keep-keywords.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
-/** `enum` and `const` as the target takes them. `types` are those that the schema takes; none if it does not say. */
+/** Converts `enum` and `const` for the target. `types` are those that the schema accepts; empty if it does not state any. */
 export function convertLiterals(
   node: SchemaNode,
   types: readonly string[],
-  place: Place,
-): Part & { readonly types: readonly string[] } {
+  place: SchemaPosition,
+): SchemaPart & { readonly types: readonly string[] } {
   const hasConst = Object.hasOwn(node, "const");
   const keyword = hasConst ? "const" : "enum";
   const given = hasConst ? [node["const"]] : node["enum"];
@@ -30,14 +30,14 @@ export function convertLiterals(
   return { structure: { enum: copyData(listed) }, notes: [], types };
 }
 
-/** Values that the target's list cannot hold: numbers as text where only text can be listed, the rest in words. */
+/** Handles values that the target's list cannot hold: numbers become text if only text can be listed; the rest is described in words. */
 function sayValues(
   node: SchemaNode,
   values: readonly unknown[],
   types: readonly string[],
   keyword: string,
-  place: Place,
-): Part & { readonly types: readonly string[] } {
+  place: SchemaPosition,
+): SchemaPart & { readonly types: readonly string[] } {
   const numbers = values.filter((value) => value !== null && !isOutside(value, node));
   const isText = place.target.enumValues === "strings" && numbers.every((value) => typeof value === "number");
   if (isText && numbers.length > 0 && !place.otherTypes.has("string")) {
@@ -50,7 +50,7 @@ function sayValues(
   return { structure: {}, notes: words === undefined ? [] : [words], types };
 }
 
-/** Limits of numbers do not hold for text, so what is outside them is not listed. */
+/** Number limits do not apply to text, so values outside them are not listed. */
 function isOutside(value: unknown, node: SchemaNode): boolean {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = node;
   if (typeof value !== "number") return false;

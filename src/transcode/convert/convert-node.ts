@@ -1,6 +1,6 @@
 import { pointerSteps } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type SchemaPosition } from "./conversion.ts";
 import { convertArray, convertObject } from "./convert-container.ts";
 import { cutRecursion, NEVER, nothingFits, nothingKnown } from "./convert-anything.ts";
 import { convertLiterals } from "./convert-literals.ts";
@@ -11,15 +11,15 @@ import { assemble, isConstraining, keepKeywords } from "./keep-keywords.ts";
 import { mergeAllOf } from "./merge-schemas.ts";
 import { spellModern } from "./spell-modern.ts";
 import { addNotes, describeWhole } from "./describe-constraint.ts";
-import type { Found } from "../schema/find-reference.ts";
+import type { ReferenceTarget } from "../schema/find-reference.ts";
 import { typesOf } from "../schema/types-of.ts";
 
-/** No schema that a person wrote is deeper; the rest of one that is takes anything. */
+/** No handwritten schema is deeper; beyond this depth, a schema accepts anything. */
 const MAX_DEPTH = 80;
 
-/** Converts one schema and all that is inside it. */
-export function convertNode(raw: unknown, place: Place): JsonSchema {
-  // The type of schemas names only objects; the targets that take booleans take them wherever a schema may be.
+/** Converts one schema and everything inside it. */
+export function convertNode(raw: unknown, place: SchemaPosition): JsonSchema {
+  // The `JsonSchema` type covers only objects; targets that accept booleans accept them in any position.
   if (typeof raw === "boolean" && place.has("booleanSchemas")) return raw as unknown as JsonSchema;
   if (raw === false) return nothingFits(place);
   if (!isPlainObject(raw)) {
@@ -30,7 +30,7 @@ export function convertNode(raw: unknown, place: Place): JsonSchema {
 }
 
 /** The same for a schema in modern spelling. */
-export function convertSpelled(node: SchemaNode, place: Place): JsonSchema {
+export function convertSpelled(node: SchemaNode, place: SchemaPosition): JsonSchema {
   if (place.depth > MAX_DEPTH || !place.spend()) {
     place.record(place.path, "depth", "widened", "too deep or too large: cut here");
     return nothingKnown({}, place);
@@ -55,7 +55,7 @@ export function convertSpelled(node: SchemaNode, place: Place): JsonSchema {
   return isTyped ? convertTyped(node, place) : convertLoose(node, place);
 }
 
-function convertMerged(node: SchemaNode, place: Place): JsonSchema {
+function convertMerged(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const [keyword, message] =
     node["allOf"] === undefined ? ["$ref", "merged with the keywords next to it"] : ["allOf", "merged into one schema"];
   lose(place, keyword, "resolved", message);
@@ -64,8 +64,8 @@ function convertMerged(node: SchemaNode, place: Place): JsonSchema {
   return convertSpelled(merged.node, { ...place, following: merged.following });
 }
 
-/** For a target that takes JSON Schema with some keywords missing: each keyword on its own. */
-function convertLoose(node: SchemaNode, place: Place): JsonSchema {
+/** For a target that supports JSON Schema without some keywords: each keyword is converted on its own. */
+function convertLoose(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { type, $ref } = node;
   const types = type === undefined ? [] : ([type].flat() as string[]);
   const literals = convertLiterals(node, types, place);
@@ -79,7 +79,7 @@ function convertLoose(node: SchemaNode, place: Place): JsonSchema {
   return assemble(node, given, kept, reference, literals, object, ...items, branches);
 }
 
-/** The annotations of a schema alone. */
+/** The annotations of a schema. */
 export function annotationsOf(node: SchemaNode): SchemaNode {
   return Object.fromEntries(Object.entries(node).filter(([keyword]) => ANNOTATIONS.has(keyword)));
 }
@@ -87,7 +87,7 @@ export function annotationsOf(node: SchemaNode): SchemaNode {
 const MAX_ALIASES = 50;
 
 /** Converts a `$ref` that only has annotations next to it: kept if the target supports references, otherwise copied. */
-function convertReference(node: SchemaNode, place: Place): JsonSchema {
+function convertReference(node: SchemaNode, place: SchemaPosition): JsonSchema {
   const { $ref, ...beside } = node;
   const found = resolveAliases(String($ref), place);
   if (found === undefined) {
@@ -99,7 +99,7 @@ function convertReference(node: SchemaNode, place: Place): JsonSchema {
     return cutRecursion(beside, found, place);
   }
   const types = typesOf(found.node, place.references);
-  // What is null and nothing else is said as it is wherever null is said.
+  // A schema that is only null is kept as it is if the target supports null.
   const isNull = place.target.typed === true && types.size === 1 && types.has("null");
   if (place.has("ref") && !isNull) return keepReference(String($ref), beside, found, place);
   lose(place, "$ref", "resolved", "copied out");
@@ -107,8 +107,13 @@ function convertReference(node: SchemaNode, place: Place): JsonSchema {
   return copied === NEVER ? NEVER : annotate(copied, beside, place);
 }
 
-function keepReference(reference: string, beside: SchemaNode, found: Found, place: Place): JsonSchema {
-  // What is encoded as text or as a list must not be taken for another branch of the union around it, so such uses have definitions of their own.
+function keepReference(
+  reference: string,
+  beside: SchemaNode,
+  found: ReferenceTarget,
+  place: SchemaPosition,
+): JsonSchema {
+  // A value encoded as text or as a list must not be confused with another branch of the surrounding union, so such uses get their own definitions.
   const other = ["string", "array"].filter((type) => place.otherTypes.has(type));
   const wanted = pointerSteps(found.pointer)?.at(-1) ?? "";
   const name = place.define([found.pointer, ...other].join(" "), wanted === "" ? "root" : wanted, () =>
@@ -127,19 +132,19 @@ function keepReference(reference: string, beside: SchemaNode, found: Found, plac
   return described;
 }
 
-function copyOut(found: Found, place: Place): JsonSchema {
+function copyOut(found: ReferenceTarget, place: SchemaPosition): JsonSchema {
   const following = new Set([...place.following, found.pointer]);
   return convertNode(found.node, { ...place, path: found.pointer, depth: place.depth + 1, following });
 }
 
-/** Keywords next to a reference describe this use of it, and come first. */
-function annotate(schema: JsonSchema, beside: SchemaNode, place: Place): JsonSchema {
+/** Adds the keywords next to a reference, which describe this use of it and come first. */
+function annotate(schema: JsonSchema, beside: SchemaNode, place: SchemaPosition): JsonSchema {
   const { structure, notes } = keepKeywords(beside, [], place);
   return describeWhole(schema, addNotes(beside["description"], notes), structure, place.target);
 }
 
-/** Follows references that are nothing but references; undefined if they lead nowhere or in a circle. */
-function resolveAliases(reference: string, place: Place): Found | undefined {
+/** Follows references to schemas that are only references; undefined if they are dangling or circular. */
+function resolveAliases(reference: string, place: SchemaPosition): ReferenceTarget | undefined {
   const start = place.references.find(reference);
   let end = start;
   let last = start;
@@ -149,7 +154,7 @@ function resolveAliases(reference: string, place: Place): Found | undefined {
     const { $ref, ...beside } = spellModern(end.node, { ...place, path: end.pointer });
     if ($ref === undefined || isConstraining(beside)) return last;
     const next = place.references.find(String($ref));
-    // One that says more than where to look is a definition of its own.
+    // A reference with other keywords is a definition of its own.
     if (Object.keys(beside).every((keyword) => PLACES.has(keyword)) && last === end) last = next;
     end = next;
   }

@@ -1,6 +1,6 @@
 import { HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type SchemaPosition } from "./conversion.ts";
 import { convertSpelled } from "./convert-node.ts";
 import { namedProperties, requiredOf } from "./convert-container.ts";
 import { writeNamed } from "./convert-typed.ts";
@@ -13,11 +13,11 @@ import { mergeAllOf, mergeBranches } from "./merge-schemas.ts";
 import { saferNames } from "../schema/parameter-names.ts";
 import { spellModern } from "./spell-modern.ts";
 
-/** The one parameter that holds all others, where a provider takes no alternatives at the root. `repairArguments` takes it off again. */
+/** The single parameter that holds all others, for providers that reject alternatives at the root. `repairArguments` removes it. */
 export const WRAPPER = "input";
 
-/** Converts a tool's parameters: always an object, whatever else the schema may be. */
-export function convertRoot(schema: unknown, root: Place): JsonSchema {
+/** Converts a tool's parameters. The result is always an object. */
+export function convertRoot(schema: unknown, root: SchemaPosition): JsonSchema {
   if (!isPlainObject(schema))
     root.record("", "type", "widened", "no schema of an object: taken as one without parameters");
   const given = isPlainObject(schema) ? schema : { type: "object" };
@@ -30,7 +30,7 @@ export function convertRoot(schema: unknown, root: Place): JsonSchema {
   return withDefinitions(given, converted, root);
 }
 
-function merged(node: SchemaNode, root: Place): SchemaNode {
+function merged(node: SchemaNode, root: SchemaPosition): SchemaNode {
   const keyword = ["allOf", "$ref"].find((name) => node[name] !== undefined);
   if (keyword === undefined) return node;
   const message = keyword === "allOf" ? "merged into one schema" : "copied out";
@@ -41,8 +41,8 @@ function merged(node: SchemaNode, root: Place): SchemaNode {
   return {};
 }
 
-/** What a provider takes nowhere but below the root. */
-function withoutLiterals(node: SchemaNode, root: Place): SchemaNode {
+/** Removes literals at the root, which a provider accepts only below it. */
+function withoutLiterals(node: SchemaNode, root: SchemaPosition): SchemaNode {
   const { not, enum: values, const: value, ...rest } = node;
   const told = Object.entries({ not, enum: values, const: value }).filter(([keyword]) => Object.hasOwn(node, keyword));
   if (told.length === 0) return node;
@@ -53,18 +53,23 @@ function withoutLiterals(node: SchemaNode, root: Place): SchemaNode {
   return { ...rest, description: addNotes(rest["description"], notes) };
 }
 
-function withObjectType(node: SchemaNode, root: Place): SchemaNode {
+function withObjectType(node: SchemaNode, root: SchemaPosition): SchemaNode {
   return node["type"] === "object" ? node : { ...node, type: toObject(node, root) };
 }
 
-function toObject({ type }: SchemaNode, root: Place): "object" {
+function toObject({ type }: SchemaNode, root: SchemaPosition): "object" {
   const isObject = type === undefined || [type].flat().includes("object");
   if (type !== "object")
     root.record("/type", "type", isObject ? "resolved" : "widened", "parameters are always an object");
   return "object";
 }
 
-function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", original: unknown, root: Place): JsonSchema {
+function convertAlternatives(
+  node: SchemaNode,
+  keyword: "anyOf" | "oneOf",
+  original: unknown,
+  root: SchemaPosition,
+): JsonSchema {
   const isStrict = root.target.closedObjects === true;
   const branches = node[keyword];
   if (isStrict && Array.isArray(branches) && branches.every(isOnlyAboutNames)) {
@@ -73,7 +78,7 @@ function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", origi
     const description = addNotes(rest["description"], [describeBranches(branches)]);
     return writeRoot({ ...rest, description }, original, root);
   }
-  // Arguments in a wrapper must be recognised as such, which they are if the tool would refuse them.
+  // Wrapped arguments must be recognisable, which they are if the tool would refuse them.
   const isRecognised = !fits({ [WRAPPER]: {} }, original, root.references);
   if (isStrict && isRecognised) {
     const wrapped = root.attempt(() => wrap(node, keyword, root));
@@ -84,7 +89,7 @@ function convertAlternatives(node: SchemaNode, keyword: "anyOf" | "oneOf", origi
   return writeRoot(single, original, root);
 }
 
-function wrap(node: SchemaNode, keyword: string, root: Place): JsonSchema {
+function wrap(node: SchemaNode, keyword: string, root: SchemaPosition): JsonSchema {
   const inside = convertUnion(node, { ...root, level: 1 });
   const { anyOf } = inside;
   const isTakenOff =
@@ -94,7 +99,7 @@ function wrap(node: SchemaNode, keyword: string, root: Place): JsonSchema {
   return { type: "object", properties: { [WRAPPER]: inside }, required: [WRAPPER], additionalProperties: false };
 }
 
-function writeRoot(given: SchemaNode, original: unknown, root: Place): JsonSchema {
+function writeRoot(given: SchemaNode, original: unknown, root: SchemaPosition): JsonSchema {
   const node = rename(given, original, root);
   if (root.target.typed !== true) return convertSpelled(node, root);
   const { additionalProperties } = node;
@@ -104,8 +109,8 @@ function writeRoot(given: SchemaNode, original: unknown, root: Place): JsonSchem
   return writeNamed(node, [], root);
 }
 
-/** Parameters whose names the provider refuses go by another. */
-function rename(node: SchemaNode, original: unknown, root: Place): SchemaNode {
+/** Renames parameters whose names the provider refuses. */
+function rename(node: SchemaNode, original: unknown, root: SchemaPosition): SchemaNode {
   const allowed = root.target.parameterNames;
   if (allowed === undefined) return node;
   const safer = saferNames(parameterNames(original, root.references));
@@ -133,7 +138,7 @@ const PREFIX = "#/$defs/";
 type Definitions = ReadonlyMap<string, JsonSchema>;
 
 /** A converted schema with the definitions that it uses. */
-function withDefinitions(given: SchemaNode, written: JsonSchema, root: Place): JsonSchema {
+function withDefinitions(given: SchemaNode, written: JsonSchema, root: SchemaPosition): JsonSchema {
   const [converted, all] = dropAliases(written, root.definitions);
   const definitions = usedBy(converted, all);
   for (const keyword of ["$defs", "definitions"]) {
@@ -149,7 +154,7 @@ function withDefinitions(given: SchemaNode, written: JsonSchema, root: Place): J
   return { ...converted, $defs: Object.fromEntries(definitions) };
 }
 
-/** The definitions that a schema refers to, directly or through others: some were written for what is left out now. */
+/** The definitions that a schema uses, directly or through others: some were written for parts that are now left out. */
 function usedBy(schema: JsonSchema, definitions: Definitions): Definitions {
   const used = new Set<string>();
   const waiting: unknown[] = [schema];
@@ -165,13 +170,13 @@ function usedBy(schema: JsonSchema, definitions: Definitions): Definitions {
   return new Map([...definitions].filter(([name]) => used.has(name)));
 }
 
-/** A schema that refers past definitions which have become nothing but a reference. */
+/** Replaces references to definitions that are themselves only references. */
 function dropAliases(schema: JsonSchema, definitions: Definitions): readonly [JsonSchema, Definitions] {
   const isAlias = (node: JsonSchema | undefined): boolean =>
     typeof node?.["$ref"] === "string" && Object.keys(node).length === 1;
   if (![...definitions.values()].some(isAlias)) return [schema, definitions];
 
-  /** Where a reference ends; where it started if it goes in a circle. */
+  /** The end of a chain of references; its start if the chain is circular. */
   function endOf(reference: string): string {
     let end = reference;
     for (let hops = 0; hops <= definitions.size; hops++) {
@@ -199,7 +204,7 @@ function dropAliases(schema: JsonSchema, definitions: Definitions): readonly [Js
   return [rewrite(schema) as JsonSchema, new Map(rewritten)];
 }
 
-/** A definition that refers to itself without anything in between, so that no value ever ends it; undefined if there is none. */
+/** A definition that refers to itself directly, so that no finite value matches; undefined if there is none. */
 function findEndless(definitions: ReadonlyMap<string, JsonSchema>): string | undefined {
   const done = new Set<string>();
   const open = new Set<string>();
@@ -217,7 +222,7 @@ function findEndless(definitions: ReadonlyMap<string, JsonSchema>): string | und
   return [...definitions.keys()].find(isEndless);
 }
 
-/** What a value of a schema must fit as a whole: what it refers to, and what the branches of its union refer to. */
+/** The references that a value must match as a whole: the schema's own, and those of its union's branches. */
 function directReferences(schema: unknown): readonly string[] {
   if (!isPlainObject(schema)) return [];
   const { $ref, anyOf } = schema;

@@ -1,6 +1,6 @@
 import { typeOfValue } from "../../tool/schema/keywords.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Part, type Place, withinContainer } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition, withinContainer } from "./conversion.ts";
 import { encodeAsText, keepNever, NEVER, nothingKnown } from "./convert-anything.ts";
 import { convertArray, convertObject, namedProperties } from "./convert-container.ts";
 import { convertLiterals } from "./convert-literals.ts";
@@ -12,7 +12,7 @@ import { impliedType } from "../schema/types-of.ts";
 import { convertNode } from "./convert-node.ts";
 
 /** For a target in which every schema has one type, or is a union or a reference. */
-export function convertTyped(node: SchemaNode, place: Place): JsonSchema {
+export function convertTyped(node: SchemaNode, place: SchemaPosition): JsonSchema {
   if (node["anyOf"] !== undefined || node["oneOf"] !== undefined) return convertUnion(node, place);
   const given = findTypes(node, place);
   if (given.length === 0) return nothingKnown(node, place);
@@ -31,14 +31,14 @@ export function convertTyped(node: SchemaNode, place: Place): JsonSchema {
   return withNull(schema, place.target);
 }
 
-/** A type next to a list of values takes null only if the list has it. */
+/** A type next to a list of values accepts null only if the list does. */
 function takesNullToo(node: SchemaNode): boolean {
   if (Object.hasOwn(node, "const")) return node["const"] === null;
   return !Array.isArray(node["enum"]) || node["enum"].includes(null);
 }
 
-/** The types a schema names, or the only ones it can mean; none if it takes anything. */
-function findTypes(node: SchemaNode, place: Place): readonly string[] {
+/** The types that a schema names or implies; empty if it accepts anything. */
+function findTypes(node: SchemaNode, place: SchemaPosition): readonly string[] {
   const { type, enum: values } = node;
   if (type !== undefined) return [type].flat() as string[];
   const listed = Object.hasOwn(node, "const") ? [node["const"]] : values;
@@ -51,7 +51,7 @@ function findTypes(node: SchemaNode, place: Place): readonly string[] {
   return types;
 }
 
-function convertOne(node: SchemaNode, type: string, literals: Part, place: Place): JsonSchema {
+function convertOne(node: SchemaNode, type: string, literals: SchemaPart, place: SchemaPosition): JsonSchema {
   if (!isContainer(type)) return convertSimple(node, [type], literals, place);
   const isTooDeep = place.level + 1 > (place.target.maxDepth ?? Infinity);
   const written = isTooDeep
@@ -60,16 +60,16 @@ function convertOne(node: SchemaNode, type: string, literals: Part, place: Place
   return written ?? encodeAsText(node, new Set([type]), "type", place);
 }
 
-function writeArray(node: SchemaNode, { notes }: Part, place: Place): JsonSchema {
+function writeArray(node: SchemaNode, { notes }: SchemaPart, place: SchemaPosition): JsonSchema {
   const kept = keepKeywords(node, ["array"], place);
   return assemble(node, { type: "array" }, kept, { structure: {}, notes }, convertArray(node, place));
 }
 
-function writeObject(node: SchemaNode, literals: Part, place: Place): JsonSchema {
+function writeObject(node: SchemaNode, literals: SchemaPart, place: SchemaPosition): JsonSchema {
   const { additionalProperties, unevaluatedProperties } = node;
   const isOpen = additionalProperties !== false && unevaluatedProperties !== false;
   const named = namedProperties(node, true).filter(([, child]) => child !== false);
-  // Where an object cannot be said to be closed, an empty one is taken for an open one.
+  // If an object cannot be marked as closed, an empty one counts as open.
   if (named.length === 0 && (isOpen || place.target.closedObjects !== true)) {
     const isMap = isPlainObject(additionalProperties) && Object.keys(additionalProperties).length > 0;
     if (isMap) return encodeAsPairs(node, literals.notes, place);
@@ -81,8 +81,8 @@ function writeObject(node: SchemaNode, literals: Part, place: Place): JsonSchema
   return encodeAsText(node, new Set(["object"]), "properties", place);
 }
 
-/** An object with the properties it names. */
-export function writeNamed(node: SchemaNode, said: readonly string[], place: Place): JsonSchema {
+/** Writes an object with its named properties. */
+export function writeNamed(node: SchemaNode, said: readonly string[], place: SchemaPosition): JsonSchema {
   const kept = keepKeywords(node, ["object"], place);
   const object = convertObject(node, place);
   if (object.isNever === true && place.depth > 0) return NEVER;
@@ -90,7 +90,12 @@ export function writeNamed(node: SchemaNode, said: readonly string[], place: Pla
   return assemble(node, { type: "object" }, kept, { structure: {}, notes: said }, object);
 }
 
-function convertSimple(node: SchemaNode, types: readonly string[], literals: Part, place: Place): JsonSchema {
+function convertSimple(
+  node: SchemaNode,
+  types: readonly string[],
+  literals: SchemaPart,
+  place: SchemaPosition,
+): JsonSchema {
   const isListed = Object.keys(literals.structure).length > 0;
   const isUntyped = isListed && place.target.untypedLiterals === true;
   const kept = keepKeywords(node, types, place, isUntyped ? "annotations" : "all");
@@ -101,15 +106,15 @@ function convertSimple(node: SchemaNode, types: readonly string[], literals: Par
   return assemble(node, type, { structure, notes }, { structure: withoutNull(literals.structure), notes: [] });
 }
 
-/** Null is added to a list again if the whole is made nullable. */
+/** Removes null from a list of values; it is added again if the whole is made nullable. */
 function withoutNull(structure: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { enum: values } = structure;
   if (!Array.isArray(values) || values.length < 2) return structure;
   return { ...structure, enum: values.filter((value) => value !== null) };
 }
 
-/** A schema of several types as a union of schemas of one type. */
-function splitTypes(node: SchemaNode, types: readonly string[], place: Place): JsonSchema {
+/** Splits a schema of several types into a union of schemas of one type. */
+function splitTypes(node: SchemaNode, types: readonly string[], place: SchemaPosition): JsonSchema {
   lose(place, "type", "resolved", "as a union of its types");
   const { type: _type, description, title, ...rest } = node;
   const branches = types.map((type) => ({
@@ -130,8 +135,8 @@ function isContainer(type: string): boolean {
   return type === "object" || type === "array";
 }
 
-/** An object whose names are free as a list of names and values, where the target has no such objects. `repairArguments` reads it back. */
-function encodeAsPairs(node: SchemaNode, said: readonly string[], place: Place): JsonSchema {
+/** An object with free names as a list of names and values, if the target has no such objects. `repairArguments` reads it back. */
+function encodeAsPairs(node: SchemaNode, said: readonly string[], place: SchemaPosition): JsonSchema {
   const { additionalProperties, ...rest } = node;
   const { maxDepth = Infinity, closedObjects } = place.target;
   if (place.otherTypes.has("array") || place.level + 2 > maxDepth)
@@ -149,7 +154,7 @@ function encodeAsPairs(node: SchemaNode, said: readonly string[], place: Place):
       ...(closedObjects === true ? { additionalProperties: false } : {}),
     };
     const notes = [...kept.notes, ...said, "A list of keys, each once, and their values."];
-    // What is about the object's properties is not about the list.
+    // Keywords about the object's properties do not apply to the list.
     const { title } = kept.structure;
     return assemble(rest, { type: "array", items: pair }, { structure: { title }, notes });
   });

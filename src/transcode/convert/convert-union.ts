@@ -1,7 +1,7 @@
 import { isSame } from "../../tool/schema/keywords.ts";
 import { canonicalJson } from "../../tool/json/canonical-json.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Part, type Place, within } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition, within } from "./conversion.ts";
 import { NEVER, nothingFits } from "./convert-anything.ts";
 import { annotationsOf, convertNode, convertSpelled } from "./convert-node.ts";
 import { addNotes, describeWhole, showJson } from "./describe-constraint.ts";
@@ -13,8 +13,8 @@ import { spellModern } from "./spell-modern.ts";
 import { typesOf } from "../schema/types-of.ts";
 import type { References } from "../schema/find-reference.ts";
 
-/** For a target that takes unions next to other keywords: each branch on its own. */
-export function convertBranches(node: SchemaNode, place: Place): Part {
+/** For a target that accepts unions next to other keywords: each branch is converted on its own. */
+export function convertBranches(node: SchemaNode, place: SchemaPosition): SchemaPart {
   const structure: Record<string, unknown> = {};
   const notes: string[] = [];
   for (const keyword of ["allOf", "anyOf", "oneOf"] as const) {
@@ -32,8 +32,8 @@ export function convertBranches(node: SchemaNode, place: Place): Part {
   return { structure, notes };
 }
 
-/** A union on its own, whatever was next to it. */
-export function convertUnion(node: SchemaNode, place: Place, record: "told" | "silent" = "told"): JsonSchema {
+/** Converts a union into one without keywords next to it. */
+export function convertUnion(node: SchemaNode, place: SchemaPosition, record: "told" | "silent" = "told"): JsonSchema {
   const keyword = node["anyOf"] === undefined ? "oneOf" : "anyOf";
   const { [keyword]: given, ...rest } = node;
   const raw = given as readonly unknown[];
@@ -51,15 +51,15 @@ export function convertUnion(node: SchemaNode, place: Place, record: "told" | "s
 
 interface Branch {
   readonly node: SchemaNode | boolean;
-  readonly place: Place;
+  readonly place: SchemaPosition;
 }
 
-/** The branches that a value can fit, each with the keywords next to the union written into it. */
+/** The branches that some value fits, each with the keywords next to the union merged into it. */
 function distribute(
   raw: readonly unknown[],
   keyword: string,
   rest: SchemaNode,
-  place: Place,
+  place: SchemaPosition,
 ): readonly Branch[] | undefined {
   const own = Object.fromEntries(
     Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name) && name !== "nullable"),
@@ -83,7 +83,7 @@ function writeUnion(
   about: SchemaNode,
   keyword: string,
   record: "told" | "silent",
-  place: Place,
+  place: SchemaPosition,
 ): JsonSchema {
   const { references, target } = place;
   const types = branches.map(({ node }) => typesOf(node, references));
@@ -100,7 +100,7 @@ function writeUnion(
       typeof node === "boolean"
         ? convertNode(node, { ...inside, otherTypes })
         : convertSpelled(node, { ...inside, otherTypes });
-    // A union in a union is one union.
+    // A nested union is flattened.
     const members = isBareUnion(schema) ? schema.anyOf : schema === NEVER ? [] : [schema];
     for (const member of members) separate.set(canonicalJson(member), member);
   });
@@ -126,7 +126,7 @@ function writeUnion(
   return hasNull ? withNull(union, target) : union;
 }
 
-/** How many branches take each type. */
+/** The number of branches that accept each type. */
 function countTypes(types: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const told of types) for (const type of told) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -139,7 +139,7 @@ function isBareUnion(schema: JsonSchema): schema is JsonSchema & { readonly anyO
   return isUnion && !takesNull(schema);
 }
 
-/** Branches with those that only list values of one type as one list, where the first of them stood. */
+/** Merges the branches that only list values of one type into one list, at the position of the first. */
 function withOneList(members: readonly JsonSchema[]): readonly JsonSchema[] {
   const lists = Map.groupBy(members.filter(isList), ({ type }) => JSON.stringify(type));
   const merged = new Set<string>();
@@ -172,13 +172,12 @@ function mergeLists(members: readonly JsonSchema[]): JsonSchema {
   };
 }
 
-/** Each value once, null last. */
 function inOrder(values: readonly unknown[]): readonly unknown[] {
   const once = [...new Set(values)];
   return once.includes(null) ? [...once.filter((value) => value !== null), null] : once;
 }
 
-/** Whether a branch says nothing but which properties must be given. */
+/** Returns whether a branch only states which properties are required. */
 export function isOnlyAboutNames(branch: unknown): boolean {
   return (
     isPlainObject(branch) &&
@@ -189,7 +188,7 @@ export function isOnlyAboutNames(branch: unknown): boolean {
   );
 }
 
-/** Branches in words. */
+/** Describes branches in words. */
 export function describeBranches(branches: readonly unknown[]): string {
   const forms = branches.map((branch) => {
     const names = isPlainObject(branch) && Object.keys(branch).join() === "required" ? branch["required"] : undefined;
@@ -198,7 +197,7 @@ export function describeBranches(branches: readonly unknown[]): string {
   return `One of these: ${forms.join("; ")}.`;
 }
 
-function loseExclusion(branches: readonly unknown[], place: Place): void {
+function loseExclusion(branches: readonly unknown[], place: SchemaPosition): void {
   const isExclusive = areExclusive(branches, place.references);
   const message = isExclusive
     ? "as anyOf: its branches exclude each other"
@@ -208,7 +207,7 @@ function loseExclusion(branches: readonly unknown[], place: Place): void {
 
 const MAX_BRANCHES = 50;
 
-/** Whether it is certain that no value fits two of these schemas: they differ in type, or in the value of a property each requires. */
+/** Returns true if certainly no value fits two of these schemas: they differ in type, or in the value of a property that each requires. */
 function areExclusive(branches: readonly unknown[], references: References): boolean {
   if (branches.length > MAX_BRANCHES) return false;
   const nodes = branches.map((branch) => followed(branch, references));
@@ -236,7 +235,7 @@ function exclude(one: unknown, two: unknown, references: References): boolean {
   );
 }
 
-/** The values of properties that a schema requires and lists. */
+/** The values of properties that a schema both requires and lists. */
 function taggedBy(node: SchemaNode): Readonly<Record<string, readonly unknown[]>> {
   const { properties, required } = node;
   if (!isPlainObject(properties) || !Array.isArray(required)) return {};

@@ -5,7 +5,7 @@ import type { SchemaTarget } from "../convert-schema.ts";
 const MAX_SHOWN = 400;
 const MAX_SHOWN_DEPTH = 20;
 
-/** A value as JSON, cut if it is long; however large it is, no more is read than is shown. */
+/** A value as JSON, cut if it is long; reads no more of the value than it shows. */
 export function showJson(value: unknown): string {
   let text = "";
 
@@ -92,12 +92,12 @@ const WORDS: Readonly<Record<string, Describe>> = {
   additionalProperties: (value) => (isPlainObject(value) ? `Other properties fit ${showJson(value)}.` : undefined),
 };
 
-/** A constraint in words, for a model to keep to if its grammar cannot express it; undefined if there is nothing to say. */
+/** Describes a constraint in words, for a model whose grammar cannot express it; undefined if there is nothing to describe. */
 export function describeConstraint(keyword: string, value: unknown): string | undefined {
   return Object.hasOwn(WORDS, keyword) ? WORDS[keyword]?.(value) : undefined;
 }
 
-/** A condition in words. */
+/** Describes a condition in words. */
 export function describeCondition(condition: unknown, then: unknown, otherwise: unknown): string {
   const parts = [
     then === undefined ? "" : `If it fits ${showJson(condition)}, it also fits ${showJson(then)}.`,
@@ -106,7 +106,7 @@ export function describeCondition(condition: unknown, then: unknown, otherwise: 
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** A description with sentences added to it. */
+/** Appends sentences to a description. */
 export function addNotes(description: unknown, notes: readonly string[]): string | undefined {
   const given = typeof description === "string" ? description : undefined;
   const added = notes.filter((note) => note !== "" && given?.includes(note) !== true).join(" ");
@@ -116,7 +116,7 @@ export function addNotes(description: unknown, notes: readonly string[]): string
   return /[.!?:;)\]]$/.test(start) ? `${start} ${added}` : `${start}. ${added}`;
 }
 
-/** A converted schema with a description before its own, wherever the target has a place for it. */
+/** Prepends a description to a converted schema's own, wherever the target supports one. */
 export function describeWhole(
   schema: JsonSchema,
   description: string | undefined,
@@ -127,7 +127,7 @@ export function describeWhole(
   const own = schema.description;
   if (Array.isArray(anyOf) && target.bareUnions === true) {
     const branches = anyOf.map((branch: JsonSchema) => describeWhole(branch, description, {}, target));
-    // Branches may have differed in nothing but what is said of all now.
+    // Branches may have differed only in text that now describes the whole.
     const different = [...new Map(branches.map((branch) => [canonicalJson(branch), branch])).values()];
     const [only] = different;
     return only !== undefined && different.length === 1 ? only : { anyOf: different };

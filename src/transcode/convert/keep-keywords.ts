@@ -1,22 +1,22 @@
 import { HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../tool/schema/keywords.ts";
 import type { JsonSchema } from "../../tool/json-schema.ts";
-import { lose, type Part, type Place, within } from "./conversion.ts";
+import { lose, type SchemaPart, type SchemaPosition, within } from "./conversion.ts";
 import { convertNode } from "./convert-node.ts";
 import { addNotes, describeCondition, describeConstraint } from "./describe-constraint.ts";
 import { ANNOTATIONS, FEATURE_OF, PLACES, type SchemaNode, TYPE_OF } from "../schema/keywords.ts";
 
-/** Keywords that have steps of their own. */
+/** Keywords that have their own steps. */
 const STRUCTURE = words(
   "type nullable description properties required additionalProperties items prefixItems anyOf oneOf allOf $ref enum const",
 );
 
-/** Keeps each keyword that the target takes, puts the others into words, and drops what has none. */
+/** Keeps each keyword that the target accepts, describes the others in words, and drops those without a description. */
 export function keepKeywords(
   node: SchemaNode,
   types: readonly string[],
-  place: Place,
+  place: SchemaPosition,
   only: "all" | "annotations" = "all",
-): Part {
+): SchemaPart {
   const structure: Record<string, unknown> = {};
   const notes: string[] = [];
   const isAllowed = (keyword: string): boolean => only === "all" || ANNOTATIONS.has(keyword);
@@ -44,8 +44,8 @@ export function keepKeywords(
   return { structure, notes };
 }
 
-/** A converted schema from its parts, the type and the description first. */
-export function assemble(node: SchemaNode, structure: object, ...parts: readonly Part[]): JsonSchema {
+/** Assembles a converted schema from its parts, the type and the description first. */
+export function assemble(node: SchemaNode, structure: object, ...parts: readonly SchemaPart[]): JsonSchema {
   const all: Record<string, unknown> = Object.assign({}, structure, ...parts.map((part) => part.structure));
   const { type, title, ...rest } = all;
   const notes = parts.flatMap((part) => part.notes);
@@ -68,7 +68,7 @@ function isBesideThePoint(keyword: string, types: readonly string[]): boolean {
 /** Formats of numbers; the rest are of text. */
 const NUMBER_FORMAT = /^(u?int\d*|float|double|decimal)$/;
 
-function isTaken(keyword: string, value: unknown, types: readonly string[], { has, target }: Place): boolean {
+function isTaken(keyword: string, value: unknown, types: readonly string[], { has, target }: SchemaPosition): boolean {
   const feature = FEATURE_OF.get(keyword);
   if (target.without?.has(keyword) === true) return false;
   if (keyword === "default" && value === null && target.allRequired === true) return false;
@@ -81,8 +81,8 @@ function isTaken(keyword: string, value: unknown, types: readonly string[], { ha
   return has("unknownKeywords");
 }
 
-/** Values are copied, so that nobody who changes the result changes the original. */
-function copyKeyword(keyword: string, value: unknown, place: Place): unknown {
+/** Values are copied, so that a change of the result does not change the original. */
+function copyKeyword(keyword: string, value: unknown, place: SchemaPosition): unknown {
   const inside = (child: unknown, ...tokens: readonly string[]): unknown =>
     convertNode(child, within(place, child, keyword, ...tokens));
   if (HOLDS_SCHEMA.has(keyword)) return typeof value === "boolean" ? value : inside(value);
@@ -96,7 +96,7 @@ function copyKeyword(keyword: string, value: unknown, place: Place): unknown {
 const MAX_DATA = 10_000;
 const MAX_DATA_DEPTH = 100;
 
-/** A copy of JSON data; what is deeper or larger than any real value is left out. */
+/** Copies JSON data; content deeper or larger than any real value is left out. */
 export function copyData(value: unknown): unknown {
   let copied = 0;
 
@@ -111,7 +111,7 @@ export function copyData(value: unknown): unknown {
   return copy(value, 0);
 }
 
-/** Whether a schema constrains values, besides describing them. */
+/** Returns whether a schema constrains values, besides describing them. */
 export function isConstraining(node: SchemaNode): boolean {
   return Object.keys(node).some(
     (keyword) => node[keyword] !== undefined && !ANNOTATIONS.has(keyword) && keyword !== "nullable",

@@ -1,14 +1,14 @@
 import { isOfType, isSame } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { ANNOTATIONS, type SchemaNode } from "../schema/keywords.ts";
-import { lose, type Place, within } from "./conversion.ts";
+import { lose, type SchemaPosition, within } from "./conversion.ts";
 import { below } from "../schema/find-reference.ts";
 import { isConstraining } from "./keep-keywords.ts";
 import { spellModern } from "./spell-modern.ts";
 import { requiredOf } from "./convert-container.ts";
 import { addNotes } from "./describe-constraint.ts";
 
-/** Unions that are multiplied out hold at most this many branches. */
+/** The most branches of a product of unions. */
 const MAX_PRODUCT = 16;
 
 type Combine = (first: unknown, second: unknown) => unknown;
@@ -17,7 +17,7 @@ const larger: Combine = (first, second) => Math.max(first as number, second as n
 const smaller: Combine = (first, second) => Math.min(first as number, second as number);
 const each: Combine = (first, second) => ({ allOf: [first, second] });
 
-/** How two values of a keyword become one; undefined if they cannot. */
+/** Combines two values of a keyword; undefined if that is impossible. */
 const COMBINE: Readonly<Record<string, Combine>> = {
   minimum: larger,
   exclusiveMinimum: larger,
@@ -42,7 +42,7 @@ const COMBINE: Readonly<Record<string, Combine>> = {
   anyOf: (first, second) => product(first as unknown[], second as unknown[]),
 };
 
-/** Merges two schemas in modern spelling; false if no value fits both. `left` names keywords of the second that could not be kept. */
+/** Merges two schemas in modern spelling; false if no value fits both. `left` lists keywords of the second that could not be kept. */
 function mergeSchemas(
   first: SchemaNode,
   second: SchemaNode,
@@ -90,7 +90,7 @@ function sharedTypes(first: readonly string[], second: readonly string[]): reado
   });
 }
 
-/** A property must fit what each side says of it: its own schema there, or what that side says of other properties. */
+/** A property must match both sides: each side's schema for it, or that side's schema for other properties. */
 function mergeObjects(first: SchemaNode, second: SchemaNode, result: Record<string, unknown>): void {
   const [one, two] = [membersOf(first), membersOf(second)];
   if (one === undefined && two === undefined) return;
@@ -116,7 +116,7 @@ function membersOf(node: SchemaNode): SchemaNode | undefined {
   return additionalProperties === undefined ? undefined : {};
 }
 
-/** What a schema says of a property that it does not name. */
+/** The schema for properties that are not named. */
 function othersOf(node: SchemaNode): unknown {
   return node["patternProperties"] === undefined ? (node["additionalProperties"] ?? true) : true;
 }
@@ -138,14 +138,14 @@ function product(first: readonly unknown[], second: readonly unknown[]): readonl
 
 const MAX_NESTING = 64;
 
-/** Merges `allOf`, and references next to other keywords, into one schema; false if no value fits. What cannot be merged is left out, on record. */
+/** Merges `allOf`, and references next to other keywords, into one schema; false if no value fits. Keywords that cannot be merged are left out and recorded. */
 export function mergeAllOf(
   node: SchemaNode,
-  place: Place,
+  place: SchemaPosition,
 ): { readonly node: SchemaNode | false; readonly following: ReadonlySet<string> } {
   const following = new Set(place.following);
 
-  function gather(part: SchemaNode, at: Place, nesting: number): readonly (SchemaNode | false)[] {
+  function gather(part: SchemaNode, at: SchemaPosition, nesting: number): readonly (SchemaNode | false)[] {
     const { allOf: branches, $ref: reference, ...own } = part;
     const parts: (SchemaNode | false)[] = [own];
     if (typeof reference === "string") parts.push(...follow(reference, at, nesting));
@@ -165,7 +165,7 @@ export function mergeAllOf(
     return gather(spellModern(branch, at), at, nesting + 1);
   }
 
-  function follow(reference: string, at: Place, nesting: number): readonly (SchemaNode | false)[] {
+  function follow(reference: string, at: SchemaPosition, nesting: number): readonly (SchemaNode | false)[] {
     const found = place.references.find(reference);
     if (found === undefined) {
       lose(at, "$ref", "dropped", "refers to nothing inside this schema");
@@ -179,7 +179,7 @@ export function mergeAllOf(
     return enter(found.node, found.pointer, nesting);
   }
 
-  /** By halves, so that many small schemas take no longer than a few large ones. */
+  /** Merges by halves, so that many small schemas take no longer than a few large ones. */
   function merge(parts: readonly (SchemaNode | false)[]): SchemaNode | false {
     if (parts.length <= 1) return parts[0] ?? {};
     const middle = parts.length >> 1;
@@ -203,11 +203,11 @@ function withLiterals(node: SchemaNode): SchemaNode {
   return mergeSchemas(rest, { enum: [value] }).node || { not: {} };
 }
 
-/** What is taken over from an alternative. */
+/** The keywords that are copied from an alternative. */
 const KEPT: ReadonlySet<string> = new Set(["type", "properties", "required", "additionalProperties", ...ANNOTATIONS]);
 
-/** A tool's alternatives for its parameters as one object with the properties of all; which of them go together is said in words. */
-export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", root: Place): SchemaNode {
+/** Merges a tool's alternatives for its parameters into one object with the properties of all; a description states which go together. */
+export function mergeBranches(node: SchemaNode, keyword: "anyOf" | "oneOf", root: SchemaPosition): SchemaNode {
   const { [keyword]: given, ...rest } = node;
   const own = Object.fromEntries(Object.entries(rest).filter(([name]) => !ANNOTATIONS.has(name)));
   const forms = (given as readonly unknown[]).flatMap((branch, index): readonly SchemaNode[] => {

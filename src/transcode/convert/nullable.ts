@@ -3,7 +3,7 @@ import type { SchemaTarget } from "../convert-schema.ts";
 
 const NULL = { type: "null" } as const;
 
-/** A converted schema that takes null as well, in the target's way of saying so. */
+/** Makes a converted schema accept null, in the target's notation. */
 export function withNull(schema: JsonSchema, target: SchemaTarget): JsonSchema {
   const { type, anyOf, enum: values, nullable } = schema;
   if (takesNull(schema)) return schema;
@@ -16,7 +16,7 @@ export function withNull(schema: JsonSchema, target: SchemaTarget): JsonSchema {
     const { const: value, ...rest } = schema;
     return withNull({ ...rest, enum: [value] }, target);
   }
-  // A list of values takes what it lists; the type next to it must not contradict it.
+  // A list of values must list null too; the type next to it must not contradict the list.
   if (Array.isArray(values) && type === undefined) return { ...schema, enum: [...values, null] };
   if (target.nullable === undefined && type !== undefined) {
     const listed = Array.isArray(values) ? { enum: [...values, null] } : {};
@@ -26,7 +26,7 @@ export function withNull(schema: JsonSchema, target: SchemaTarget): JsonSchema {
   return { ...(description === undefined ? {} : { description }), anyOf: [rest, NULL] };
 }
 
-/** Whether a converted schema takes null. */
+/** Returns whether a converted schema accepts null. */
 export function takesNull(schema: JsonSchema): boolean {
   const { type, anyOf, enum: values, nullable } = schema;
   if (nullable === true) return true;

@@ -1,14 +1,14 @@
 import { TYPES, WELL_FORMED } from "../../tool/schema/keywords.ts";
 import { isPlainObject } from "../../tool/json-schema.ts";
-import { lose, type Place } from "./conversion.ts";
+import { lose, type SchemaPosition } from "./conversion.ts";
 import type { SchemaNode } from "../schema/keywords.ts";
 
 type Draft = Record<string, unknown>;
 
 const isSchema = (value: unknown): boolean => typeof value === "boolean" || isPlainObject(value);
 
-/** One schema, not those inside it, in the spelling of draft 2020-12, whatever draft or OpenAPI version it was written for. */
-export function spellModern(raw: SchemaNode, place: Place): SchemaNode {
+/** Rewrites one schema, without its children, in the spelling of draft 2020-12, from any draft or OpenAPI version. */
+export function spellModern(raw: SchemaNode, place: SchemaPosition): SchemaNode {
   const node: Draft = {};
   for (const [keyword, value] of Object.entries(raw)) if (value !== undefined) node[keyword] = value;
   const resolve = (keyword: string, message: string): void => lose(place, keyword, "resolved", message);
@@ -39,7 +39,7 @@ function spellReferences(node: Draft, resolve: Resolve): void {
   }
 }
 
-/** Draft 4 said "exclusive" with a flag next to the limit. */
+/** Draft 4 marks an exclusive limit with a flag next to it. */
 function spellLimits(node: Draft, resolve: Resolve): void {
   for (const [flag, limit] of [
     ["exclusiveMinimum", "minimum"],
@@ -79,7 +79,7 @@ function spellDependencies(node: Draft, resolve: Resolve): void {
   resolve("dependencies", "as dependentRequired and dependentSchemas");
 }
 
-function spellTypes(node: Draft, place: Place): void {
+function spellTypes(node: Draft, place: SchemaPosition): void {
   const given = node["type"];
   if (given === undefined) return;
   const names = (Array.isArray(given) ? given : [given]).map((name) => String(name).toLowerCase());
@@ -95,13 +95,13 @@ function spellTypes(node: Draft, place: Place): void {
     lose(place, "type", "resolved", "the types it names, each once and as JSON Schema has them");
 }
 
-/** OpenAPI 3.0 says "or null" with a flag. */
+/** OpenAPI 3.0 marks nullable schemas with a flag. */
 function spellNullable(node: Draft, keeps: boolean, resolve: Resolve): void {
   const { nullable, type, anyOf } = node;
   if (typeof nullable !== "boolean") return;
   delete node["nullable"];
   if (nullable && type !== undefined) {
-    // Remembered for a target that says it so too, and whose lists cannot hold null.
+    // Kept for a target with the same notation, whose lists cannot hold null.
     if (keeps) node["nullable"] = true;
     const { enum: values } = node;
     if (keeps && Array.isArray(values) && !values.includes(null)) node["enum"] = [...values, null];

@@ -6,17 +6,17 @@ import type { SchemaNode } from "../schema/keywords.ts";
 
 const MAX_DEPTH = 200;
 
-/** How much may still be looked at; shared by the checks of one repair, and counted down. */
+/** The remaining budget of checks; shared by the checks of one repair, and counted down. */
 export interface Effort {
   steps: number;
 }
 
-/** Enough for any real arguments, and done in milliseconds: what is left unlooked at is not repaired. */
+/** Enough for any real arguments, and spent in milliseconds: unchecked values are not repaired. */
 export function startEffort(): Effort {
   return { steps: 20_000 };
 }
 
-/** Whether a value may fit a schema: false only if it certainly does not. Patterns, formats, conditions and long checks are left to the validator. */
+/** Returns whether a value may fit a schema: false only if it certainly does not. Patterns, formats, conditions and long checks are left to the validator. */
 export function fits(value: unknown, schema: unknown, references: References, effort: Effort = startEffort()): boolean {
   function visit(given: unknown, node: unknown, depth: number): boolean {
     effort.steps -= 1;
@@ -73,7 +73,7 @@ function fitsItself(value: unknown, node: SchemaNode): boolean {
 
 const MAX_PARTS = 100;
 
-/** The schemas that a value must all fit: a schema, what it refers to, and what is in its `allOf`. */
+/** The schemas that a value must all fit: a schema, its references, and its `allOf`. */
 export function partsOf(schema: unknown, references: References): readonly SchemaNode[] {
   const parts = new Set<SchemaNode>();
   const waiting: unknown[] = [schema];
@@ -88,7 +88,7 @@ export function partsOf(schema: unknown, references: References): readonly Schem
   return [...parts];
 }
 
-/** What a property must fit, and whether the schemas know its name. */
+/** The schema of a property, and whether the schemas name it. */
 export function propertyIn(
   parts: readonly SchemaNode[],
   name: string,
@@ -103,13 +103,13 @@ export function propertyIn(
   return { isNamed, schema: told.length > 1 ? { allOf: told } : told[0] };
 }
 
-/** What one keyword's schemas say together; undefined if no part has it. */
+/** The combined schema of one keyword; undefined if no part has it. */
 export function together(parts: readonly SchemaNode[], keyword: string): unknown {
   const told = parts.map((part) => part[keyword]).filter((schema) => isPlainObject(schema));
   return told.length > 1 ? { allOf: told } : told[0];
 }
 
-/** Every name that a tool's parameters may have, those of alternatives included, always in the same order. */
+/** Every name that a tool's parameters may have, including those of alternatives, always in the same order. */
 export function parameterNames(schema: unknown, references: References): readonly string[] {
   const names = new Set<string>();
   const seen = new Set<unknown>();

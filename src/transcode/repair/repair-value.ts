@@ -13,7 +13,7 @@ export interface Repaired {
   readonly repairs: readonly Repair[];
 }
 
-/** What the repair of one value goes by, and where in the arguments the value is. */
+/** The schema, options and path of one value's repair. */
 export interface RepairTask {
   readonly references: References;
   readonly effort: Effort;
@@ -23,7 +23,7 @@ export interface RepairTask {
 
 const MAX_DEPTH = 100;
 
-/** One value made to fit a schema, as far as there is one way to. A value that fits is not touched. */
+/** Repairs one value to fit a schema, if there is exactly one way. A value that fits is unchanged. */
 export function repairValue(value: unknown, schema: unknown, task: RepairTask): Repaired {
   const untouched: Repaired = { value, repairs: [] };
   if (!isPlainObject(schema) || task.depth > MAX_DEPTH || fits(value, schema, task.references, task.effort))
@@ -40,7 +40,7 @@ export function repairValue(value: unknown, schema: unknown, task: RepairTask): 
   return asList(value, schema, parts, task) ?? repairInside(value, parts, task);
 }
 
-/** The branch under which the value can be made to fit, if there is one; among several, the one that changes least. */
+/** The branch that the value can be repaired to fit; among several, the one with the fewest changes. */
 function repairInUnion(
   value: unknown,
   union: readonly unknown[],
@@ -67,7 +67,7 @@ function withoutUnion(part: SchemaNode, union: readonly unknown[]): SchemaNode {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== union));
 }
 
-/** One item where a list is wanted. A text with separators in it may be a list already, so it is left alone. */
+/** Wraps one item if a list is expected. A text with separators may already be a list, so it is left alone. */
 function asList(
   value: unknown,
   schema: SchemaNode,
@@ -123,8 +123,8 @@ function inside(task: RepairTask, token: string | number): RepairTask {
   return { ...task, path: below(task.path, token), depth: task.depth + 1 };
 }
 
-/** A value read as another type, and how. */
-interface Read {
+/** A value converted to another type, and the description of the conversion. */
+interface ConvertedValue {
   readonly value: unknown;
   readonly message: string;
 }
@@ -132,16 +132,16 @@ interface Read {
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const MAX_TEXT = 1_000_000;
 
-/** A value of a type that a schema does not take, read as the one type that it does; undefined if that is not sure. */
-function readAs(value: unknown, types: ReadonlySet<string>, parts: readonly SchemaNode[]): Read | undefined {
+/** Converts a value of a type that a schema rejects to the one type that it accepts; undefined if that is ambiguous. */
+function readAs(value: unknown, types: ReadonlySet<string>, parts: readonly SchemaNode[]): ConvertedValue | undefined {
   if (typeof value === "string")
     return readListed(value, parts) ?? (types.has("string") ? undefined : readText(value, types));
   if (Array.isArray(value) && types.has("object") && !types.has("array")) return readPairs(value);
   return undefined;
 }
 
-/** One of the values that a schema lists, with blanks around it or as text. */
-function readListed(text: string, parts: readonly SchemaNode[]): Read | undefined {
+/** Matches a text with one of the listed values, ignoring blanks around it and the type. */
+function readListed(text: string, parts: readonly SchemaNode[]): ConvertedValue | undefined {
   const trimmed = text.trim();
   const lists = parts
     .map((part) => (Object.hasOwn(part, "const") ? [part["const"]] : part["enum"]))
@@ -153,9 +153,9 @@ function readListed(text: string, parts: readonly SchemaNode[]): Read | undefine
   return same.length === 1 ? { value: only, message: "as one of the values that are listed" } : undefined;
 }
 
-function readText(text: string, types: ReadonlySet<string>): Read | undefined {
+function readText(text: string, types: ReadonlySet<string>): ConvertedValue | undefined {
   const trimmed = text.trim();
-  const read: Read[] = [];
+  const read: ConvertedValue[] = [];
   if (types.has("number") && NUMBER.test(trimmed) && Number.isFinite(Number(trimmed)))
     read.push({ value: Number(trimmed), message: "text, read as a number" });
   if (types.has("boolean") && /^(true|false)$/i.test(trimmed))
@@ -176,8 +176,8 @@ function parse(text: string): unknown {
   return text.length > MAX_TEXT || !/^[[{]/.test(text) ? undefined : parseForeign(text);
 }
 
-/** A list of keys and values as the object it stands for. Of a key that is there twice, the last counts, as in JSON. */
-function readPairs(items: readonly unknown[]): Read | undefined {
+/** Converts a list of keys and values to an object. If a key is repeated, the last one wins, as in JSON. */
+function readPairs(items: readonly unknown[]): ConvertedValue | undefined {
   const entries: (readonly [string, unknown])[] = [];
   for (const item of items) {
     const isPair = isPlainObject(item) && Object.keys(item).length === 2 && typeof item["key"] === "string";

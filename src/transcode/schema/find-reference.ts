@@ -2,8 +2,8 @@ import { decodePercent, follow, pointerSteps } from "../../tool/schema/keywords.
 import { isPlainObject } from "../../tool/json-schema.ts";
 import { childrenOf, type SchemaNode } from "./keywords.ts";
 
-/** The place a reference leads to. */
-export interface Found {
+/** The target of a reference. */
+export interface ReferenceTarget {
   /** JSON Pointer from the root of the schema. */
   readonly pointer: string;
   readonly node: unknown;
@@ -11,17 +11,17 @@ export interface Found {
 
 /** Looks references up inside one schema. */
 export interface References {
-  /** Undefined for what lies outside the schema or nowhere. Nothing is ever read from a file or the network. */
-  find(reference: string): Found | undefined;
-  /** Where a schema of the original stands; undefined for one that was made on the way. */
+  /** Undefined for references outside the schema and dangling ones. Reads no file and no network. */
+  find(reference: string): ReferenceTarget | undefined;
+  /** The pointer of a schema in the original; undefined for a schema made during the conversion. */
   pointerOf(node: unknown): string | undefined;
 }
 
-/** How far the index of a schema goes; conversion stops long before. */
+/** The most schemas in an index; conversion stops long before. */
 const MAX_INDEXED = 200_000;
 const MAX_DEPTH = 200;
 
-/** An index of one schema's places: by pointer, by `$anchor` and by `$id`. */
+/** Indexes the schemas inside one schema: by pointer, by `$anchor` and by `$id`. */
 export function createReferences(root: unknown): References {
   const { pointers, names } = index(root);
 
@@ -42,7 +42,7 @@ export function createReferences(root: unknown): References {
 
 function index(root: unknown) {
   const pointers = new Map<object, string>();
-  const names = new Map<string, Found>();
+  const names = new Map<string, ReferenceTarget>();
   const waiting: (readonly [unknown, string, number])[] = [[root, "", 0]];
   for (let at = 0; at < waiting.length && at < MAX_INDEXED; at++) {
     const [node, pointer, depth] = waiting[at] ?? [undefined, "", 0];
@@ -54,17 +54,17 @@ function index(root: unknown) {
   return { pointers, names };
 }
 
-/** What a schema may be called by: `#anchor`, and its own id. */
+/** The names of a schema: `#anchor`, and its own id. */
 function namesOf(node: SchemaNode): readonly string[] {
   const { $id, id, $anchor, $dynamicAnchor } = node;
   return [
     ...[$anchor, $dynamicAnchor].filter((name) => typeof name === "string").map((name) => `#${name}`),
-    // Draft 4's id is a property of some data in other people's hands; only its anchors are sure.
+    // In draft 4, `id` may also be a property of data; only its anchors are unambiguous.
     ...[$id, typeof id === "string" && id.startsWith("#") ? id : undefined].filter((name) => typeof name === "string"),
   ];
 }
 
-/** A JSON Pointer one step further down. */
+/** Extends a JSON Pointer. */
 export function below(pointer: string, ...tokens: readonly (string | number)[]): string {
   return tokens.reduce<string>(
     (path, token) => `${path}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`,

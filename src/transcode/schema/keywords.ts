@@ -2,10 +2,10 @@ import { byKeyword, HOLDS_LIST, HOLDS_NAMED, HOLDS_SCHEMA, words } from "../../t
 import { isPlainObject } from "../../tool/json-schema.ts";
 import type { SchemaFeature } from "../features.ts";
 
-/** A schema being worked on: keywords and their values, all of them still unproven. */
+/** A schema being processed: keywords and their unchecked values. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** Which feature a keyword belongs to. Keywords of structure, such as `type` and `properties`, belong to none. */
+/** The feature of a keyword. Structural keywords, such as `type` and `properties`, have none. */
 export const FEATURE_OF: ReadonlyMap<string, SchemaFeature> = byKeyword<SchemaFeature>([
   ["enums", "enum"],
   ["const", "const"],
@@ -27,18 +27,18 @@ export const FEATURE_OF: ReadonlyMap<string, SchemaFeature> = byKeyword<SchemaFe
   ["not", "not"],
 ]);
 
-/** Names of places. References are rewritten, so none is needed. */
+/** Keywords that name places. References are rewritten, so they are not needed. */
 export const PLACES: ReadonlySet<string> = words(
   "$defs definitions $anchor $dynamicAnchor $recursiveAnchor $id id $vocabulary",
 );
 
-/** Keywords that are for the reader, and constrain no value. */
+/** Keywords for the reader that constrain no value. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   ...words("title description default examples example deprecated readOnly writeOnly $comment $schema"),
   ...PLACES,
 ]);
 
-/** What a keyword constrains. Keywords of no type constrain values of all types. */
+/** The type that a keyword constrains. Other keywords constrain values of all types. */
 export const TYPE_OF: ReadonlyMap<string, string> = byKeyword([
   ["string", "pattern minLength maxLength contentEncoding contentMediaType contentSchema"],
   ["number", "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"],
@@ -47,7 +47,7 @@ export const TYPE_OF: ReadonlyMap<string, string> = byKeyword([
   ["object", "unevaluatedProperties dependentRequired dependentSchemas"],
 ]);
 
-/** The schemas directly inside a schema, with the steps to each. */
+/** The schemas directly inside a schema, with the path to each. */
 export function childrenOf(node: SchemaNode): readonly (readonly [tokens: readonly string[], child: unknown])[] {
   const children: (readonly [readonly string[], unknown])[] = [];
   for (const [keyword, value] of Object.entries(node)) {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 const MAX_LENGTH = 64;
 const HASH_DIGITS = 8;
 
-/** Names that every provider takes. */
+/** Names that every provider accepts. */
 const SAFE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** The name for each parameter whose own name some provider refuses, such as `filter[id]`. Deterministic, so the way back needs only the schema. */

@@ -7,7 +7,7 @@ import { remember } from "../../tool/remember.ts";
 /** The types a JSON value can have. Integers are numbers here. */
 export const VALUE_TYPES: readonly string[] = ["string", "number", "boolean", "object", "array", "null"];
 
-/** The one type that the keywords of a schema without `type` speak about; undefined if they speak of several or of none. */
+/** The one type that the keywords of a schema without `type` apply to; undefined if there are several or none. */
 export function impliedType(node: SchemaNode): string | undefined {
   const told = new Set(Object.keys(node).flatMap((keyword) => TYPE_OF.get(keyword) ?? []));
   const [only] = told;
@@ -19,12 +19,12 @@ const MAX_DEPTH = 60;
 
 type Reading = "meant" | "said";
 
-/** What was found out about a schema's parts; they are asked for again and again. */
+/** Cached types of a schema's parts, which are read repeatedly. */
 const knownTo = remember((_references: References): Record<Reading, WeakMap<object, ReadonlySet<string>>> => {
   return { meant: new WeakMap(), said: new WeakMap() };
 });
 
-/** The types that values of a schema can have, as its author `meant` it, where `properties` alone means an object, or as the schema `says`. */
+/** The types that values of a schema can have: as its author `meant` it, where `properties` alone means an object, or as the schema `says`. */
 export function typesOf(schema: unknown, references: References, reading: Reading = "meant"): ReadonlySet<string> {
   const found = knownTo(references)[reading];
   const open = new Set<unknown>();
@@ -40,7 +40,7 @@ export function typesOf(schema: unknown, references: References, reading: Readin
     open.add(node);
     const types = evaluate(node);
     open.delete(node);
-    // Where something inside was too much to look at, it counts as anything: more than the truth, which is safe to go by.
+    // A schema inside that was too large to check counts as anything, which is a safe overestimate.
     found.set(node, types);
     return types;
   }

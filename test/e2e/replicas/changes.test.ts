@@ -20,9 +20,7 @@ describe.each(STATES)("of three replicas on $name, every one knows within a seco
   }, 60_000);
   afterAll(() => fleet?.close());
 
-  /**
-   * How many replicas say so within a second. Added to it is what a few requests take on this machine, because that is how it is noticed.
-   */
+  /** How many replicas say so within a second. Added to it is what a few requests take on this machine, because that is how it is noticed. */
   async function saidBy(holds: (url: string) => Promise<boolean>): Promise<number> {
     const said = fleet.running().map(async ({ url }) => {
       const since = performance.now();
@@ -72,7 +70,7 @@ describe.each(STATES)("of three replicas on $name, every one knows within a seco
     await server?.listChanged();
     const echo = (url: string) => at(url).call("beta-echo", { text: "hi" });
     const isRefused = async (url: string): Promise<boolean> =>
-      (await echo(url)).failed?.includes("not what was accepted") === true;
+      (await echo(url)).failed?.includes("differs from its accepted version") === true;
     expect(await saidBy(isRefused)).toBe(3);
     const config = join(fleet.folder, "accept.yaml");
     writeFileSync(config, JSON.stringify(fleet.state.settings));

@@ -17,27 +17,27 @@ import { loadSqlite, SQLITE_BUSY } from "../../state/load-sqlite.ts";
 import { createTurns } from "../../../tool/turns/in-order.ts";
 
 export interface FileAuditOptions {
-  /** Its folder is created. Only this user can read it. */
+  /** The file's folder is created. Only this user can read it. */
   readonly file: string;
   /** Signs checkpoints; a function is called when the log is opened. Defaults to the key in `keyFile`. */
   readonly key?: AuditKey | (() => Promise<AuditKey>);
   /** An Ed25519 key, created on first use. Defaults to the log's name with `.key` appended. */
   readonly keyFile?: string;
-  /** Records from one checkpoint to the next. Defaults to 1,000. */
+  /** The number of records between two checkpoints. Defaults to 1,000. */
   readonly checkpointEvery?: number;
   /**
-   * `batch`: a kept record survives a power failure; one that only has to survive a crash of the process reaches the disk within about 100 ms. `close`:
-   * a kept record survives a crash of the process. Defaults to `batch`.
+   * `batch`: a stored record survives a power failure; one that only has to survive a crash of the process reaches the disk within about 100 ms.
+   * `close`: a stored record survives a crash of the process. Defaults to `batch`.
    */
   readonly fsync?: "batch" | "close";
-  /** At this size, in bytes, the file is put aside and a new one started. Defaults to 64 MiB. */
+  /** At this size, in bytes, the file is renamed and a new one started. Defaults to 64 MiB. */
   readonly maxFileBytes?: number;
   readonly clock?: Clock;
 }
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Keeps the audit log in a file of JSON lines, which any number of processes on this machine may write together. */
+/** Keeps the audit log in a file of JSON lines, which any number of processes on this machine may write. */
 export function fileAudit(options: FileAuditOptions): AuditLog {
   const { clock = systemClock, checkpointEvery, fsync = "batch", maxFileBytes = MAX_FILE_BYTES } = options;
   const file = resolve(options.file);
@@ -93,7 +93,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
     read: (given) => readBackward(file, given),
     async verify({ head, signal }) {
       const { key } = await opened();
-      // What is added from now on is not looked at: it may be half written. A log that is damaged at its end has no such place.
+      // Later records are not verified: they may be incomplete. A log with a damaged end has no such point.
       const count = await add(() => "").then(
         ({ seq }) => seq,
         () => Number.POSITIVE_INFINITY,
@@ -102,7 +102,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
         const files = await auditFiles(file);
         const lines = boundedLines(linesOfFiles(files), { signal, count });
         const found = await verifyLines(lines, { keys: [key], ...(head && { head }) });
-        // A file that was renamed before it was opened looks like one that is missing.
+        // A file that was renamed before it was opened looks like a missing one.
         if (found.ok || files.join("\n") === (await auditFiles(file)).join("\n")) return withoutPlace(found);
       }
     },
@@ -110,7 +110,7 @@ export function fileAudit(options: FileAuditOptions): AuditLog {
   return queuedAudit(writer, clock);
 }
 
-/** The reader may be on another machine, and need not know the paths of this one. */
+/** The reader may be on another machine, and must not learn the paths of this one. */
 function withoutPlace(found: FileVerification): Verification {
   if (found.ok) return found;
   const { ok, seq, reason } = found;
@@ -145,10 +145,10 @@ export function create(
 const POLL_MS = 5;
 const PATIENCE_MS = 10_000;
 
-/** A lock that the system releases if the process dies: SQLite's, on an empty database. A mere lock file would outlive a crash. */
+/** A lock that the system releases if the process dies: SQLite's, on an empty database. A plain lock file would outlive a crash. */
 function createFileLock(file: string, clock: Clock) {
   let database: DatabaseSync | undefined;
-  /** SQLite tells processes apart, not callers. */
+  /** SQLite's lock separates processes, not callers in one process. */
   const turns = createTurns();
 
   function open(): DatabaseSync {

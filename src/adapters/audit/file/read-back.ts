@@ -3,10 +3,10 @@ import { readLine } from "../../../guard/audit/chain.ts";
 import type { KeptRecord, ReadAuditOptions } from "../../../guard/audit.port.ts";
 import { auditFiles, CHUNK, lastSeqOf, LINE_BREAK, piecesBackward, readAt } from "./segment-writer.ts";
 
-/** A line longer than this is not one of ours. */
+/** A longer line is invalid. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** Reads the records of a log newest first, over all of its files. A file that is full is renamed meanwhile: which ones there are is looked up for each. */
+/** Reads the records of a log newest first, over all of its files. A full file may be renamed meanwhile, so the list of files is read again for each. */
 export async function* readBackward(
   file: string,
   { before = Number.POSITIVE_INFINITY, signal }: ReadAuditOptions,
@@ -22,7 +22,7 @@ export async function* readBackward(
     const handle = await open(path, "r").catch(() => undefined);
     if (handle === undefined) continue;
     let found = false;
-    // What follows the last line break is not a whole line.
+    // The text after the last line break is incomplete.
     let isWhole = false;
     try {
       for await (const line of piecesBackward(handle, await endBefore(handle, next), MAX_LINE_BYTES)) {
@@ -38,14 +38,14 @@ export async function* readBackward(
       await handle.close();
     }
     if (found) continue;
-    // Nothing that is wanted is in it: what is older is in the file before.
+    // The file has no wanted record: older ones are in the previous file.
     const older = files[place - 1];
     if (older === undefined) return;
     next = Math.min(next, lastSeqOf(file, older) + 1);
   }
 }
 
-/** Where the line of the first record begins that is not wanted, or the end of the file: by halves, as records are in order. */
+/** The start of the first unwanted record's line, or the end of the file: a binary search, as records are in order. */
 async function endBefore(handle: FileHandle, before: number): Promise<number> {
   let low = 0;
   let high = (await handle.stat()).size;

@@ -6,36 +6,36 @@ import { fixable } from "../../../errors/arsenal-error.ts";
 import { type ChainWriter, EMPTY_LOG, readLine, rewound } from "../../../guard/audit/chain.ts";
 import type { AuditHead } from "../../../guard/audit.port.ts";
 
-interface Opened {
+interface OpenSegment {
   readonly handle: FileHandle;
   readonly inode: number;
   size: number;
 }
 
-/** Writes the files of a log, for one process at a time that holds its lock. Opens nothing yet. */
+/** Writes the files of a log, for the one process that holds its lock. Opens nothing yet. */
 export function createSegmentWriter(options: {
   readonly file: string;
   readonly chain: ChainWriter;
   readonly maxFileBytes: number;
 }) {
   const { file, chain, maxFileBytes } = options;
-  let opened: Opened | undefined;
-  /** The last end this process knows of. */
+  let opened: OpenSegment | undefined;
+  /** The last end known to this process. */
   let known: AuditHead | undefined;
 
-  /** Synchronous: it takes a tenth of what a turn through the thread pool costs, and the lock has just used the same folder. */
-  function isCurrent({ inode, size }: Opened): boolean {
+  /** Synchronous: ten times faster than the thread pool, and the lock has just used the same folder. */
+  function isCurrent({ inode, size }: OpenSegment): boolean {
     const now = statSync(file, { throwIfNoEntry: false });
     return now?.ino === inode && now.size === size;
   }
 
-  async function openFile(at: number): Promise<Opened> {
+  async function openFile(at: number): Promise<OpenSegment> {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
     try {
       const { head = await lastFullHead(), wholeBytes, torn } = await readTail(handle, file);
       if (torn.length > 0) await handle.truncate(wholeBytes);
-      const found: Opened = { handle, inode: (await handle.stat()).ino, size: wholeBytes };
+      const found: OpenSegment = { handle, inode: (await handle.stat()).ino, size: wholeBytes };
       if (wholeBytes === 0) await syncFolder(file);
       chain.moveTo(head);
       const events = [torn.length > 0 ? recovered(torn) : undefined, rewound(head, known)];
@@ -59,7 +59,7 @@ export function createSegmentWriter(options: {
     }
   }
 
-  async function addTo(target: Opened, lines: () => string): Promise<void> {
+  async function addTo(target: OpenSegment, lines: () => string): Promise<void> {
     const before = chain.head;
     try {
       const bytes = Buffer.from(lines());
@@ -71,7 +71,7 @@ export function createSegmentWriter(options: {
       known = chain.head;
     } catch (error) {
       chain.moveTo(before);
-      // A partial write must not stay: its records were not kept. If even this fails, the next opening cuts it off.
+      // A partial write must be removed, because its records were not stored. If even this fails, the next opening truncates it.
       await target.handle.truncate(target.size).catch(() => {});
       throw error;
     }
@@ -91,7 +91,7 @@ export function createSegmentWriter(options: {
   }
 
   return {
-    /** Moves the chain to the log's true end: another process may have added to it, and a crash may have left a torn line. */
+    /** Moves the chain to the log's actual end: another process may have appended to it, and a crash may have left an incomplete line. */
     async catchUp(at: number): Promise<void> {
       if (opened !== undefined && !isCurrent(opened)) await release();
       opened ??= await openFile(at);
@@ -99,12 +99,12 @@ export function createSegmentWriter(options: {
       await rotate();
       opened = await openFile(at);
     },
-    /** Adds what `lines` writes, all of it or nothing. */
+    /** Appends the output of `lines` atomically. */
     async add(lines: () => string): Promise<void> {
       if (opened === undefined) throw new Error("The log is not open.");
       await addTo(opened, lines);
     },
-    /** Makes what was added survive a power failure. A full file was synced before it was renamed, so the current one is enough. */
+    /** Makes appended records survive a power failure. A full file was synced before it was renamed, so syncing the current one is enough. */
     async sync(): Promise<void> {
       if (opened !== undefined) return opened.handle.datasync();
       const handle = await open(file, constants.O_RDWR);
@@ -121,23 +121,23 @@ function recovered(torn: Buffer): object {
   return { kind: "recovered", cutBytes: torn.length, cutSha256: hash("sha256", torn, "hex") };
 }
 
-/** Makes a new or renamed file last. Not every system can. */
+/** Makes a new or renamed file durable. Not every system can. */
 async function syncFolder(file: string): Promise<void> {
   const handle = await open(dirname(file), "r").catch(() => undefined);
   await handle?.sync().catch(() => {});
   await handle?.close().catch(() => {});
 }
 
-/** Reads how a file of a log ends. Throws if its last whole line is not an intact record, because nothing may be appended after a damaged one. */
+/** Reads the end of a log file. Throws if its last complete line is not an intact record, because nothing may be appended after a damaged one. */
 async function readTail(
   handle: FileHandle,
   file: string,
 ): Promise<{
-  /** The last whole record; undefined if the file has none. */
+  /** The last complete record; undefined if the file has none. */
   readonly head: AuditHead | undefined;
-  /** Bytes up to and with the last line break. */
+  /** Bytes up to and including the last line break. */
   readonly wholeBytes: number;
-  /** What a write that was cut off left after it. */
+  /** The remainder of an interrupted write. */
   readonly torn: Buffer;
 }> {
   const { size } = await handle.stat();
@@ -156,7 +156,7 @@ async function readTail(
 export const CHUNK = 64 * 1024;
 export const LINE_BREAK = 10;
 
-/** What stands between line breaks up to a place, last first. The first piece is what follows the last break: not a whole line, often empty. */
+/** The pieces between line breaks up to an offset, last first. The first piece follows the last break: an incomplete line, often empty. */
 export async function* piecesBackward(
   handle: FileHandle,
   end: number,
@@ -177,7 +177,7 @@ export async function* piecesBackward(
   }
 }
 
-/** Reads a part of a file; less of it at the end of the file. */
+/** Reads a part of a file; returns less at the end of the file. */
 export async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
   return buffer.subarray(0, bytesRead);
@@ -185,12 +185,12 @@ export async function readAt(handle: FileHandle, position: number, length: numbe
 
 const DIGITS = 15;
 
-/** The name a full file gets: `audit.jsonl` becomes `audit.jsonl.000000000012345`, by the last record in it. */
+/** The name of a full file: `audit.jsonl` becomes `audit.jsonl.000000000012345`, by its last record. */
 function segmentName(file: string, lastSeq: number): string {
   return `${file}.${String(lastSeq).padStart(DIGITS, "0")}`;
 }
 
-/** The last record of one of a log's files; infinite for the one that is written to. */
+/** The last record of one of a log's files; infinite for the current file. */
 export function lastSeqOf(file: string, segment: string): number {
   return segment === file ? Number.POSITIVE_INFINITY : Number(segment.slice(-DIGITS));
 }
@@ -205,7 +205,7 @@ async function fullSegments(file: string): Promise<readonly string[]> {
     .map((name) => join(dirname(file), name));
 }
 
-/** Every file of a log, oldest first: the full ones, and the one that is written to if it exists. */
+/** Every file of a log, oldest first: the full ones, and the current one if it exists. */
 export async function auditFiles(file: string): Promise<readonly string[]> {
   const active = await stat(file).then(
     () => [file],

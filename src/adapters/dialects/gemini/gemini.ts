@@ -7,13 +7,13 @@ import { contentOf, textOf } from "../parts/result-content.ts";
 import { asRecord, asRecords, isPlainObject } from "../../../tool/json-schema.ts";
 import { words } from "../../../tool/schema/keywords.ts";
 
-/** A function declaration as the Gemini API takes it. */
+/** A function declaration in the format of the Gemini API. */
 export type GeminiTool = { name: string; description: string; parametersJsonSchema: ObjectSchema };
 
 /** A function declaration for older models. Google's library types the schema's types as its own enum, so it needs a cast there. */
 export type GeminiParametersTool = { name: string; description: string; parameters?: GeminiSchema };
 
-/** Results as the Gemini API takes them: one content for all calls of one answer. */
+/** Results in the format of the Gemini API: one content for all calls of one answer. */
 export type GeminiResults = { role: "user"; parts: { functionResponse: GeminiFunctionResponse }[] };
 
 type GeminiFunctionResponse = {
@@ -23,15 +23,15 @@ type GeminiFunctionResponse = {
   parts?: { inlineData: { mimeType: string; data: string } }[];
 };
 
-/** How the dialect writes. */
+/** The options of the dialect. */
 export interface GeminiOptions {
-  /** `json`: the JSON Schema whole, as `parametersJsonSchema`. `parameters`: the closed subset that older models and servers take. */
+  /** `json`: the whole JSON Schema, as `parametersJsonSchema`. `parameters`: the closed subset that older models and servers accept. */
   readonly schema?: "json" | "parameters";
 }
 
 const WITHOUT = words("exclusiveMinimum exclusiveMaximum multipleOf");
 
-/** `parametersJsonSchema`: other keywords may be sent and are ignored. A schema inside itself is unrolled a few times. @internal */
+/** `parametersJsonSchema`: other keywords may be sent and are ignored. A recursive schema is unrolled a few times. @internal */
 export const GEMINI_TARGET: SchemaTarget = {
   features: plainAnd(
     "tuples typeArrays format numericLimits arrayLimits additionalProperties anyOf oneOf ref recursion optionalProperties titles",
@@ -42,7 +42,7 @@ export const GEMINI_TARGET: SchemaTarget = {
 };
 
 /**
- * `parameters`: the fields of the protocol's Schema message and no others; an unknown field is an error. An enum lists strings only, an object
+ * `parameters`: only the fields of the protocol's Schema message; an unknown field is an error. An enum lists strings only, an object
  * must have properties, and Vertex AI refuses keywords next to anyOf. @internal
  */
 export const GEMINI_PARAMETERS_TARGET: SchemaTarget = {
@@ -92,7 +92,7 @@ export function geminiDialect({ schema: form = "json" }: GeminiOptions = {}): St
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The API refuses an object without properties: a function without parameters has none at all. */
+/** The API refuses an object without properties, so a function without parameters omits them. */
 function writeParameters(schema: GeminiSchema): Pick<GeminiParametersTool, "parameters"> {
   const isEmpty = schema.type === "OBJECT" && Object.keys(schema.properties ?? {}).length === 0;
   return isEmpty ? {} : { parameters: schema };
@@ -124,10 +124,10 @@ function toResponse(answered: AnsweredCall): { functionResponse: GeminiFunctionR
 
 export const create = (): StreamingDialect<GeminiTool, GeminiResults> => geminiDialect();
 
-/** Counts, which 64-bit fields of the protocol hold as text. */
+/** Counts, which 64-bit fields of the protocol encode as text. */
 const COUNTS = ["minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength"] as const;
 
-/** A schema in the closed subset that Gemini's `parameters` take. */
+/** A schema in the closed subset of Gemini's `parameters`. */
 type GeminiSchema = {
   type?: "STRING" | "NUMBER" | "INTEGER" | "BOOLEAN" | "ARRAY" | "OBJECT" | "NULL";
   nullable?: boolean;
@@ -140,7 +140,7 @@ type GeminiSchema = {
   [Keyword in "enum" | "required" | "propertyOrdering"]?: string[];
 } & { [Keyword in "minimum" | "maximum"]?: number };
 
-/** A schema that is already within the subset, in the protocol's own spelling. */
+/** Converts a schema within the subset to the protocol's spelling. */
 function toGeminiSchema(schema: Json): GeminiSchema {
   return walk(schema, (key, value) => {
     if (key === "type" && typeof value === "string") return [key, value.toUpperCase()];
@@ -149,7 +149,7 @@ function toGeminiSchema(schema: Json): GeminiSchema {
   }) as GeminiSchema;
 }
 
-/** JSON Schema from the protocol's spelling, as somebody else wrote it. */
+/** Converts the protocol's spelling to JSON Schema. */
 function fromGeminiSchema(schema: unknown): unknown {
   return walk(schema, (key, value, { nullable, type }) => {
     if (key === "type" && typeof value === "string") {
@@ -157,7 +157,7 @@ function fromGeminiSchema(schema: unknown): unknown {
       if (name === "type_unspecified") return undefined;
       return [key, nullable === true ? [name, "null"] : name];
     }
-    // In JSON Schema an enum holds for null as well.
+    // In JSON Schema an enum applies to null as well.
     if (key === "enum" && Array.isArray(value))
       return [key, nullable === true ? [...(value as unknown[]), null] : value];
     if (key === "nullable") return typeof type === "string" ? undefined : [key, value];
@@ -190,7 +190,7 @@ function inner(key: string, value: unknown, rewrite: Rewrite): unknown {
 }
 
 /**
- * Gathers calls from streamed answers. A call mostly comes whole; where the request asked for streamed arguments it comes as a first chunk
+ * Collects calls from streamed answers. A call usually comes whole; if the request enabled streamed arguments, it comes as a first chunk
  * with its name, chunks with values at paths (`$.place.city`), and a last one without `willContinue`.
  */
 function createGeminiStream(): CallStream {
@@ -215,11 +215,11 @@ function createGeminiStream(): CallStream {
   };
 }
 
-/** One call grows at a time. */
+/** One call is incomplete at a time. */
 const GROWING = "growing";
 const CUT = "The answer ended in the middle of the arguments. Call the tool again.";
 
-/** Puts a value where its path says; text that continues is appended. */
+/** Sets a value at its path; a continued text is appended. */
 function place(root: Record<string, unknown>, piece: Json): void {
   const { jsonPath } = piece;
   const path = typeof jsonPath === "string" ? jsonPath : "";
@@ -240,7 +240,7 @@ function place(root: Record<string, unknown>, piece: Json): void {
   define(target, last, typeof before === "string" && typeof value === "string" ? before + value : value);
 }
 
-/** Never through a setter: a path may name `__proto__`. */
+/** Never uses a setter: a path may name `__proto__`. */
 function define(target: object, key: string | number, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -5,7 +5,7 @@ import { createPieceStream, toReadCall } from "../parts/read-call.ts";
 import { definitions, type ObjectSchema } from "../parts/definitions.ts";
 import { contentOf, type ResultPart, textOrBlocks, unshown } from "../parts/result-content.ts";
 
-/** A tool as the Responses API takes it. The API makes a tool strict unless told otherwise. */
+/** A tool in the format of the Responses API. The API makes a tool strict by default. */
 export type ResponsesTool = {
   type: "function";
   name: string;
@@ -14,7 +14,7 @@ export type ResponsesTool = {
   strict: boolean;
 };
 
-/** A result as the Responses API takes it. */
+/** A result in the format of the Responses API. */
 export type ResponsesToolOutput = {
   type: "function_call_output";
   call_id: string;
@@ -52,7 +52,7 @@ export function openaiResponsesDialect(): StreamingDialect<ResponsesTool, Respon
         const output = textOrBlocks(contentOf(each), toBlock);
         return { type: "function_call_output", call_id: each.read.id, output };
       }),
-    // A call is complete with its `output_item.done`; the deltas before it matter only if that never comes.
+    // A call is complete with its `output_item.done`; the deltas before it matter only if that never arrives.
     readStream: () =>
       createPieceStream((event, calls) => {
         const { type, item, output_index, delta, arguments: args } = asRecord(event);

@@ -5,15 +5,15 @@ import { chatDialect, type ChatTool, createChatStream } from "../parts/chat-call
 import { STRICT_FORMATS } from "../parts/definitions.ts";
 import { contentOf, textOf } from "../parts/result-content.ts";
 
-/** A tool as Chat Completions takes it. */
+/** A tool in the format of Chat Completions. */
 export type OpenAiTool = ChatTool;
 
-/** A result as Chat Completions takes it: the second form answers a `function_call` of older models, which has no id. */
+/** A result in the format of Chat Completions: the second form answers a `function_call` of older models, which has no id. */
 export type OpenAiToolMessage =
   | { role: "tool"; tool_call_id: string; content: string }
   | { role: "function"; name: string; content: string };
 
-/** What one request to OpenAI may hold; all but the number of tools count strict schemas only. @internal */
+/** The limits of one request to OpenAI; all except the number of tools count strict schemas only. @internal */
 export const OPENAI_LIMITS: SetLimits = {
   maxTools: 128,
   maxProperties: 5000,
@@ -22,10 +22,10 @@ export const OPENAI_LIMITS: SetLimits = {
   maxCharacters: 120_000,
 };
 
-/** The schema goes to the model as it is. Only the root is checked: an object, without anyOf, oneOf, allOf, not or enum. @internal */
+/** The schema is sent unchanged. Only the root is checked: an object, without anyOf, oneOf, allOf, not or enum. @internal */
 export const OPENAI_TARGET: SchemaTarget = { features: ALL_BELOW_ROOT };
 
-/** "Supported schemas" of Structured Outputs. Lengths of strings are not among them; `default` is refused by some models. @internal */
+/** "Supported schemas" of Structured Outputs. String lengths are unsupported; some models refuse `default`. @internal */
 export const OPENAI_STRICT_TARGET: SchemaTarget = {
   features: plainAnd("const typeArrays pattern format numericLimits arrayLimits anyOf ref recursion titles"),
   formats: STRICT_FORMATS,
@@ -42,7 +42,7 @@ export const OPENAI_STRICT_TARGET: SchemaTarget = {
   maxLongListCharacters: 15_000,
 };
 
-/** OpenAI's Chat Completions API, and the many servers that speak it. */
+/** OpenAI's Chat Completions API, and the many compatible servers. */
 export function openaiDialect(): StreamingDialect<OpenAiTool, OpenAiToolMessage> {
   return {
     ...chatDialect({ name: "openai", target: OPENAI_TARGET, strictTarget: OPENAI_STRICT_TARGET }),

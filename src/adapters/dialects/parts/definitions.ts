@@ -9,7 +9,7 @@ import { toAlias } from "../../../transcode/alias.ts";
 import { type ConvertedSchema, convertSchema, type SchemaTarget } from "../../../transcode/convert-schema.ts";
 import type { Dialect, Loss } from "../../../transcode/dialect.port.ts";
 
-/** A schema of arguments as providers' libraries type it. */
+/** A schema of arguments, in the types of providers' libraries. */
 export type ObjectSchema = {
   type: "object";
   properties?: { [name: string]: object };
@@ -17,7 +17,7 @@ export type ObjectSchema = {
   [keyword: string]: unknown;
 };
 
-/** What a definition is written from. */
+/** The inputs of a definition. */
 interface DefinitionParts {
   readonly name: string;
   readonly description: string;
@@ -26,27 +26,27 @@ interface DefinitionParts {
   readonly tool: Tool;
 }
 
-/** What was read from a definition somebody else wrote. Everything may be missing; without a name it is not a definition. */
+/** The fields read from a foreign definition. Everything may be missing; without a name it is not a definition. */
 interface ReadDefinition extends Pick<SourceDraft, "title" | "returns" | "annotations" | "source"> {
   readonly name: unknown;
   readonly description?: unknown;
   readonly parameters?: unknown;
 }
 
-/** How one provider's definitions look. */
+/** The format of one provider's definitions. */
 export interface DefinitionShape<Definition> {
   readonly name: string;
   readonly target: SchemaTarget;
-  /** Omitted if a tool cannot ask for a strict mode. */
+  /** Omitted if the provider has no strict mode for tools. */
   readonly strictTarget?: SchemaTarget;
-  /** Whether a definition also holds this field of a tool. If omitted, it holds only name, description and parameters. */
+  /** Returns whether a definition also has this field of a tool. Omitted: only name, description and parameters. */
   holds?(field: OptionalField, tool: Tool): boolean;
-  /** What the provider's own checks want beyond what the target says. */
+  /** Applies requirements of the provider that the target cannot express. */
   adjust?(converted: ConvertedSchema): ConvertedSchema;
   write(parts: DefinitionParts): Definition;
   /** Undefined if it is not a definition of this dialect. */
   read(definition: Readonly<Record<string, unknown>>): ReadDefinition | undefined;
-  /** What a definition looks like, for who gave something else. */
+  /** A description of a definition, for error messages. */
   readonly looksLike: string;
 }
 
@@ -55,13 +55,13 @@ export const STRICT_FORMATS = words("date-time time date duration email hostname
 
 const OPTIONAL_FIELDS = ["extendedDescription", "returns", "annotations"] as const;
 
-/** What a tool may say of itself that few providers take. */
+/** Fields of a tool that few providers support. */
 type OptionalField = (typeof OPTIONAL_FIELDS)[number];
 
-/** Definitions that were written here, with their tools: the way back is then exact, and nothing of it reaches the provider. */
+/** Definitions written here, with their tools: reading them back is exact, and sends nothing extra to the provider. */
 const written = new WeakMap<object, Tool>();
 
-/** The part of a dialect that is about definitions. */
+/** The definition methods of a dialect. */
 export function definitions<Definition extends object>(
   shape: DefinitionShape<Definition>,
 ): Pick<Dialect<Definition>, "name" | "supports" | "fromCanonical" | "convert" | "toCanonical"> {
@@ -109,7 +109,7 @@ export function definitions<Definition extends object>(
   };
 }
 
-/** The same few tools are written again every turn: each schema is converted once. */
+/** The same few tools are written every turn, so each converted schema is cached. */
 function converter(target: SchemaTarget, adjust: (converted: ConvertedSchema) => ConvertedSchema) {
   return remember((schema: JsonSchema) => {
     const converted = adjust(convertSchema(schema, target));
@@ -118,7 +118,7 @@ function converter(target: SchemaTarget, adjust: (converted: ConvertedSchema) =>
   });
 }
 
-/** What is handed out more than once must not change under anybody. */
+/** Freezes shared values. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   Object.freeze(value);

@@ -4,7 +4,7 @@ import { isStandardSchema, toParameters } from "../../../tool/schema/parameters.
 
 /**
  * Reads the schema of a framework's tool object: a Standard Schema, JSON Schema, the AI SDK's `jsonSchema()` and `zodSchema()`, or a function
- * that returns one. `check` is what the framework would do before it runs the tool: it returns the arguments with defaults and transforms
+ * that returns one. `check` does what the framework does before it runs the tool: it returns the arguments with defaults and transforms
  * applied, or throws ARGUMENTS_INVALID.
  */
 export async function readLiveSchema(given: unknown) {

@@ -11,12 +11,12 @@ interface OpenCall {
   whole?: unknown;
 }
 
-/** Gathers the pieces of streamed calls. Made-up ids are unique over the whole stream. */
+/** Collects the pieces of streamed calls. Made-up ids are unique over the whole stream. */
 export function createCallAssembly() {
   const calls = new Map<string, OpenCall>();
   let closed = 0;
 
-  /** The call, which is complete with this. */
+  /** Completes a call. */
   const close = (key: string): readonly ReadCall[] => {
     const call = calls.get(key);
     if (call === undefined) return [];
@@ -26,19 +26,19 @@ export function createCallAssembly() {
   };
 
   return {
-    /** Begins the call with this key, or learns more of it. */
+    /** Starts the call with this key, or adds its id or name. */
     open(key: string, { id, name }: { readonly id?: unknown; readonly name?: unknown }) {
       const call: OpenCall = calls.get(key) ?? { text: "" };
       calls.set(key, call);
       call.id ??= asText(id);
       call.name ??= asText(name);
     },
-    /** Adds to the text of a call's arguments. */
+    /** Appends to the text of a call's arguments. */
     add(key: string, text: unknown) {
       const call = calls.get(key);
       if (call !== undefined && typeof text === "string") call.text += text;
     },
-    /** Replaces the arguments by their whole. */
+    /** Replaces the arguments with the complete ones. */
     set(key: string, whole: unknown) {
       const call = calls.get(key);
       if (call === undefined) return;
@@ -46,19 +46,19 @@ export function createCallAssembly() {
       else call.whole = whole;
     },
     has: (key: string) => calls.has(key),
-    /** The provider's id of a call that is open. */
+    /** The provider's id of an open call. */
     idOf: (key: string) => calls.get(key)?.id,
     close,
-    /** A call that came in one piece. */
+    /** A call that arrived complete. */
     whole: (raw: RawCall) => toReadCall(raw, closed++),
-    /** Every call still open whose key begins so, in the order they began. */
+    /** Completes every open call whose key has this prefix, in order. */
     closeAll: (prefix = "") => [...calls.keys()].filter((key) => key.startsWith(prefix)).flatMap(close),
   };
 }
 
 type Pieces = Pick<ReturnType<typeof createCallAssembly>, "open" | "add" | "set"> & { close(key: string): void };
 
-/** Reads a stream whose calls come in pieces. What is still open at its end is complete then. */
+/** Reads a stream whose calls arrive in pieces. Open calls are completed at its end. */
 export function createPieceStream(read: (event: unknown, calls: Pieces) => void): CallStream {
   const calls = createCallAssembly();
   const done: ReadCall[] = [];
@@ -72,7 +72,7 @@ export function createPieceStream(read: (event: unknown, calls: Pieces) => void)
   };
 }
 
-/** Reads a stream in which every event is a whole message. */
+/** Reads a stream in which every event is a complete message. */
 export function createMessageStream(callsOf: (message: unknown) => readonly RawCall[]): CallStream {
   const assembly = createCallAssembly();
   return { push: (message) => callsOf(message).map(assembly.whole), end: () => [] };

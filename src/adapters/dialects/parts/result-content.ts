@@ -3,13 +3,13 @@ import { canonicalJson } from "../../../tool/json/canonical-json.ts";
 import { asRecord } from "../../../tool/json-schema.ts";
 import type { AnsweredCall } from "../../../transcode/dialect.port.ts";
 
-/** What a model is to see of a result, before a provider's own blocks. */
+/** The content of a result for a model, before conversion to a provider's blocks. */
 export interface ResultContent {
   /** True if the call failed. */
   readonly isError: boolean;
   /** At least one. */
   readonly parts: readonly ResultPart[];
-  /** The same as data, where the tool gave data. Its JSON is among the parts. */
+  /** The same as data, if the tool returned data. Its JSON is among the parts. */
   readonly structured?: unknown;
 }
 
@@ -25,7 +25,7 @@ export interface MediaPart {
   readonly name?: string;
 }
 
-/** The content of a result. A tool that answered as MCP tools do has its blocks carried over; anything else is text or JSON. */
+/** The content of a result. The blocks of an MCP tool's result are kept; anything else is text or JSON. */
 export function contentOf({ read, result }: AnsweredCall): ResultContent {
   if (result.status !== "success")
     return { isError: true, parts: [text(read.problem ?? formatResult(result, read.call))] };
@@ -37,28 +37,28 @@ export function contentOf({ read, result }: AnsweredCall): ResultContent {
   return { isError: false, parts: [text(json)], structured: value };
 }
 
-/** All parts as one text: media is said to be there, for APIs that cannot show it. */
+/** All parts as one text; media are replaced by a placeholder, for APIs that do not support them. */
 export function textOf({ parts }: Pick<ResultContent, "parts">): string {
   return parts.map((part) => (part.kind === "text" ? part.text : unshown(part))).join("\n\n");
 }
 
-/** One text, or a provider's blocks if there is media among the parts. */
+/** One text, or a provider's blocks if the parts contain media. */
 export function textOrBlocks<Block>(content: ResultContent, toBlock: (part: ResultPart) => Block): string | Block[] {
   return content.parts.some(({ kind }) => kind === "media") ? content.parts.map(toBlock) : textOf(content);
 }
 
-/** What stands for media that an API cannot take. */
+/** The placeholder for media that an API does not support. */
 export function unshown({ mimeType, data, name }: MediaPart): string {
   const size = Math.floor((data.length * 3) / 4);
   return `[${name === undefined ? "" : `${name}: `}${mimeType}, ${size} bytes, cannot be shown here]`;
 }
 
-/** True if the data are the whole result. Structure that comes with other content is not repeated. */
+/** Returns true if the data is the whole result. Structured data next to other content is not repeated. */
 export function isPureData({ parts, structured }: ResultContent): boolean {
   return structured !== undefined && parts.length === 1 && parts[0]?.kind === "text";
 }
 
-/** Models and APIs trip over an empty answer. */
+/** Models and APIs mishandle an empty answer. */
 const NOTHING = "(nothing)";
 
 interface McpResult {

@@ -4,17 +4,17 @@ import { type Architecture, readWeights, type Tensor } from "./weights.ts";
 
 export type Encoder = ReturnType<typeof createEncoder>;
 
-/** What an encoder is made from. */
+/** The inputs of an encoder. */
 interface EncoderOptions {
-  /** A weight file; it is copied, so the caller may let go of it. */
+  /** A weight file; it is copied, so the caller may release it. */
   readonly weights: Uint8Array;
   /** Rounds activations to about 13 bits per token (`row`), or to 8 bits per text as onnxruntime does (`text`, for comparing with it). Defaults to `row`. */
   readonly activations?: "row" | "text";
 }
 
-/** Tokens that go through the layers together: enough to use each weight often, few enough to stay in the second-level cache. */
+/** The tokens processed together: enough to reuse each weight often, few enough to stay in the second-level cache. */
 const BATCH_TOKENS = 128;
-/** Rows behind the last that the kernel may read and write, because it works on four at a time. */
+/** Rows past the last that the kernel may read and write, because it works on four at a time. */
 const SLACK = 8;
 
 /** Loads a BERT encoder with mean pooling: token ids in, one unit vector per text out. One call at a time. Throws if the weight file is damaged. */
@@ -26,7 +26,7 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
   const hiddenLimit = quantisationLimit(hidden);
   const intermediateLimit = quantisationLimit(intermediate);
 
-  /** Where the buffers of a batch of `tokens` lie, behind the weights. */
+  /** The offsets of the buffers of a batch of `tokens`, after the weights. */
   function plan(tokens: number, longest: number) {
     const rows = tokens + SLACK;
     const padded = Math.ceil(longest / 8) * 8;
@@ -119,9 +119,9 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
   return {
     model,
     dimension: hidden,
-    /** The longest text it takes, in tokens, [CLS] and [SEP] included. */
+    /** The longest text, in tokens, including [CLS] and [SEP]. */
     maxTokens: positions,
-    /** One vector per text, in order. It does not depend on the other texts. */
+    /** One vector per text, in order, independent of the other texts. */
     encode(tokenIds: readonly Int32Array[]): Float32Array[] {
       for (const text of tokenIds) checkText(text, vocabulary, positions);
       return inBatches(tokenIds).flatMap(encodeBatch);
@@ -129,7 +129,7 @@ export function createEncoder({ weights: file, activations = "row" }: EncoderOpt
   };
 }
 
-/** Where each text's tokens begin, one behind the other without padding. */
+/** The start of each text's tokens, consecutive without padding. */
 function layOut(texts: readonly Int32Array[]): { readonly text: Int32Array; readonly start: number }[] {
   let start = 0;
   return texts.map((text) => {
@@ -139,7 +139,7 @@ function layOut(texts: readonly Int32Array[]): { readonly text: Int32Array; read
   });
 }
 
-/** Consecutive texts of together at most `BATCH_TOKENS` tokens; a longer text is a batch of its own. */
+/** Consecutive texts of at most `BATCH_TOKENS` tokens in total; a longer text is its own batch. */
 function inBatches(texts: readonly Int32Array[]): Int32Array[][] {
   const batches: Int32Array[][] = [];
   let room = 0;
@@ -173,7 +173,7 @@ function unfit(problem: string, fix: string, value: number): ArsenalError {
   return fixable("INPUT_INVALID", problem, fix, { field: "tokenIds", value });
 }
 
-/** Copies the weights into the kernel's memory, matrices in the order `multiply` reads them. Returns where they are; memory from `end` on is free. */
+/** Copies the weights into the kernel's memory, with matrices in the order that `multiply` reads them. Returns their offsets; memory from `end` on is free. */
 function placeWeights(kernel: KernelFunctions, architecture: Architecture, tensors: ReadonlyMap<string, Tensor>) {
   const total = [...tensors.values()].reduce((sum, tensor) => sum + aligned(tensor.bytes.length), 0);
   const largest = Math.max(3 * architecture.hidden, architecture.intermediate) * architecture.hidden;

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { fixable } from "../../../errors/arsenal-error.ts";
 
-/** The functions of kernel.wasm. Pointers are byte offsets into `memory`; `assembly/` says what each does. */
+/** The functions of kernel.wasm. Pointers are byte offsets into `memory`; `assembly/` documents each. */
 export interface KernelFunctions {
   readonly memory: KernelMemory;
-  /** The first byte that is the host's; what lies before are the kernel's constants. */
+  /** The first byte of the host; the kernel's constants come before it. */
   readonly heapStart: { readonly value: number };
   packWeights(source: number, n: number, k: number, target: number): void;
   multiply(
@@ -56,7 +56,7 @@ interface KernelMemory {
 /** A compiled kernel: a WebAssembly.Module. */
 type KernelModule = object;
 
-// The project's type libraries know neither the browser nor WebAssembly, so what is used of it is named here.
+// The project's type libraries include neither the browser nor WebAssembly, so the used parts are declared here.
 const { WebAssembly } = globalThis as unknown as {
   readonly WebAssembly: {
     readonly Module: new (bytes: Uint8Array) => KernelModule;
@@ -84,7 +84,7 @@ export function compileKernelModule(bytes: Uint8Array): KernelModule {
 /** Compiled once, for any number of instances. */
 let compiled: KernelModule | undefined;
 
-/** A fresh instance of the kernel with a memory of its own. */
+/** A fresh instance of the kernel with its own memory. */
 export function instantiateKernel(): KernelFunctions {
   compiled ??= compileKernelModule(readKernel());
   return new WebAssembly.Instance(compiled).exports as KernelFunctions;

@@ -27,7 +27,7 @@ export interface Architecture {
   readonly intermediate: number;
   readonly vocabulary: number;
   readonly positions: number;
-  /** LayerNorm's. */
+  /** The epsilon of LayerNorm. */
   readonly epsilon: number;
 }
 
@@ -39,7 +39,7 @@ export interface Tensor {
   readonly bytes: Uint8Array;
 }
 
-/** A weight file, read. */
+/** A parsed weight file. */
 export interface EncoderWeights {
   /** Names the model and its version: vectors of different models are never compared. */
   readonly model: string;
@@ -79,7 +79,7 @@ export function tensorShapes(architecture: Architecture): readonly Omit<Tensor, 
   ];
 }
 
-/** The bytes of a weight file. Throws if a tensor is missing or does not have the size that the architecture asks for. */
+/** The bytes of a weight file. Throws if a tensor is missing or has the wrong size for the architecture. */
 export function writeWeights(
   model: string,
   architecture: Architecture,
@@ -110,7 +110,7 @@ export function writeWeights(
   return file;
 }
 
-/** What the beginning of a weight file says of the model; the rest need not be there. */
+/** Reads the model from the beginning of a weight file; the rest need not be present. */
 export function readHeader(file: Uint8Array): Pick<EncoderWeights, "model" | "architecture"> {
   const view = checkedStart(file);
   return parseHeader(file.subarray(PREFIX, PREFIX + view.getUint32(12, true)));
@@ -172,7 +172,7 @@ function digest(file: Uint8Array): Buffer {
   return createHash("sha256").update(file.subarray(PREFIX)).digest();
 }
 
-/** The kernel works in blocks: widths in sixteens, heads in eights. */
+/** The kernel works in blocks: widths in multiples of sixteen, heads in multiples of eight. */
 function checkArchitecture(architecture: Architecture): void {
   const { layers, hidden, heads, intermediate, vocabulary, positions, epsilon } = architecture;
   const counts = { layers, hidden, heads, intermediate, vocabulary, positions };

@@ -5,7 +5,7 @@ import { object, text } from "../../settings.ts";
 import { OPENAI_DIMENSIONS, openAiProvider } from "./openai.ts";
 import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 
-/** What the Azure embedder takes. */
+/** The settings of the Azure embedder. */
 export interface AzureEmbedderSettings extends RemoteEmbedderSettings {
   /** The name of the deployment. Defaults to the model. */
   readonly deployment?: string;
@@ -23,7 +23,7 @@ export function azureEmbedder(settings: AzureEmbedderSettings, surroundings?: Mo
     ...openAiProvider(model),
     dimensions: OPENAI_DIMENSIONS,
     title: "Azure OpenAI",
-    // The same models with the same weights: their vectors compare.
+    // The same models with the same weights: their vectors are comparable.
     name: "openai",
     url: endpoint(apiBase, path, { "api-version": apiVersion }),
     apiKey,

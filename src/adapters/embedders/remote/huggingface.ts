@@ -7,7 +7,7 @@ import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSett
 
 const ROUTER = "https://router.huggingface.co/hf-inference";
 
-/** What the Hugging Face embedder takes. */
+/** The settings of the Hugging Face embedder. */
 export type HuggingfaceEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
 
 /** Embeds with Hugging Face: the hosted inference API, or a server of Text Embeddings Inference at `apiBase`. */
@@ -29,7 +29,7 @@ export function huggingfaceEmbedder(
     maxTexts: 32,
     maxBytes: 1_000_000,
     prefixes: prefixesOf(model, settings),
-    // As Text Embeddings Inference takes it at `/embed`; the hosted API takes it too.
+    // The format of Text Embeddings Inference at `/embed`; the hosted API accepts it too.
     toBody: (inputs) => ({ inputs, normalize: true, truncate: true }),
     toVectors: (answer) => answer,
   });

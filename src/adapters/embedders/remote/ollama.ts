@@ -12,7 +12,7 @@ const DIMENSIONS: Readonly<Record<string, number>> = {
   embeddinggemma: 768,
 };
 
-/** What the Ollama embedder takes. */
+/** The settings of the Ollama embedder. */
 export type OllamaEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
 
 /** The body of a request to `/api/embed`. @internal */

@@ -6,10 +6,10 @@ import { openAiProvider } from "./openai.ts";
 import { PREFIX_SETTINGS, type PrefixSettings, prefixesOf } from "./prefixes.ts";
 import { checkOf, createRemoteEmbedder, REMOTE_SETTINGS, type RemoteEmbedderSettings } from "./remote-embedder.ts";
 
-/** What the embedder for OpenAI-compatible servers takes. */
+/** The settings of the embedder for OpenAI-compatible servers. */
 export type OpenaiCompatibleEmbedderSettings = RemoteEmbedderSettings & PrefixSettings;
 
-/** Embeds with any server that offers `POST /embeddings` as OpenAI does: vLLM, LiteLLM, LM Studio, llama.cpp and others. */
+/** Embeds with any server that offers OpenAI's `POST /embeddings`: vLLM, LiteLLM, LM Studio, llama.cpp and others. */
 export function openaiCompatibleEmbedder(
   settings: OpenaiCompatibleEmbedderSettings,
   surroundings?: ModelApiSurroundings,

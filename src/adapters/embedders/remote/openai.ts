@@ -12,7 +12,7 @@ import {
 
 const OPENAI = "https://api.openai.com/v1";
 
-/** Lengths of OpenAI's own models. @internal */
+/** Dimensions of OpenAI's own models. @internal */
 export const OPENAI_DIMENSIONS: Readonly<Record<string, number>> = {
   "text-embedding-3-small": 1536,
   "text-embedding-3-large": 3072,
@@ -27,7 +27,7 @@ export const embeddingBody = (model: string, input: string[], dimensions: number
   ...(dimensions && { dimensions }),
 });
 
-/** What OpenAI, Azure and compatible servers have in common: the API takes 2,048 texts and 300,000 tokens, and a token is at least a byte. @internal */
+/** The common settings of OpenAI, Azure and compatible servers: the API accepts 2,048 texts and 300,000 tokens, and a token is at least a byte. @internal */
 export function openAiProvider(
   model: string,
 ): Pick<RemoteProvider, "model" | "maxTexts" | "maxBytes" | "toBody" | "toVectors"> {

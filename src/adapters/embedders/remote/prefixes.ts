@@ -1,24 +1,24 @@
 import { type GivenAll, schema } from "../../settings.ts";
 import type { Prefixes } from "./remote-embedder.ts";
 
-/** Settings of providers that send a text as it is: some models were trained with a word before it. */
+/** Settings of providers that send a text unchanged: some models were trained with a prefix. */
 export const PREFIX_SETTINGS = {
   queryPrefix: schema<string>({
-    description: "Put before a request. Defaults to what the model was trained with, if that is known.",
+    description: "Prefix of a request. Defaults to the prefix the model was trained with, if known.",
     type: "string",
   }),
   toolPrefix: schema<string>({
-    description: "Put before a tool's text. Defaults to what the model was trained with, if that is known.",
+    description: "Prefix of a tool's text. Defaults to the prefix the model was trained with, if known.",
     type: "string",
   }),
 };
 
-/** What a provider that sends a text as it is also takes. */
+/** The prefix settings of a provider that sends a text unchanged. */
 export type PrefixSettings = GivenAll<typeof PREFIX_SETTINGS>;
 
 const PASSAGE_SEARCH = "Represent this sentence for searching relevant passages: ";
 
-/** Families of models by name, with the prefixes that their model cards ask for. */
+/** Families of models by name, with the prefixes from their model cards. */
 const FAMILIES: readonly (readonly [name: RegExp, prefixes: Prefixes])[] = [
   [/\bnomic-embed-text/i, { query: "search_query: ", tool: "search_document: " }],
   [/\be5-(?!.*instruct)/i, { query: "query: ", tool: "passage: " }],

@@ -8,10 +8,10 @@ import { type GivenAll, whole } from "../../settings.ts";
 import { createRequestQueue } from "./request-queue.ts";
 import { createSelfCalibration } from "./self-calibration.ts";
 
-/** Settings that every remote embedder takes. The section `embedder` adds model, api_key, api_base, batch_size and max_retries. */
+/** Settings of every remote embedder. The section `embedder` adds model, api_key, api_base, batch_size and max_retries. */
 export const REMOTE_SETTINGS = {
   dimension: whole("Length of the vectors. Needed for a model whose length is not known.", 1, 65_536),
-  maxConcurrent: whole("Requests to the embedder's API under way at once. Defaults to 4.", 1, 256),
+  maxConcurrent: whole("The most concurrent requests to the embedder's API. Defaults to 4.", 1, 256),
   timeoutMs: whole(
     "Time one request to the embedder's API may take, in milliseconds. Defaults to 30000.",
     100,
@@ -20,38 +20,38 @@ export const REMOTE_SETTINGS = {
   maxInputBytes: whole("Bytes of a text that are sent; the rest is cut off. Defaults to 8000.", 16, 1_000_000),
 };
 
-/** What a remote embedder takes. */
+/** The settings of a remote embedder. */
 export interface RemoteEmbedderSettings extends GivenAll<typeof REMOTE_SETTINGS> {
   readonly model?: string;
   /** A reference to the key (`env:NAME`, `file:PATH`), or the key itself. */
   readonly apiKey?: string;
   readonly apiBase?: string;
-  /** Texts in one request. Defaults to 100, and is never more than the API allows. */
+  /** Texts per request. Defaults to 100, limited by the API's maximum. */
   readonly batchSize?: number;
-  /** How often a failed request is retried. Defaults to 3. */
+  /** The most retries of a failed request. Defaults to 3. */
   readonly maxRetries?: number;
 }
 
-/** What one provider adds: where to ask, what to send, and how to read the answer. */
+/** One provider: its endpoint, its request body, and its response format. */
 export interface RemoteProvider {
   /** For messages: `OpenAI`. */
   readonly title: string;
   /** The first part of the model's name: `openai`. */
   readonly name: string;
   readonly model: string;
-  /** Lengths of the vectors of known models. */
+  /** The dimensions of known models. */
   readonly dimensions: Readonly<Record<string, number>>;
   readonly url: string;
   readonly apiKey?: string | undefined;
   readonly keyHeaders?: (key: string) => Readonly<Record<string, string>>;
-  /** The most texts and the most bytes of text that the API takes in one request. */
+  /** The most texts and the most bytes of text in one request. */
   readonly maxTexts: number;
   readonly maxBytes: number;
-  /** What is put before a tool's text and before a request, for models that were trained with it. */
+  /** The prefixes of a tool's text and of a request, for models trained with them. */
   readonly prefixes?: Prefixes;
-  /** `shorter` is a length to ask for, if it is not the model's own. */
+  /** `shorter` is a requested dimension, if it differs from the model's own. */
   toBody(texts: string[], asked: { readonly kind: EmbedOptions["kind"]; readonly shorter: number | undefined }): object;
-  /** The list of vectors in an answer, in the order of the texts; anything else if it holds none. */
+  /** The list of vectors in a response, in the order of the texts; anything else if it has none. */
   toVectors(answer: unknown): unknown;
 }
 
@@ -60,14 +60,14 @@ export interface Prefixes {
   readonly tool: string;
 }
 
-/** A number takes at most this many bytes in an answer, with its comma. */
+/** The most bytes of a number in a response, including its comma. */
 const NUMBER_BYTES = 32;
-/** Vectors of recent requests are kept: one request is often searched for more than once. */
+/** The number of cached request vectors: one request is often searched more than once. */
 const REMEMBERED = 128;
-/** A success is taken as a sign of health for this long. */
+/** How long a success counts as healthy. */
 const HEALTHY_MS = 60_000;
 
-/** Makes an embedder of a provider. Nothing is sent before the first text. */
+/** Creates an embedder for a provider. Sends nothing before the first text. */
 export function createRemoteEmbedder(
   settings: RemoteEmbedderSettings,
   surroundings: ModelApiSurroundings | undefined,
@@ -101,7 +101,7 @@ export function createRemoteEmbedder(
     return vectors.map((vector) => toUnit(vector, provider, dimension));
   }
 
-  /** Sends texts in batches and returns their vectors in order. One that fails cancels the others. */
+  /** Sends texts in batches and returns their vectors in order. A failed batch cancels the others. */
   async function send(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
     const prefix = prefixes?.[options.kind] ?? "";
     const prepared = texts.map((text) => (text.trim() === "" ? "" : prefix + cutText(text, maxInputBytes)));
@@ -171,13 +171,13 @@ function lacking(model: string): never {
   throw neededSetting("embedder.dimension", model, fix);
 }
 
-/** Provider, model and dimension, and a mark of what is put before a tool's text: everything that makes two vectors comparable. */
+/** Provider, model and dimension, and a hash of the prefix of a tool's text: everything that makes two vectors comparable. */
 function modelName({ name, model, prefixes }: RemoteProvider, dimension: number): string {
   const mark = prefixes === undefined || prefixes.tool === "" ? "" : `/${hash("sha256", prefixes.tool).slice(0, 8)}`;
   return `${name}/${model}/${dimension}${mark}`;
 }
 
-/** Indexes of the non-empty strings, in batches of at most so many texts and bytes. */
+/** Indexes of the non-empty strings, in batches of limited texts and bytes. */
 function toBatches(
   texts: readonly string[],
   most: { readonly count: number; readonly bytes: number },
@@ -219,7 +219,7 @@ function toUnit(vector: unknown, { title, model }: RemoteProvider, dimension: nu
   return values;
 }
 
-/** Returns an adapter's `check`: it says that the embedder answers, or rejects with what is wrong. */
+/** Returns an adapter's `check`: it resolves to a status text, or rejects with the problem. */
 export function checkOf<Settings>(create: (settings: Settings, surroundings?: ModelApiSurroundings) => Embedder) {
   return async (settings: Settings, surroundings?: ModelApiSurroundings): Promise<string> => {
     const embedder = create(settings, surroundings);

@@ -1,6 +1,6 @@
 import { untilAborted } from "../../../tool/until-aborted.ts";
 
-/** Lets a limited number of requests run at once. */
+/** Limits the number of concurrent requests. */
 export function createRequestQueue(most: number) {
   const urgently: (() => void)[] = [];
   const patiently: (() => void)[] = [];
@@ -15,7 +15,7 @@ export function createRequestQueue(most: number) {
   }
 
   return {
-    /** Runs the work when there is room. Urgent work goes before the rest: somebody waits for it. Rejects when the signal fires, also in the queue. */
+    /** Runs the work when there is room. Urgent work goes first, because a caller waits for it. Rejects when the signal fires, also in the queue. */
     async run<Result>(
       work: () => Promise<Result>,
       { signal, urgent }: { readonly signal: AbortSignal; readonly urgent: boolean },

@@ -1,7 +1,7 @@
 import type { EmbedOptions } from "../../../catalog/embedder.port.ts";
 import { calibrateCosine } from "../../../retrieve/fuse/calibrate.ts";
 
-/** Requests, each with the tool that serves it. They are about different things, so that each tool is foreign to all other requests. */
+/** Requests, each with its matching tool. Their subjects differ, so that each tool is foreign to all other requests. */
 export const PAIRS: readonly (readonly [request: string, tool: string])[] = [
   ["send an email to a colleague", "mail send message: Sends an email to one or more recipients."],
   ["what is the weather like tomorrow", "weather get forecast: Returns the weather forecast for a place and a day."],
@@ -13,15 +13,15 @@ export const PAIRS: readonly (readonly [request: string, tool: string])[] = [
   ["resize the picture to 800 pixels", "images resize image: Changes the size of an image."],
 ];
 
-/** A match is worth showing from this part of the way from foreign pairs to fitting ones. By labelled sets, the shipped models have 0.34 and 0.39. */
+/** A match is worth showing from this fraction of the distance between foreign and matching pairs. On labelled sets, the shipped models have 0.34 and 0.39. */
 const WORTH_SHOWING = 1 / 3;
 const onScale = calibrateCosine(WORTH_SHOWING);
-/** Before the measurement. */
+/** The scale before the measurement. */
 const usual = calibrateCosine(0.3);
-/** A model that sets fitting pairs less apart than this tells nothing. */
+/** A model that separates matching pairs less than this is not informative. */
 const LEAST_GAP = 0.02;
 
-/** Finds out what a model's cosines mean: those of one model lie between 0 and 0.6, those of another between 0.7 and 0.9. */
+/** Measures the scale of a model's cosines: those of one model lie between 0 and 0.6, those of another between 0.7 and 0.9. */
 export function createSelfCalibration(
   embed: (texts: readonly string[], options: EmbedOptions) => Promise<readonly Float32Array[]>,
 ) {
@@ -42,10 +42,10 @@ export function createSelfCalibration(
   }
 
   return {
-    /** Embeds a few pairs of request and tool, once. Rejects only when the signal fires: without the measurement the usual scale holds. */
+    /** Embeds a few pairs of request and tool, once. Rejects only when the signal fires: without the measurement the default scale applies. */
     measure(options: Pick<EmbedOptions, "signal" | "background">): Promise<void> {
       if (scale !== undefined) return Promise.resolve();
-      // What fails is measured again with the next texts.
+      // A failed measurement is repeated with the next texts.
       measuring ??= measure(options)
         .catch(() => {})
         .finally(() => (measuring = undefined));

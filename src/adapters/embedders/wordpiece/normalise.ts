@@ -1,4 +1,4 @@
-/** What BERT's uncased normaliser makes of one character. Asking Unicode is slow, so each character is asked about once. */
+/** BERT's uncased normaliser for one character. Unicode lookups are slow, so each character's result is cached. */
 
 /** Marks a character that stands alone (punctuation, CJK) in a normalised character's text. */
 export const ALONE = "\u0001";
@@ -9,12 +9,12 @@ export type Normalise = (codePoint: number) => string;
 const CONTROL = /^[\p{Cc}\p{Cf}\p{Co}\p{Cs}]$/u;
 const SPACE = /^\p{White_Space}$/u;
 const ACCENTS = /\p{Mn}/gu;
-/** ASCII symbols count as punctuation, whatever Unicode says of them. */
+/** ASCII symbols count as punctuation, whatever their Unicode category. */
 const PUNCTUATION = /^[!-/:-@[-`{-~\p{P}]$/u;
 const IDEOGRAPH =
   /[\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}\u{f900}-\u{faff}\u{20000}-\u{2a6df}\u{2a700}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/u;
 
-/** Creates the look-up with its own memory, which stays below a few thousand characters on any real text. */
+/** Creates the lookup with its own cache, which stays below a few thousand characters on any real text. */
 export function createNormaliser(): Normalise {
   const ascii = Array.from({ length: 128 }, (_, codePoint) => normaliseCharacter(codePoint));
   const others = new Map<number, string>();
@@ -42,7 +42,7 @@ function normaliseCharacter(codePoint: number): string {
   if (SPACE.test(character)) return " ";
   const alone = IDEOGRAPH.test(character);
   let text = "";
-  // Lower-cased one character at a time, as the reference does: a final sigma is a sigma.
+  // Lower-cased one character at a time, like the reference: a final sigma is a sigma.
   for (const part of character.normalize("NFD").replace(ACCENTS, "")) {
     for (const lower of part.toLowerCase()) {
       if (SPACE.test(lower)) text += " ";
@@ -53,7 +53,7 @@ function normaliseCharacter(codePoint: number): string {
   return text;
 }
 
-/** Characters (hexadecimal) that the reference tokenizer takes for letters because its Unicode tables are older than Node's. */
+/** Characters (hexadecimal) that the reference tokenizer treats as letters because its Unicode tables are older than Node's. */
 const NEWER = `
 61d 7fd 890-891 897-89f 8ca-8e2 9fd-9fe a76 afa-aff b55 c04 c3c c77 c84 d00 d3b-d3c d81 eba ece 180f 1885-1886
 1abf-1add 1ae0-1aeb 1b4e-1b4f 1b7d-1b7f 1df6-1dfb 2e43-2e4f 2e52-2e5d a82c a8c5 a8ff a9bd 10d24-10d27
@@ -74,12 +74,12 @@ const NEWER_RANGES = NEWER.trim()
   .split(/\s/)
   .map((range) => range.split("-").map((part) => Number.parseInt(part, 16)));
 
-/** What the reference takes a character for if Node's Unicode says otherwise; undefined if both agree. */
+/** The reference's category of a character if it differs from Node's Unicode; undefined if both agree. */
 function referenceKind(codePoint: number): "letter" | "accent" | "punctuation" | undefined {
-  // The category of these changed since.
+  // Their category has changed since.
   if (codePoint === 0x1734 || codePoint === 0x1171e) return "accent";
   if (codePoint === 0x166d || codePoint === 0x111c9) return "punctuation";
-  // A character is asked about once, so walking through the list is fast enough.
+  // Results are cached, so a linear search is fast enough.
   return NEWER_RANGES.some(([first = 0, last = first]) => codePoint >= first && codePoint <= last)
     ? "letter"
     : undefined;

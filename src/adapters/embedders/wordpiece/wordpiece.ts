@@ -3,7 +3,7 @@ import { ALONE, createNormaliser } from "./normalise.ts";
 
 /** A word longer than this, in characters, is unknown. */
 const LONGEST_WORD = 100;
-/** Words whose tokens are remembered; the memory is emptied when it is full. */
+/** The number of cached words; the cache is cleared when it is full. */
 const REMEMBERED_WORDS = 20_000;
 const MARKERS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
@@ -14,7 +14,7 @@ export function createWordPiece(vocabulary: string) {
   const continuations = new Map<string, number>();
   let size = 0;
   let longest = 0;
-  // Line by line, without a list of them: a search at the start waits for this.
+  // Line by line, without an array, because the first search waits for it.
   for (let end: number, at = 0; at < vocabulary.length; at = end + 1) {
     end = vocabulary.indexOf("\n", at);
     if (end === -1) end = vocabulary.length;
@@ -31,7 +31,7 @@ export function createWordPiece(vocabulary: string) {
   const normalise = createNormaliser();
   const remembered = new Map<string, readonly number[]>();
 
-  /** Greedy: the longest token that begins the word, then the longest that continues it, and so on; all or unknown. */
+  /** Greedy: the longest token that begins the word, then the longest that continues it, and so on; unknown if any part has no token. */
   function splitWord(word: string): readonly number[] {
     if (word.length > LONGEST_WORD && [...word].length > LONGEST_WORD) return [unknown];
     const ids: number[] = [];
@@ -67,7 +67,7 @@ export function createWordPiece(vocabulary: string) {
     };
     for (let at = 0; at < text.length && ids.length < room; at++) {
       let code = text.charCodeAt(at);
-      // a–z and 0–9 are most of all text and stay what they are.
+      // a–z and 0–9 are most of all text and stay unchanged.
       if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) {
         word += text[at];
         continue;
@@ -97,13 +97,13 @@ export function createWordPiece(vocabulary: string) {
 
   return {
     size,
-    /** The ids of [CLS] and [SEP], which carry no meaning of their own. */
+    /** The ids of [CLS] and [SEP], which have no meaning of their own. */
     special: [first, last],
-    /** Token ids of a text, [CLS] first and [SEP] last, cut to `maxTokens` in all. */
+    /** Token ids of a text, [CLS] first and [SEP] last, cut to `maxTokens` in total. */
     encode(text: string, { maxTokens }: { readonly maxTokens: number }): Int32Array {
       const room = Math.max(maxTokens - 2, 0);
       const ids: number[] = [];
-      // Like the reference, recognises markers that are written out in a text.
+      // Recognises literal markers in a text, like the reference.
       for (const part of text.includes("[") ? splitAtMarkers(text) : [text]) {
         const marker = MARKERS.includes(part) ? beginnings.get(part) : undefined;
         if (marker === undefined) appendText(part, ids, room);

@@ -90,7 +90,7 @@ describe("postgresEngine [000-5.1-pgvector]", () => {
     await engine.put([a, b]);
     await engine.putVectors("m", [vectorsOf(a, unit(1, 0))]);
     await expect(engine.putVectors("m", [vectorsOf(b, unit(1, 0, 0))])).rejects.toThrow(
-      /A vector of default.b has 3 dimensions, the other vectors of this model have 2\. Give each embedder a model name/,
+      /A vector of default.b has 3 dimensions, the other vectors of this model have 2\. Give each embedder a unique model name/,
     );
     expect(await engine.withoutVectors("m", { limit: 5 })).toEqual(["default.b"]);
     // Once its last vector is gone, a model may have another dimension.

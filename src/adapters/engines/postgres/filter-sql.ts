@@ -3,13 +3,13 @@ import { encode } from "../stored-text.ts";
 
 export type Binder = ReturnType<typeof createBinder>;
 
-/** Collects the values of one statement. `bind` returns what stands for a value in the SQL. */
+/** Collects the values of one statement. `bind` returns the placeholder of a value. */
 export function createBinder() {
   const values: unknown[] = [];
   return { values, bind: (value: unknown, type: string) => `$${values.push(value)}::${type}` };
 }
 
-/** Compiles a filter to a condition on rows of the table of tools. Everything it names is bound. It is true or false for every tool, never NULL. */
+/** Compiles a filter to a condition on rows of the table of tools. All values are bound. It is true or false for every tool, never NULL. */
 export function toCondition(filter: ToolFilter, binder: Binder): string {
   const texts = (given: readonly string[]): string => binder.bind(given.map(encode), "text[]");
   const isOneOf = (column: string, given: readonly string[]): string =>

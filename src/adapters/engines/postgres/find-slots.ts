@@ -7,40 +7,40 @@ import { type Binder, createBinder, toCondition } from "./filter-sql.ts";
 import { type Model, type Store, vectorTable } from "./tables.ts";
 import { toKey } from "./write.ts";
 
-/** Entries of the inverted index that one text reads in full, rarest terms first. Of a term beyond, it reads those that weigh most. */
+/** The most entries of the inverted index that one text reads in full, rarest terms first. Of further terms, only the heaviest entries are read. */
 const READ_IN_FULL = 50_000;
 const READ_OF_COMMON = 10_000;
-/** If no more tools are accepted, common terms are looked up in each of them. */
+/** Up to this many accepted tools, common terms are looked up in each of them. */
 const FEW_TOOLS = 2_000;
-/** If no more tools are accepted, each of their vectors is compared: an index would look at too many others. */
+/** Up to this many accepted tools, each of their vectors is compared: an index would check too many others. */
 const FEW_VECTORS = 20_000;
-/** The index ranks words by the lengths of fields when a tool was written, so more are looked at than needed. */
+/** The index ranks words by the field lengths at the time of writing, so more are read than needed. */
 const MORE = 2;
 const AT_LEAST_MORE = 50;
-/** An index gives single vectors, of which a tool may have several. */
+/** An index returns single vectors, of which a tool may have several. */
 const MOST_ROWS_EACH = 4;
-/** How many vectors an index looks at for one search, at least, at most, and in all before it gives up. */
+/** The number of vectors that an index checks for one search: at least, at most, and in total before it gives up. */
 const LEAST_LOOK = 100;
 const MOST_LOOK = 1_000;
 const MOST_SCANNED = 40_000;
 
 /** One of the query's vectors. */
-export interface Asked {
+export interface QueryVector {
   readonly model: Model;
   readonly indexed: boolean;
-  /** The vector as SQL writes it. */
+  /** The vector as SQL. */
   readonly text: string;
 }
 
-/** What decides how to search. */
-export interface Known {
+/** The facts that determine the search strategy. */
+export interface SearchFacts {
   readonly corpus: Corpus;
-  readonly asked: readonly (Asked | undefined)[];
+  readonly asked: readonly (QueryVector | undefined)[];
   readonly accepted: number;
   readonly embedded: readonly number[];
 }
 
-/** The slots found. They stay if a vector puts them forward or the query asks for them. */
+/** The slots found. They stay if a vector found them or the query names them. */
 export type Slots = ReadonlyMap<number, { stays: boolean }>;
 
 /** The filters of a query as one condition on `t`; undefined if they accept every tool. */
@@ -49,8 +49,8 @@ export function conditionOf(query: EngineQuery, binder: Binder): string | undefi
   return both && toCondition(both, binder);
 }
 
-/** Finds what each text and each vector puts forward, in one statement. */
-export async function findSlots(store: Store, query: EngineQuery, known: Known): Promise<Slots> {
+/** Finds the candidates of each text and each vector, in one statement. */
+export async function findSlots(store: Store, query: EngineQuery, known: SearchFacts): Promise<Slots> {
   const found = new Map<number, { stays: boolean }>();
   if (known.accepted === 0) return found;
   const add = (slot: number, stays: boolean): void => {
@@ -65,7 +65,7 @@ export async function findSlots(store: Store, query: EngineQuery, known: Known):
     if (nth >= 0) counts[nth] = (counts[nth] ?? 0) + 1;
     add(slot, nth !== BY_WORDS);
   }
-  // An index stops before it has looked at everything. If that was too early, all vectors are compared.
+  // An index stops early. If that was too early, all vectors are compared.
   const unfilled = useIndex.map(
     (used, at) => used && (counts[at] ?? 0) < Math.min(query.limit, known.embedded[at] ?? 0),
   );
@@ -77,11 +77,11 @@ export async function findSlots(store: Store, query: EngineQuery, known: Known):
   return found;
 }
 
-/** Who puts a slot forward, if it is not the vector of that number. */
+/** Marks slots found by words rather than by a vector. */
 const BY_WORDS = -1;
 const ASKED_FOR = -2;
 
-interface Row {
+interface SlotRow {
   readonly nth: number;
   readonly slot: number;
 }
@@ -89,9 +89,9 @@ interface Row {
 async function run(
   store: Store,
   query: EngineQuery,
-  known: Known,
+  known: SearchFacts,
   useIndex: readonly boolean[],
-): Promise<readonly Row[]> {
+): Promise<readonly SlotRow[]> {
   const binder = createBinder();
   const condition = conditionOf(query, binder);
   const parts: string[] = [];
@@ -112,7 +112,7 @@ async function run(
   if (parts.length === 0) return [];
   const sql = parts.map((part) => `(${part})`).join(" UNION ALL ");
   const options = { signal: query.signal };
-  if (!useIndex.includes(true)) return store.postgres.query<Row>(sql, binder.values, options);
+  if (!useIndex.includes(true)) return store.postgres.query<SlotRow>(sql, binder.values, options);
   const look = Math.min(Math.max(2 * query.limit, LEAST_LOOK), MOST_LOOK);
   return store.postgres.transaction(async (on) => {
     await on(
@@ -120,7 +120,7 @@ async function run(
       set_config('hnsw.max_scan_tuples', '${MOST_SCANNED}', true)`,
       [],
     );
-    return on<Row>(sql, binder.values);
+    return on<SlotRow>(sql, binder.values);
   }, options);
 }
 
@@ -129,11 +129,11 @@ interface Shape {
   readonly condition: string | undefined;
 }
 
-/** The tools that cover a text best, roughly: their coverage is computed exactly afterwards. And those whose name the text is. */
+/** The tools that cover a text best, approximately: their coverage is computed exactly afterwards. Also the tools whose name is the text. */
 function byWords(
   { table }: Store,
   text: string,
-  { query, corpus, accepted, binder, condition }: Known & Shape & { readonly query: EngineQuery },
+  { query, corpus, accepted, binder, condition }: SearchFacts & Shape & { readonly query: EngineQuery },
 ): readonly string[] {
   const parts: string[] = [];
   const limit = MORE * query.limit + AT_LEAST_MORE;
@@ -175,7 +175,7 @@ function byWords(
       read.push(`SELECT slot, share * impact AS part FROM ${given(common)},
         LATERAL (SELECT slot, impact FROM ${postings} p WHERE p.term = given.term ORDER BY impact DESC, slot LIMIT ${READ_OF_COMMON}) AS top`);
   }
-  // Equal scores are ordered by id, so those at the cut are all looked at. Filters run tool by tool, until enough are accepted.
+  // Equal scores are ordered by id, so all rows at the cut are read. Filters run tool by tool, until enough are accepted.
   const scored = `SELECT slot, round(sum(part) * 1e6) AS score FROM (${read.join(" UNION ALL ")}) AS r GROUP BY slot ORDER BY score DESC`;
   parts.push(`SELECT ${BY_WORDS} AS nth, slot FROM (
     SELECT s.slot, s.score, a.id FROM (${scored}) AS s, LATERAL (SELECT t.id FROM ${table("tools")} t WHERE t.slot = s.slot AND ${accepts} OFFSET 0) AS a
@@ -183,14 +183,14 @@ function byWords(
   return parts;
 }
 
-/** How near a vector is to the query's. That of an example counts a little less. */
+/** The closeness of a vector to the query's. An example counts slightly less. */
 const closeness = (distance: string): string =>
   `CASE WHEN nth = 0 THEN 1::float8 ELSE ${EXAMPLE_SHARE}::float8 END * -(${distance})`;
 
 /** Compares every vector. */
 function nearest(
   store: Store,
-  { model, text }: Asked,
+  { model, text }: QueryVector,
   { limit, binder, condition }: Shape & { readonly limit: number },
 ): string {
   const close = closeness(`v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`);
@@ -207,10 +207,10 @@ function accepting(store: Store, condition: string | undefined): string {
   return condition === undefined ? "" : `JOIN ${store.table("tools")} t USING (slot) WHERE ${condition}`;
 }
 
-/** Asks the HNSW index, which goes on until the filters have accepted enough. */
+/** Searches the HNSW index, which continues until the filters have accepted enough. */
 function nearByIndex(
   store: Store,
-  { model, text }: Asked,
+  { model, text }: QueryVector,
   { limit, binder, condition }: Shape & { readonly limit: number },
 ): string {
   const distance = `v.vector <#> ${binder.bind(text, store.vectors?.type ?? "vector")}`;
@@ -220,7 +220,12 @@ function nearByIndex(
     GROUP BY slot ORDER BY max(${closeness("distance")}) DESC LIMIT ${limit}`;
 }
 
-function isIndexUseful(store: Store, query: EngineQuery, { indexed }: Asked, { accepted, corpus }: Known): boolean {
+function isIndexUseful(
+  store: Store,
+  query: EngineQuery,
+  { indexed }: QueryVector,
+  { accepted, corpus }: SearchFacts,
+): boolean {
   if (!indexed) return false;
   if (accepted === corpus.size && isEveryTool(query.filter) && isEveryTool(query.visible)) return true;
   return store.vectors?.iterative === true && accepted > Math.min(FEW_VECTORS, store.exactBelow);

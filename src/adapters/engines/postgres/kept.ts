@@ -12,21 +12,21 @@ const KEPT_TOOLS = 1_000;
 const KEPT_TERMS = 100_000;
 const KEPT_COUNTS = 1_000;
 
-export type Kept = ReturnType<typeof createKept>;
+export type SearchCache = ReturnType<typeof createKept>;
 
-/** What a process keeps between searches, within limits: a conversation finds the same tools again and again. */
+/** The bounded cache of a process between searches: a conversation finds the same tools repeatedly. */
 export function createKept() {
   /** By slot. A version of a tool never changes. */
   const tools = new Map<number, KeptTool>();
-  /** By key: in how many tools a term stands. */
+  /** By key: the number of tools with a term. */
   const documents = new Map<string, number>();
-  /** By filters: how many tools they accept. */
+  /** By filters: the number of tools they accept. */
   const counts = new Map<string, number>();
   let known = -1;
   return {
     documents,
     counts,
-    /** Forgets what another revision makes wrong. */
+    /** Drops entries that another revision invalidates. */
     follow(revision: number) {
       if (revision !== known || documents.size > KEPT_TERMS) documents.clear();
       if (revision !== known || counts.size > KEPT_COUNTS) counts.clear();
@@ -34,7 +34,7 @@ export function createKept() {
     },
     tool(slot: number) {
       const found = tools.get(slot);
-      // The one used last goes to the end, so that the first is the one unused for longest.
+      // The last used entry moves to the end, so that the first is the least recently used.
       if (found && tools.delete(slot)) tools.set(slot, found);
       return found;
     },

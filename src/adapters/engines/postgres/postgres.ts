@@ -25,11 +25,11 @@ export interface PostgresEngineOptions {
   readonly url?: string | (() => Promise<string>) | undefined;
   /** A pool of the package pg, or PGlite, to use instead of a URL. It stays open when the engine closes. */
   readonly client?: PostgresClient;
-  /** The schema that the tables are in. It is created. Default `toolarsenal`. */
+  /** The schema of the tables. It is created. Defaults to `toolarsenal`. */
   readonly schema?: string;
-  /** False to search by words only, which needs no pgvector. Default true. */
+  /** False to search by words only, which needs no pgvector. Defaults to true. */
   readonly vectors?: boolean;
-  /** From so many tools with vectors on, an HNSW index is built and used. Default 20,000. */
+  /** From this many tools with vectors on, an HNSW index is built and used. Defaults to 20,000. */
   readonly exactBelow?: number;
   readonly clock?: Clock | undefined;
 }
@@ -38,7 +38,7 @@ const PAGE = 1_000;
 const EXACT_BELOW = 20_000;
 const FIELD = "vector_store.url";
 
-/** Keeps tools, words and vectors (with pgvector) in PostgreSQL, which searches them. Any number of processes on any machine may share it. */
+/** Keeps tools, words and vectors (with pgvector) in PostgreSQL. Any number of processes on any machine may share it. */
 export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
   const { schema = SCHEMA, vectors = true, exactBelow = EXACT_BELOW } = options;
   const kept = createKept();
@@ -187,7 +187,7 @@ export function postgresEngine(options: PostgresEngineOptions): CatalogEngine {
   };
 }
 
-/** In one statement, which sees one state of the catalog. */
+/** In one statement, which sees one consistent state of the catalog. */
 async function readChanges(
   postgres: Postgres,
   table: Store["table"],
@@ -234,7 +234,7 @@ export const config = setting.object("A PostgreSQL database with pgvector, share
 
 export const needs = { url: "Write postgres://USER@HOST:5432/DATABASE." };
 
-/** What the engine reads of the settings that all engines share. */
+/** The common engine settings that this engine uses. */
 type Settings = setting.Filled<typeof config> & { readonly url?: string };
 
 export function create(

@@ -4,28 +4,28 @@ import { LEAST_NAMESPACES, toNamespaceFit } from "../../../catalog/dense/namespa
 import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalog/lexical/mentions.ts";
 import { tokenize } from "../../../catalog/lexical/tokenize.ts";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
-import { type Corpus, type Found, judge } from "../judge.ts";
+import { type Corpus, type FoundTool, judge } from "../judge.ts";
 import { decode, encode, isEveryTool } from "../stored-text.ts";
 import { toWord } from "../tool-words.ts";
 import { createBinder, toCondition } from "./filter-sql.ts";
-import { type Asked, conditionOf, findSlots, type Slots } from "./find-slots.ts";
-import type { Kept, KeptTool } from "./kept.ts";
+import { type QueryVector, conditionOf, findSlots, type Slots } from "./find-slots.ts";
+import type { SearchCache, KeptTool } from "./kept.ts";
 import { type Meta, type Model, type Store, toSql, vectorsAreOff, vectorTable } from "./tables.ts";
 import { toKey } from "./write.ts";
 
-/** Tools that a request can name. */
+/** The most tools that a request can name. */
 const MOST_NAMED = 1_000;
 
-/** What the database knows about a request before it searches. */
-interface Facts extends Meta {
+/** The database's facts about a request before the search. */
+interface RequestFacts extends Meta {
   readonly terms: readonly (readonly [term: string, documents: number, others: number])[] | null;
   readonly named: readonly string[] | null;
   readonly spaces: readonly (readonly [term: string, namespaces: readonly string[]])[] | null;
   readonly models: readonly (Model & { readonly indexed: boolean | null })[] | null;
 }
 
-/** Gathers the evidence for one request. The database finds, filters and cuts; the words of what it found are judged here. */
-export async function search(store: Store, kept: Kept, query: EngineQuery): Promise<EngineAnswer> {
+/** Collects the evidence for one request. The database finds, filters and cuts; the words of the candidates are scored here. */
+export async function search(store: Store, kept: SearchCache, query: EngineQuery): Promise<EngineAnswer> {
   const { texts, vectors = [] } = query;
   if (vectors.length > 0 && !store.vectors) throw vectorsAreOff();
   const facts = await readFacts(store, query);
@@ -37,7 +37,7 @@ export async function search(store: Store, kept: Kept, query: EngineQuery): Prom
     documentsWith: facts.documents_with.map(Number),
     documentsOf: (term) => kept.documents.get(toKey(term)) ?? 0,
   };
-  const asked = vectors.map(({ model: name, vector }): Asked | undefined => {
+  const asked = vectors.map(({ model: name, vector }): QueryVector | undefined => {
     const model = facts.models?.find((each) => each.name === encode(name));
     if (model === undefined || model.tools === 0) return undefined;
     checkDimension(vector, model.dimension, "The query's vector");
@@ -62,14 +62,14 @@ export async function search(store: Store, kept: Kept, query: EngineQuery): Prom
   });
 }
 
-async function readFacts({ postgres, schema, table, vectors }: Store, query: EngineQuery): Promise<Facts> {
+async function readFacts({ postgres, schema, table, vectors }: Store, query: EngineQuery): Promise<RequestFacts> {
   const { names, terms: mentioned } = readMentions(query.texts[0] ?? "");
   const terms = new Set(query.texts.flatMap((text) => tokenize(text).map(({ term }) => toKey(toWord(term)))));
   for (const term of mentioned) terms.add(toKey(term));
   const models = `(SELECT json_agg(m) FROM (SELECT id, name, dimension, tools, most,
       (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('${schema}.vectors_' || id || '_hnsw')) AS indexed
       FROM ${table("models")} WHERE name = ANY($4::text[])) AS m)`;
-  const [facts] = await postgres.query<Facts>(
+  const [facts] = await postgres.query<RequestFacts>(
     `SELECT meta.*,
       (SELECT json_agg(json_build_array(term, documents, others)) FROM ${table("terms")} WHERE term = ANY($1::text[])) AS terms,
       (SELECT json_agg(id) FROM (
@@ -87,11 +87,11 @@ async function readFacts({ postgres, schema, table, vectors }: Store, query: Eng
     ],
     { signal: query.signal },
   );
-  return facts as Facts;
+  return facts as RequestFacts;
 }
 
 /** Namespaces that a text names, by the same rules as in memory. */
-function namedNamespaces(text: string, { terms, spaces }: Facts): readonly string[] {
+function namedNamespaces(text: string, { terms, spaces }: RequestFacts): readonly string[] {
   const others = new Map((terms ?? []).map(([key, , tools]) => [key, tools]));
   const having = new Map(spaces ?? []);
   return readMentions(text).terms.flatMap((term) => {
@@ -100,12 +100,12 @@ function namedNamespaces(text: string, { terms, spaces }: Facts): readonly strin
   });
 }
 
-/** How many tools the filters accept. Counting looks at every tool, so the numbers are kept for as long as the tools stay the same. */
+/** The number of tools that the filters accept. Counting reads every tool, so the numbers are cached while the tools stay the same. */
 async function countTools(
   store: Store,
-  kept: Kept,
+  kept: SearchCache,
   query: EngineQuery,
-  { size, asked }: { readonly size: number; readonly asked: readonly (Asked | undefined)[] },
+  { size, asked }: { readonly size: number; readonly asked: readonly (QueryVector | undefined)[] },
 ) {
   const tools = store.table("tools");
   async function once(key: string, count: () => Promise<number>): Promise<number> {
@@ -143,13 +143,13 @@ async function countTools(
   return { accepted, total, embedded };
 }
 
-/** Reads the tools found, those that are not kept from before, and the cosines of all of them. */
+/** Reads the tools found that are not cached, and the cosines of all of them. */
 async function readFound(
   store: Store,
-  kept: Kept,
+  kept: SearchCache,
   slots: Slots,
-  { asked, query }: { readonly asked: readonly (Asked | undefined)[]; readonly query: EngineQuery },
-): Promise<readonly (Found & KeptTool)[]> {
+  { asked, query }: { readonly asked: readonly (QueryVector | undefined)[]; readonly query: EngineQuery },
+): Promise<readonly (FoundTool & KeptTool)[]> {
   if (slots.size === 0) return [];
   const binder = createBinder();
   const own = new Map([...slots.keys()].map((slot) => [slot, kept.tool(slot)]));
@@ -176,11 +176,11 @@ async function readFound(
   });
 }
 
-/** For each vector: how the namespaces of the tools found fit. */
+/** For each vector: the fit of the found tools' namespaces. */
 async function readFits(
   store: Store,
   slots: Slots,
-  { asked, query }: { readonly asked: readonly (Asked | undefined)[]; readonly query: EngineQuery },
+  { asked, query }: { readonly asked: readonly (QueryVector | undefined)[]; readonly query: EngineQuery },
 ): Promise<readonly (ReadonlyMap<string, NamespaceFit> | undefined)[]> {
   const binder = createBinder();
   const found = binder.bind([...slots.keys()], "bigint[]");
@@ -208,10 +208,10 @@ async function readFits(
   });
 }
 
-/** Reads in how many tools the terms of those found stand, which comparing them needs. */
+/** Reads the document counts of the found tools' terms, which comparing them needs. */
 async function readDocuments(
   { postgres, table }: Store,
-  { documents }: Kept,
+  { documents }: SearchCache,
   found: readonly KeptTool[],
   query: EngineQuery,
 ): Promise<void> {

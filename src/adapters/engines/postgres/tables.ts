@@ -6,26 +6,26 @@ import { decode, encode } from "../stored-text.ts";
 
 export type Query = Postgres["query"];
 
-/** An open database, and the tables of the catalog in it. */
+/** An open database and the tables of the catalog. */
 export interface Store {
   readonly postgres: Postgres;
   readonly schema: string;
-  /** The name of a table, as SQL writes it. */
+  /** The quoted name of a table. */
   table(name: string): string;
-  /** What the vector extension can do; undefined if vectors are turned off. */
+  /** The features of the vector extension; undefined if vectors are turned off. */
   readonly vectors:
     | {
-        /** The type that vectors are kept in. `halfvec` takes half the space, and needs pgvector 0.7. */
+        /** The column type of vectors. `halfvec` takes half the space, and needs pgvector 0.7. */
         readonly type: "halfvec" | "vector";
-        /** True if an index is searched on until a filter has accepted enough, which needs pgvector 0.8. */
+        /** True if an index scan continues until a filter has accepted enough, which needs pgvector 0.8. */
         readonly iterative: boolean;
       }
     | undefined;
-  /** From so many vectors of a model on, they are searched with an HNSW index. */
+  /** From this many vectors of a model on, they are searched with an HNSW index. */
   readonly exactBelow: number;
 }
 
-/** Numbers of the whole catalog. */
+/** Statistics of the whole catalog. */
 export interface Meta {
   readonly revision: number;
   readonly forgotten: number;
@@ -39,15 +39,15 @@ export interface Model {
   readonly id: number;
   readonly name: string;
   readonly dimension: number;
-  /** How many tools have vectors. */
+  /** The number of tools with vectors. */
   readonly tools: number;
-  /** The most vectors that a tool has had. */
+  /** The most vectors of any tool. */
   readonly most: number;
 }
 
 /**
- * `slot` is the number of one version of a tool: a tool that changes gets a new one, so whatever is known of a slot stays true. A tool keeps the
- * terms it is found by, so that all that was counted for it can be taken back. Large columns are moved out of the way of scans.
+ * `slot` is the number of one version of a tool: a changed tool gets a new one, so cached data of a slot stays valid. A tool keeps its
+ * terms, so that their counts can be reverted. Large columns are stored out of line, to speed up scans.
  */
 const catalogSteps = (schema: string): readonly string[] => [
   `
@@ -77,7 +77,7 @@ const catalogSteps = (schema: string): readonly string[] => [
   CREATE INDEX ON ${schema}.postings (term, impact DESC, slot);`,
 ];
 
-/** Each model has a table of its own, so each can have an index of its own dimension. */
+/** Each model has its own table, so each can have an index of its own dimension. */
 const vectorSteps = (schema: string): readonly string[] => [
   `
   CREATE EXTENSION IF NOT EXISTS vector;
@@ -88,7 +88,7 @@ const vectorSteps = (schema: string): readonly string[] => [
     model integer NOT NULL, namespace text COLLATE "C" NOT NULL, tools bigint NOT NULL, total vector NOT NULL, PRIMARY KEY (model, namespace));`,
 ];
 
-/** Brings the tables up to date, and finds out what the vector extension can do. */
+/** Migrates the tables, and detects the features of the vector extension. */
 export async function openTables(
   postgres: Postgres,
   { schema, vectors, exactBelow }: { readonly schema: string; readonly vectors: boolean; readonly exactBelow: number },
@@ -125,7 +125,7 @@ function withoutExtension(cause: unknown): ArsenalError {
   return fixable("STORE_FAILED", problem, fix, { field: "vector_store.url", cause });
 }
 
-/** Waits until no other process writes. Revisions are given out behind this lock, so they become visible in their order. */
+/** Waits until no other process writes. Revisions are assigned under this lock, so they become visible in order. */
 export async function lock(store: Store, query: Query): Promise<Meta> {
   const [meta] = await query<Meta>(`SELECT * FROM ${store.table("meta")} FOR UPDATE`, []);
   return meta as Meta;
@@ -154,13 +154,13 @@ export function vectorTable({ table }: Store, { id }: Pick<Model, "id">): string
   return table(`vectors_${id}`);
 }
 
-/** Vectors are turned off, and somebody asks for them. */
+/** The error of a request for vectors while they are turned off. */
 export function vectorsAreOff(): ArsenalError {
   const fix = "Set vector_store.vectors: true, or embedder.tier: lexical.";
   return fixable("STORE_FAILED", "This PostgreSQL catalog keeps no vectors.", fix, { field: "vector_store.vectors" });
 }
 
-/** A vector as SQL writes it. */
+/** A vector as SQL. */
 export function toSql(vector: Float32Array): string {
   return `[${Array.from(vector, (value) => value.toPrecision(8)).join()}]`;
 }

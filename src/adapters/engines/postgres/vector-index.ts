@@ -3,9 +3,9 @@ import { quoted } from "../../postgres/postgres.ts";
 import { type Model, type Store, vectorTable } from "./tables.ts";
 import { modelsOf } from "./vectors.ts";
 
-/** Above so many dimensions pgvector makes no HNSW index, and every vector is compared. */
+/** Above this many dimensions pgvector supports no HNSW index, and every vector is compared. */
 const MOST_DIMENSIONS = { halfvec: 4_000, vector: 2_000 } as const;
-/** Vectors come in many batches, and an index is built much faster from all of them: it waits until so long after the last, in milliseconds. */
+/** Vectors arrive in many batches, and an index is built much faster from all of them: it waits this long after the last, in milliseconds. */
 const QUIET_MS = 10_000;
 
 /** Builds indexes in the background. */
@@ -19,14 +19,14 @@ export function createIndexBuilder(clock: Clock) {
   }
 
   return {
-    /** Looks for models that need an index, once no vectors have come for a while. */
+    /** Checks for models that need an index, after no vectors have arrived for a while. */
     later(store: Store) {
       cancel?.();
       if (!store.vectors) return;
       cancel = clock.after(
         QUIET_MS,
         () => {
-          // Without an index, every vector is compared. The next vectors, or the next process, try again.
+          // Without an index, every vector is compared. The next vectors, or the next process, retry.
           building ??= build(store)
             .catch(() => {})
             .finally(() => (building = undefined));
@@ -34,7 +34,7 @@ export function createIndexBuilder(clock: Clock) {
         { background: true },
       );
     },
-    /** Stops. An index under way may be finished by the database, or built again by the next process. */
+    /** Stops. The database may finish an index in progress, or the next process rebuilds it. */
     async stop() {
       cancel?.();
       stopping.abort();
@@ -44,7 +44,7 @@ export function createIndexBuilder(clock: Clock) {
   };
 }
 
-/** Builds the HNSW index of a model that has enough vectors, unless it is there or another process builds it. A dead process's is built again. */
+/** Builds the HNSW index of a model with enough vectors, unless it exists or another process builds it. The index of a dead process is rebuilt. */
 async function buildIndex(store: Store, model: Model, signal: AbortSignal): Promise<void> {
   const { postgres, vectors: features } = store;
   if (!features || model.tools < store.exactBelow || model.dimension > MOST_DIMENSIONS[features.type]) return;

@@ -3,10 +3,10 @@ import { checkDimension } from "../../../catalog/dense/model-vectors.ts";
 import { decode, encode } from "../stored-text.ts";
 import { lock, type Model, type Query, type Store, toSql, vectorsAreOff, vectorTable, versionsOf } from "./tables.ts";
 
-/** Vectors that one statement writes. */
+/** Vectors per statement. */
 const BATCH = 500;
 
-/** The models that have vectors, or those of these names. */
+/** All models with vectors, or those with these names. */
 export async function modelsOf(store: Store, query: Query, names?: readonly string[]): Promise<readonly Model[]> {
   const rows = await query<Model>(
     `SELECT id, name, dimension, tools, most FROM ${store.table("models")} ${names ? "WHERE name = ANY($1::text[])" : ""}`,
@@ -15,7 +15,7 @@ export async function modelsOf(store: Store, query: Query, names?: readonly stri
   return rows.map((model) => ({ ...model, name: decode(model.name), tools: Number(model.tools) }));
 }
 
-/** Takes vectors out of a model, and out of the sums of their namespaces. The tools must still be there. */
+/** Removes vectors from a model, and from the sums of their namespaces. The tools must still exist. */
 export async function removeVectors(store: Store, query: Query, model: Model, slots: readonly number[]): Promise<void> {
   const { table } = store;
   const vectors = vectorTable(store, model);
@@ -34,7 +34,7 @@ export async function removeVectors(store: Store, query: Query, model: Model, sl
   );
 }
 
-/** Keeps the vectors of tools, in one transaction. */
+/** Stores the vectors of tools, in one transaction. */
 export async function putVectors(
   store: Store,
   name: string,
@@ -113,7 +113,7 @@ async function dropModel(store: Store, query: Query, model: Model): Promise<void
   await query(`DELETE FROM ${store.table("models")} WHERE id = $1`, [model.id]);
 }
 
-/** The model and its table, which is made when its first vectors come. */
+/** The model and its table, which is created with its first vectors. */
 async function modelFor(store: Store, query: Query, name: string, dimension: number): Promise<Model> {
   const [known] = await modelsOf(store, query, [name]);
   if (known && (known.tools > 0 || known.dimension === dimension)) return known;

@@ -11,14 +11,14 @@ import { readWords } from "../tool-words.ts";
 import { lock, type Meta, type Query, type Store, versionsOf } from "./tables.ts";
 import { modelsOf, removeVectors } from "./vectors.ts";
 
-/** Tools that one statement writes. */
+/** Tools per statement. */
 const BATCH = 500;
 /** Deletions that `changes` remembers. */
 const REMEMBERED_DELETIONS = 10_000;
-/** An index entry has a limited length, so longer terms are kept as a hash. */
+/** An index entry has a limited length, so longer terms are stored as a hash. */
 const LONGEST_KEY = 100;
 
-/** A term, or the key of a name, as it is indexed. */
+/** The indexed form of a term or a name's key. */
 export function toKey(term: string): string {
   if (term.length <= LONGEST_KEY) return term;
   return `${term.slice(0, 20)}#${createHash("sha256").update(term).digest("hex")}`;
@@ -56,7 +56,7 @@ export async function putTools(
   );
 }
 
-/** Deletes tools with their words and vectors. Returns how many there were. */
+/** Deletes tools with their words and vectors. Returns the number of tools deleted. */
 export async function deleteTools(
   store: Store,
   ids: readonly string[],
@@ -93,7 +93,7 @@ export async function deleteTools(
   );
 }
 
-/** Numbers of the whole catalog while it changes. */
+/** Statistics of the whole catalog while it changes. */
 interface Counts {
   tools: number;
   readonly totalLength: number[];
@@ -117,7 +117,7 @@ function count(counts: Counts, lengths: ArrayLike<number>, by: 1 | -1): void {
   }
 }
 
-/** A tool as it is written, all but what depends on the other tools. */
+/** The row of a tool, except fields that depend on other tools. */
 function prepare(tool: Tool) {
   const texts = toolFields(tool);
   const words = readWords(texts);
@@ -174,13 +174,13 @@ async function write(
   }
 }
 
-/** By term: the tools that have it, and those that have it elsewhere than in their namespace. */
+/** By term: the tools with it, and those with it outside their namespace. */
 const COUNTED_TERMS = (from: string): string => `
   SELECT term, sum(documents) AS documents, sum(others) AS others FROM (
     SELECT term, 1 AS documents, 0 AS others FROM ${from}, unnest(terms) AS term
     UNION ALL SELECT term, 0, 1 FROM ${from}, unnest(others) AS term) AS each GROUP BY term`;
 
-/** Removes everything about versions of tools, and what was counted for them. */
+/** Removes everything about versions of tools, including their counts. */
 async function forget(store: Store, query: Query, slots: readonly number[], counts: Counts): Promise<void> {
   if (slots.length === 0) return;
   const { table } = store;

@@ -9,12 +9,12 @@ import {
   type SqliteFile,
 } from "../../state/load-sqlite.ts";
 
-/** "TAEN": says whose file it is. */
+/** "TAEN": identifies our files. */
 const APPLICATION_ID = 0x54_41_45_4e;
 
 /**
- * `slot` is a small number that a tool keeps until it is deleted. The words are an inverted index without texts: the tokens of each field, as the
- * catalog's own tokenizer made them, which SQLite's `ascii` takes apart at spaces and leaves as they are.
+ * `slot` is a small number that a tool keeps until it is deleted. The words are an inverted index without texts: the tokens of each field from the
+ * catalog's own tokenizer, which SQLite's `ascii` splits at spaces and leaves unchanged.
  */
 const FIRST_SCHEMA = `
   CREATE TABLE meta (revision INTEGER NOT NULL, vectors_revision INTEGER NOT NULL, forgotten INTEGER NOT NULL) STRICT;
@@ -44,10 +44,10 @@ const FIRST_SCHEMA = `
   CREATE VIRTUAL TABLE other_terms USING fts5vocab(other_words, row);
   PRAGMA application_id = ${APPLICATION_ID};`;
 
-/** What brings a file from each schema version to the next. Append to it; never change what was released. */
+/** The migrations between schema versions. Append to it; never change a released one. */
 const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
 
-/** What the catalog's file is for. */
+/** The identity of the catalog's file. */
 export const CATALOG: SqliteFile = {
   what: "The catalog file",
   field: "vector_store.file",
@@ -57,13 +57,13 @@ export const CATALOG: SqliteFile = {
 
 export type Database = ReturnType<typeof openDatabase>;
 
-/** Opens the file and brings it up to date. Statements are prepared once each. */
+/** Opens the file and migrates it. Statements are prepared once each. */
 export function openDatabase(file: string) {
   const connection = openSqlite(file, CATALOG);
   try {
     // A transaction of thousands of tools should fit into the cache, which is 2 MB by default.
     connection.exec("PRAGMA cache_size = -64000");
-    // In WAL mode this loses the last changes at a power failure, at worst. Tools are registered again at the next start.
+    // In WAL mode this loses at most the last changes at a power failure. Tools are registered again at the next start.
     connection.exec("PRAGMA synchronous = NORMAL");
     inTransaction(connection, () => migrate(connection, file));
   } catch (error) {
@@ -77,7 +77,7 @@ export function openDatabase(file: string) {
     if (known) return known;
     const statement = connection.prepare(sql);
     statement.setReturnArrays(kept === arrays);
-    // Filters make new statements all the time; those in use are soon here again.
+    // Filters keep creating statements; those in use are soon cached again.
     if (kept.size >= KEPT_STATEMENTS) kept.clear();
     kept.set(sql, statement);
     return statement;
@@ -85,7 +85,7 @@ export function openDatabase(file: string) {
   return {
     get: <Row>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(statements, sql).get(...values) as Row | undefined,
-    /** Rows as arrays, which are quicker to make than objects. */
+    /** Rows as arrays, which are faster to create than objects. */
     rows: <Row extends readonly unknown[]>(sql: string, ...values: readonly SQLInputValue[]) =>
       prepared(arrays, sql).all(...values) as unknown as readonly Row[],
     /** The same rows, one at a time, if all of them at once would take too much memory. */
@@ -103,7 +103,7 @@ export function openDatabase(file: string) {
         connection.exec("COMMIT");
       }
     },
-    /** True if the file can be written, now or after another process that writes. Does not wait for that one. */
+    /** Returns true if the file is writable, now or after another process's write. Does not wait for it. */
     canBeWritten() {
       connection.exec("PRAGMA busy_timeout = 0");
       try {

@@ -2,7 +2,7 @@ import type { SQLInputValue } from "node:sqlite";
 import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { encode } from "../stored-text.ts";
 
-/** A condition on rows of the table `tools`, with the values of its question marks. It is 0 or 1 for every tool, never NULL. */
+/** A condition on rows of the table `tools`, with the values of its placeholders. It is 0 or 1 for every tool, never NULL. */
 export interface Condition {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
@@ -11,7 +11,7 @@ export interface Condition {
 /** Longer lists are bound as one JSON array instead of one by one. */
 const FEW_VALUES = 20;
 
-/** Compiles a filter to SQL. Everything it names is bound, never written into the SQL. */
+/** Compiles a filter to SQL. All values are bound, never written into the SQL. */
 export function toCondition(filter: ToolFilter): Condition {
   if ("ids" in filter) return isOneOf("id", filter.ids);
   if ("names" in filter) return isOneOf("name", filter.names);
@@ -52,7 +52,7 @@ function not({ sql, values }: Condition): Condition {
   return { sql: `NOT ${sql}`, values };
 }
 
-/** Joined in halves: SQLite limits how deep an expression is, and a long chain is as deep as it is long. */
+/** Joined in halves: SQLite limits the depth of an expression, and a long chain is as deep as it is long. */
 function joined(conditions: readonly Condition[], by: "AND" | "OR"): Condition {
   const [first] = conditions;
   if (first === undefined) return { sql: by === "AND" ? "1" : "0", values: [] };

@@ -8,23 +8,23 @@ import type { Database } from "./database.ts";
 
 interface Model {
   readonly vectors: ModelVectors;
-  /** The revision of vectors that it has read. */
+  /** The revision of the vectors read. */
   revision: number;
 }
 
-/** Tools kept for the next search: a conversation finds the same ones again and again. */
+/** The number of cached tools: a conversation finds the same ones repeatedly. */
 const KEPT_TOOLS = 1_000;
 
 function nothing() {
   return {
-    /** How many tools there are. */
+    /** The number of tools. */
     size: 0,
     /** By slot. */
     ids: [] as (string | undefined)[],
     namespaces: [] as (string | undefined)[],
     /** Tokens of each field, at `slot * FIELD_SPAN + field`. */
     lengths: new Float32Array(64 * FIELD_SPAN),
-    /** By field: tokens in all tools together, and the tools that have any. */
+    /** By field: tokens over all tools, and the number of tools with any. */
     totalLength: LEXICAL_FIELDS.map(() => 0),
     documentsWith: LEXICAL_FIELDS.map(() => 0),
   };
@@ -32,10 +32,7 @@ function nothing() {
 
 export type Mirror = ReturnType<typeof createMirror>;
 
-/**
- * What a search needs of every tool: ids, namespaces, the lengths of their fields and the vectors of the models in use. Read once, and then only
- * what changed since. Of the tools themselves it keeps the few that were found last.
- */
+/** The data of every tool for a search: ids, namespaces, field lengths and the vectors of the models in use. Read once, then updated. Caches only the few tools found last. */
 export function createMirror(database: Database) {
   const own = nothing();
   let revision = 0;
@@ -88,7 +85,7 @@ export function createMirror(database: Database) {
     own.size++;
   }
 
-  /** Catches up with the file. Call it in a transaction, before anything else. */
+  /** Updates from the file. Call it in a transaction, before anything else. */
   function follow(): void {
     const meta = database.get<{ revision: number; forgotten: number }>("SELECT revision, forgotten FROM meta");
     if (meta === undefined || meta.revision === revision) return;
@@ -136,7 +133,7 @@ export function createMirror(database: Database) {
     follow,
     vectorsOf,
 
-    /** Reads something once for as long as the tools stay the same. The values used last are kept, up to a weight of 1 together. */
+    /** Caches a value while the tools stay the same. The last used values are kept, up to a total weight of 1. */
     once<Value>(key: string, read: () => { readonly value: Value; readonly weight: number }): Value {
       const entry = kept.get(key) ?? read();
       if (!kept.delete(key)) keptWeight += entry.weight;
@@ -162,7 +159,7 @@ export function createMirror(database: Database) {
   });
 }
 
-/** Vectors of one tool, one after the other. */
+/** The vectors of one tool, concatenated. */
 export function toBytes(vectors: readonly Float32Array[]): Uint8Array {
   const dimension = vectors[0]?.length ?? 0;
   const numbers = new Float32Array(vectors.length * dimension);

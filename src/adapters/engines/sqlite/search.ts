@@ -12,14 +12,14 @@ import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalo
 import { FIELD_SPAN } from "../../../catalog/lexical/posting.ts";
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
 import { EVERY_TOOL, type ToolFilter } from "../../../tool/tool-filter.ts";
-import { type Found, judge } from "../judge.ts";
+import { type FoundTool, judge } from "../judge.ts";
 import { decode, isEveryTool, narrowing } from "../stored-text.ts";
 import { toWord } from "../tool-words.ts";
 import type { Database } from "./database.ts";
 import { toCondition } from "./filter-sql.ts";
 import type { Mirror } from "./mirror.ts";
 
-/** Where a term stands: keys are `slot * FIELD_SPAN + field`, in ascending order. */
+/** The occurrences of a term: keys are `slot * FIELD_SPAN + field`, in ascending order. */
 interface Occurrences {
   readonly keys: Uint32Array;
   readonly counts: Uint16Array;
@@ -30,12 +30,12 @@ interface Occurrences {
 const NAMESPACE = LEXICAL_FIELDS.indexOf("namespace");
 const FIELD_OF: ReadonlyMap<string, number> = new Map(LEXICAL_FIELDS.map((field, index) => [field, index]));
 
-/** Kept for the next search: the tools that filters accept, and occurrences of terms, six bytes each. A large catalog keeps more of these. */
+/** Cached for the next search: the tools that filters accept, and occurrences of terms, six bytes each. A large catalog caches more of these. */
 const KEPT_OCCURRENCES = 2_000_000;
 const KEPT_PER_TOOL = 24;
 const KEPT_SIEVES = 64;
 
-/** Gathers the evidence for one request. The mirror must have caught up. */
+/** Collects the evidence for one request. The mirror must be up to date. */
 export function searchDatabase(
   database: Database,
   mirror: Mirror,
@@ -79,7 +79,7 @@ export function searchDatabase(
   const cosines = vectors.map(({ vector }, at) => models[at]?.cosines(vector, slots) ?? []);
   const denseAt = now();
   const tools = mirror.toolsAt(slots);
-  const found = slots.flatMap((slot, at): Found[] => {
+  const found = slots.flatMap((slot, at): FoundTool[] => {
     const tool = tools.get(slot);
     if (tool === undefined) return [];
     const judged = { coverage: coverage.map((of) => of[slot] ?? 0), cosines: cosines.map((of) => of[at]) };
@@ -118,17 +118,17 @@ function slotsWhere(database: Database, filter: ToolFilter): readonly number[] {
   return database.rows<readonly [number]>(`SELECT slot FROM tools WHERE ${sql}`, ...values).map(([slot]) => slot);
 }
 
-/** How many tools a filter accepts. */
+/** The number of tools that a filter accepts. */
 export function countWhere(database: Database, filter: ToolFilter): number {
   const { sql, values } = toCondition(filter);
   return database.get<{ count: number }>(`SELECT count(*) AS count FROM tools WHERE ${sql}`, ...values)?.count ?? 0;
 }
 
-/** SQLite gives the occurrences of a term by slot, and in each by field. */
+/** SQLite returns the occurrences of a term by slot, then by field. */
 function readOccurrences(
   database: Database,
   term: string,
-  /** What one occurrence weighs. */
+  /** The weight of one occurrence. */
   share: number,
 ): { readonly value: Occurrences | undefined; readonly weight: number } {
   const rows = database.rows<readonly [number, string]>("SELECT doc, col FROM occurrences WHERE term = ?", term);
@@ -152,7 +152,7 @@ function readOccurrences(
   return { value: { keys, counts, length, documents }, weight };
 }
 
-/** In how many tools a term stands. */
+/** The number of tools with a term. */
 function countDocuments(
   database: Database,
   table: "terms" | "other_terms",
@@ -162,14 +162,14 @@ function countDocuments(
   return { value, weight: 1 / KEPT_OCCURRENCES };
 }
 
-/** The tools whose whole name a text is. */
+/** The tools whose whole name is the text. */
 function slotsNamed(database: Database, key: string): readonly number[] {
   if (key === "") return [];
   const sql = "SELECT slot FROM tools WHERE name_key = ?1 UNION SELECT slot FROM tools WHERE qualified_key = ?1";
   return database.rows<readonly [number]>(sql, key).map(([slot]) => slot);
 }
 
-/** What a request names outright, by the same rules as in memory. */
+/** The tools and namespaces that a request names, by the same rules as in memory. */
 function readNamed(
   text: string,
   from: {

@@ -22,13 +22,13 @@ import { createMirror, type Mirror, toBytes } from "./mirror.ts";
 import { countWhere, searchDatabase } from "./search.ts";
 
 export interface SqliteEngineOptions {
-  /** Created with its folder, readable only by this user. `:memory:` keeps everything in memory. Default `./.toolarsenal/catalog.sqlite`. */
+  /** Created with its folder, readable only by this user. `:memory:` keeps everything in memory. Defaults to `./.toolarsenal/catalog.sqlite`. */
   readonly file?: string;
   /** Times the parts of a search. */
   readonly clock?: Pick<Clock, "now">;
 }
 
-/** @internal Where the catalog is kept unless a file is named. */
+/** @internal The default file of the catalog. */
 export const CATALOG_FILE = "./.toolarsenal/catalog.sqlite";
 
 const PAGE = 1_000;
@@ -37,7 +37,7 @@ const REMEMBERED_DELETIONS = 10_000;
 
 /**
  * Keeps the catalog in one SQLite file: tools, words and vectors. Any number of processes on this machine may share it, and a restart neither indexes
- * nor embeds anything again. Words come from an FTS5 index; vectors are compared exactly.
+ * nor embeds anything again. Words use an FTS5 index; vectors are compared exactly.
  */
 export function sqliteEngine({
   file: given = CATALOG_FILE,
@@ -46,7 +46,7 @@ export function sqliteEngine({
   const file = given === ":memory:" ? given : resolve(given);
   let opened: { readonly database: Database; readonly mirror: Mirror } | undefined;
   let closed = false;
-  /** A large put lets other work run before it writes. */
+  /** Yields to other work before a large put writes. */
   const turns = createTurns();
 
   function using<Value>(signal: AbortSignal | undefined, step: (database: Database, mirror: Mirror) => Value): Value {
@@ -56,7 +56,7 @@ export function sqliteEngine({
     return translating(file, () => step(database, mirror));
   }
 
-  /** Makes a change when those before it are done. */
+  /** Makes a change after the previous ones. */
   function changing<Value>(signal: AbortSignal | undefined, step: (database: Database) => Value): Promise<Value> {
     return turns.take(async () => using(signal, (database) => database.change(() => step(database))));
   }
@@ -187,7 +187,7 @@ function metaOf(database: Database): { readonly revision: number; readonly forgo
   return meta ?? { revision: 0, forgotten: 0 };
 }
 
-/** The tools that are not kept as they are. */
+/** The tools that are new or changed. */
 function changedOf(database: Database, tools: readonly Tool[]): readonly Tool[] {
   const { sql, values } = toCondition({ ids: tools.map(({ id }) => id) });
   const rows = database.rows<readonly [string, string]>(`SELECT id, hash FROM tools WHERE ${sql}`, ...values);
@@ -195,7 +195,7 @@ function changedOf(database: Database, tools: readonly Tool[]): readonly Tool[] 
   return tools.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
 }
 
-/** A tool as it is written. */
+/** The row of a tool. */
 function prepare(tool: Tool) {
   const texts = toolFields(tool);
   const { key, otherTerms } = toMentionable(texts);
@@ -300,7 +300,7 @@ function nextRevision(database: Database): number {
   );
 }
 
-/** Says what went wrong with the file, and what to do. */
+/** Translates errors of the file into messages with a fix. */
 function translating<Value>(file: string, step: () => Value): Value {
   try {
     return step();

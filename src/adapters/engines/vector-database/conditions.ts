@@ -3,7 +3,7 @@ import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { CAPABILITIES, type Tool } from "../../../tool/tool.ts";
 import { type Field, type FilterLimits, type List, LISTS } from "./driver.ts";
 
-/** Which records are meant. Negation stands at single fields only. An empty `all` is every record; an empty `any` is never handed to a driver. */
+/** A condition on records. Only single fields are negated. An empty `all` is every record; an empty `any` is never passed to a driver. */
 export type Condition =
   /** The field has one of these values; a list has at least one of them. */
   | { readonly field: Field | List; readonly in: readonly string[] }
@@ -16,32 +16,32 @@ export type Condition =
 
 /** Every record. */
 export const EVERYTHING: Condition = { all: [] };
-/** No record. The engine answers without asking the database. */
+/** No record. The engine answers without a request to the database. */
 export const NOTHING: Condition = { any: [] };
 
 /** The value of a field that a tool does not have. */
 export const ABSENT = "\\-";
 const EMPTY = "\\e";
-/** A value that equals no filter's. */
+/** A value that matches no filter's. */
 const UNEQUAL = "\\?";
 const LONGEST_VALUE = 512;
-/** How deep conditions are nested at most. */
+/** The deepest nesting of conditions. */
 const DEEPEST = 12;
 
 /**
- * A text as databases keep and compare it. Control characters and halves of surrogate pairs are escaped as JSON escapes them, and texts that
+ * A text as databases store and compare it. Control characters and lone surrogates are escaped as in JSON, and texts that
  * are long or begin or end with a space are replaced by their hash. Most texts are unchanged.
  */
 export function toValue(text: string): string {
   if (text === "") return EMPTY;
   const value = JSON.stringify(text).slice(1, -1);
-  // Some databases trim what they compare.
+  // Some databases trim values before comparing.
   return value.length > LONGEST_VALUE || value.trim() !== value
     ? `\\#${createHash("sha256").update(value).digest("hex")}`
     : value;
 }
 
-/** Everything about a tool that filters look at. */
+/** The fields of a tool that filters read. */
 export function filterFields(
   tool: Tool,
 ): Pick<
@@ -65,7 +65,7 @@ export function filterLists({ tags, capabilities }: Tool): Record<List, readonly
   return { tags: [...new Set(tags.map(toValue))], capabilities: [...new Set(capabilities)] };
 }
 
-/** Compiles a filter. `exact` is false if the condition accepts more than the filter, because the database could not be asked for it. */
+/** Compiles a filter. `exact` is false if the condition accepts more than the filter, because of the database's limits. */
 export function toCondition(
   filter: ToolFilter,
   limits: FilterLimits,
@@ -76,7 +76,7 @@ export function toCondition(
   return { condition, exact: budget.exact };
 }
 
-/** The filter or its opposite, as a condition with negation at the fields only. */
+/** The filter or its negation, as a condition that negates only fields. */
 function compile(filter: ToolFilter, negated: boolean): Condition {
   const oneOf = (field: Field | List, values: readonly string[]): Condition =>
     leaf(field, values.map(toValue), negated);
@@ -121,7 +121,7 @@ function leaf(field: Field | List, values: readonly string[], negated: boolean):
   return negated ? { field, notIn: values } : { field, in: values };
 }
 
-/** All or any of several conditions, flattened, with lists of values about one field merged if that means the same. */
+/** All or any of several conditions, flattened, with lists of values of one field merged if equivalent. */
 export function joined(given: readonly Condition[], by: "all" | "any"): Condition {
   const merged: Condition[] = [];
   const places = new Map<string, number>();
@@ -140,7 +140,7 @@ export function joined(given: readonly Condition[], by: "all" | "any"): Conditio
   return left.length === 1 && first ? first : by === "all" ? { all: left } : { any: left };
 }
 
-/** The parts of a condition that is joined in the same way, else the condition itself. */
+/** The parts of a condition with the same operator, else the condition itself. */
 function partsOf(condition: Condition, by: "all" | "any"): readonly Condition[] {
   if ("all" in condition) return by === "all" ? condition.all : [condition];
   if ("any" in condition) return by === "any" ? condition.any : [condition];
@@ -153,12 +153,12 @@ function isEmpty(condition: Condition, by: "all" | "any"): boolean {
     : "any" in condition && condition.any.length === 0;
 }
 
-/** Merges two conditions of the same kind on one field. Returns undefined if no single condition says the same. */
+/** Merges two conditions of the same kind on one field. Returns undefined if no single condition is equivalent. */
 function merge(a: Condition | undefined, b: Condition, by: "all" | "any"): Condition | undefined {
   if (a === undefined || !("field" in a) || !("field" in b)) return undefined;
   const [mine, others] = ["in" in a ? a.in : a.notIn, "in" in b ? b.in : b.notIn];
   const unites = "in" in a === (by === "any");
-  // A list may have a value of each, so only what a single value must satisfy can be intersected.
+  // A list may have a value of each, so only conditions on single values can be intersected.
   if (!unites && isList(a.field)) return undefined;
   const values = unites ? [...new Set([...mine, ...others])] : intersection(mine, others);
   return leaf(a.field, values, "notIn" in a);
@@ -173,10 +173,10 @@ export function isList(field: Field | List): boolean {
   return (LISTS as readonly string[]).includes(field);
 }
 
-/** What is left of the limits. */
+/** The remaining limits. */
 type Budget = { -readonly [Key in keyof FilterLimits]: number } & { exact: boolean };
 
-/** The condition as far as the limits go. What is left out makes it accept more, since nothing above a field is negated. */
+/** The condition within the limits. Leaving out parts makes it accept more, since nothing above a field is negated. */
 function within(condition: Condition, depth: number, budget: Budget): Condition {
   if ("field" in condition) {
     const { length } = "in" in condition ? condition.in : condition.notIn;

@@ -5,8 +5,8 @@ import { plain, recordId } from "./records.ts";
 import { everyRecord, type Session } from "./session.ts";
 
 /**
- * What handles on one database agree on without transactions. Each handle owns one record, its head, with the last revision it wrote. Revisions
- * are times, so that they grow whichever process writes, with a number of the handle in the low bits, so that no two are equal.
+ * The state that handles on one database share without transactions. Each handle owns one record, its head, with the last revision it wrote.
+ * Revisions are times, so that they grow whichever process writes, with the handle's number in the low bits, so that no two are equal.
  */
 export interface Control {
   /** The highest revision of any handle. */
@@ -19,12 +19,12 @@ export interface Control {
   readonly heads: readonly Head[];
 }
 
-/** A model that vectors are kept of. */
+/** A model with vectors. */
 export interface Model {
   readonly name: string;
   readonly dimension: number;
   readonly space: Space;
-  /** When it was created: another number after all its vectors were removed and it came back. */
+  /** The creation time: it changes after all its vectors were removed and added again. */
   readonly stamp: number;
 }
 
@@ -40,7 +40,7 @@ const WRITERS = 4096;
 /** 2025-01-01. Revisions are exact as numbers until 2094. */
 const EPOCH_MS = Date.UTC(2025, 0);
 
-/** A span of time as a difference of revisions. */
+/** A duration as a difference of revisions. */
 export function spanOf(ms: number): number {
   return ms * WRITERS;
 }
@@ -52,7 +52,7 @@ export function revisionAt(clock: Clock): number {
 
 export type Writer = ReturnType<typeof createWriter>;
 
-/** A writer whose number none of these heads has. */
+/** A writer whose number is in none of these heads. */
 export function createWriter(heads: readonly Head[]) {
   const taken = new Set(heads.map(({ writer }) => writer));
   let number = randomInt(WRITERS);
@@ -66,7 +66,7 @@ export function createWriter(heads: readonly Head[]) {
       last = Math.max(revisionAt(clock), Math.floor(known / WRITERS) * WRITERS + WRITERS) + number;
       return last;
     },
-    /** Announces what this handle wrote. */
+    /** Announces the changes of this handle. */
     async announce(session: Session, written: { revision?: number; vectors?: number }): Promise<void> {
       revision = written.revision ?? revision;
       vectors = written.vectors ?? vectors;
@@ -100,12 +100,12 @@ export async function readControl(session: Session): Promise<Control> {
   };
 }
 
-/** Where the vectors of a model are kept. */
+/** The space of a model's vectors. */
 export function vectorSpace(tools: Space, model: string, dimension: number): Space {
   return { name: `${tools.name}_${modelRecordId(model).slice(0, 8)}`, dimension };
 }
 
-/** Makes a model known to every handle. */
+/** Announces a model to every handle. */
 export async function announceModel(
   session: Session,
   { name, dimension, stamp }: Pick<Model, "name" | "dimension" | "stamp">,

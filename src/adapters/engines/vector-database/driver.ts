@@ -3,72 +3,72 @@ import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import type { Condition } from "./conditions.ts";
 
 /**
- * What the vector-database engine needs of a database, for one operation: its signal ends every request. Records live in spaces: one for the tools,
- * and one per model for vectors. Writes are visible to every reader once they resolve. Every request may be repeated without harm.
+ * The methods of a database that the vector-database engine needs, for one operation: its signal ends every request. Records are in spaces: one for
+ * the tools, and one per model for vectors. Writes are visible to every reader once they resolve. Every request is safe to retry.
  */
 export interface VectorDatabase {
   /** Creates a space, or rejects if it exists with another dimension. */
   ensure(space: Space): Promise<void>;
-  /** Removes a space with everything in it. */
+  /** Removes a space and its contents. */
   drop(space: Space): Promise<void>;
-  /** Writes whole records, replacing those with the same ids. */
+  /** Writes complete records, replacing those with the same ids. */
   upsert(space: Space, records: readonly NewRecord[]): Promise<void>;
   delete(space: Space, condition: Condition): Promise<void>;
-  /** The records with these ids that exist, in any order. */
-  read(space: Space, ids: readonly string[], parts: readonly Part[]): Promise<readonly Stored[]>;
-  /** A page of records, in an order of the database's own. */
+  /** The existing records with these ids, in any order. */
+  read(space: Space, ids: readonly string[], parts: readonly RecordPart[]): Promise<readonly DatabaseRecord[]>;
+  /** A page of records, in the database's own order. */
   scroll(
     space: Space,
     condition: Condition,
-    /** `cursor` is the `next` of the page before. */
-    page: { readonly limit: number; readonly parts: readonly Part[]; readonly cursor?: string | undefined },
-  ): Promise<{ readonly records: readonly Stored[]; readonly next?: string }>;
+    /** `cursor` is the `next` of the previous page. */
+    page: { readonly limit: number; readonly parts: readonly RecordPart[]; readonly cursor?: string | undefined },
+  ): Promise<{ readonly records: readonly DatabaseRecord[]; readonly next?: string }>;
   count(space: Space, condition: Condition): Promise<number>;
   /** For each vector: the nearest records, best first. */
-  nearest(space: Space, vectors: readonly Float32Array[], query: HitQuery): Promise<readonly (readonly Hit[])[]>;
-  /** For each list of weighted terms: ids of the records that say most of them, best first as far as the database can tell. */
+  nearest(space: Space, vectors: readonly Float32Array[], query: HitQuery): Promise<readonly (readonly VectorHit[])[]>;
+  /** For each list of weighted terms: ids of the records with the heaviest matches, best first as far as the database can rank. */
   words(space: Space, texts: readonly Terms[], query: HitQuery): Promise<readonly (readonly string[])[]>;
 }
 
-/** A kind of vector database, and how its API is asked. */
+/** A kind of vector database and its API. */
 export interface VectorDriver {
-  /** What configurations call it. */
+  /** The name in configurations. */
   readonly name: string;
-  /** What people call it, for messages. */
+  /** The name in messages. */
   readonly title: string;
-  /** Where it usually is. */
+  /** The default address. */
   readonly url: string;
-  /** What its filters can say. What goes beyond is applied in the process. */
+  /** The limits of its filters. The process applies the rest. */
   readonly filterLimits: FilterLimits;
-  /** A search returns no more than this. */
+  /** The most results of a search. */
   readonly mostHits: number;
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   on(send: Send, signal: AbortSignal | undefined): VectorDatabase;
 }
 
-/** Sends JSON. Resolves with a 2xx or a status in `expected`; any other is an ArsenalError. 429 and 503 are repeated, never sooner than asked. */
+/** Sends JSON. Resolves with a 2xx or a status in `expected`; any other is an ArsenalError. 429 and 503 are retried, never sooner than requested. */
 export type Send = (
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: object,
   expected?: readonly number[],
-) => Promise<Answer>;
+) => Promise<ServiceResponse>;
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
-  /** Undefined if the answer has no body. */
+  /** Undefined if the response has no body. */
   readonly body: unknown;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where a vector database is, and what it calls the collection of the tools. */
+/** The address of a vector database, and the name of the tools' collection. */
 export interface VectorStoreSettings {
   readonly url?: string | undefined;
-  /** A reference to the key (`env:NAME`). Omitted if the server takes none. */
+  /** A reference to the key (`env:NAME`). Omitted if the server needs none. */
   readonly apiKey?: string | undefined;
-  /** The collection of the tools. Those of vectors begin with its name. Default `tool_arsenal`. */
+  /** The collection of the tools. Collections of vectors begin with its name. Defaults to `tool_arsenal`. */
   readonly collectionName?: string | undefined;
 }
 
@@ -78,33 +78,33 @@ export interface Space {
   readonly dimension?: number;
 }
 
-/** A record as it is written. Every record of a space has the same fields and lists. */
-export interface NewRecord extends Required<Omit<Stored, "vector">> {
+/** A record to write. Every record of a space has the same fields and lists. */
+export interface NewRecord extends Required<Omit<DatabaseRecord, "vector">> {
   readonly lists: Readonly<Record<string, readonly string[]>>;
   /** Terms with their weights, for search by words. */
   readonly words: Terms;
   readonly vector?: Float32Array;
 }
 
-/** A record as it is read, with the parts asked for. */
-export interface Stored {
+/** A stored record, with the requested parts. */
+export interface DatabaseRecord {
   /** A UUID. */
   readonly id: string;
   readonly revision: number;
   readonly fields: Readonly<Record<string, string>>;
-  /** A small text that statistics are made of. */
+  /** A small text for statistics. */
   readonly about?: string;
   /** A text of any length. */
   readonly text?: string;
   readonly vector?: Float32Array;
 }
 
-/** A record from the properties that a database keeps under its id. */
+/** A record from a database's properties and id. */
 export function toStored(
   id: string,
   { revision, about, text, ...fields }: Readonly<Record<string, unknown>>,
   vector?: unknown,
-): Stored {
+): DatabaseRecord {
   return {
     id,
     revision: Number(revision ?? 0),
@@ -115,8 +115,8 @@ export function toStored(
   };
 }
 
-/** Parts of a record that are only read if asked for. */
-export type Part = "about" | "text" | "vector";
+/** Parts of a record that are only read on request. */
+export type RecordPart = "about" | "text" | "vector";
 
 export type Terms = ReadonlyMap<string, number>;
 
@@ -126,17 +126,17 @@ interface HitQuery {
 }
 
 /** A record found by its vector. */
-export interface Hit {
+export interface VectorHit {
   readonly fields: Readonly<Record<string, string>>;
   /** The cosine of two vectors of unit length. */
   readonly score: number;
 }
 
-/** How much a filter of a database may hold. */
+/** The limits of a database's filters. */
 export interface FilterLimits {
   /** Values in all lists of a condition together. */
   readonly values: number;
-  /** Comparisons in all: one for each field, and one for each value that a list field is compared with. */
+  /** Comparisons in total: one for each field, and one for each value of a list field. */
   readonly comparisons: number;
 }
 
@@ -164,7 +164,7 @@ export type Field = (typeof FIELDS)[number];
 export const LISTS = ["tags", "capabilities"] as const;
 export type List = (typeof LISTS)[number];
 
-/** A collection has vectors of another length than the model's. */
+/** The error of a collection whose vectors have another dimension than the model's. */
 export function otherDimension(title: string, { name, dimension }: Space, found: number | undefined): ArsenalError {
   const fix = "Choose another vector_store.collection_name, or delete the collection.";
   const [has, needs] = [found, dimension].map((size) =>
@@ -174,14 +174,14 @@ export function otherDimension(title: string, { name, dimension }: Space, found:
   return fixable("STORE_FAILED", `The ${title} collection ${name} has ${has}, but needs ${needs}.`, fix, details);
 }
 
-/** A collection exists that the engine did not create. */
+/** The error of an existing collection that the engine did not create. */
 export function foreignCollection(title: string, { name }: Space): ArsenalError {
   const details = { field: "vector_store.collection_name", value: name };
   const fix = "Choose another vector_store.collection_name.";
   return fixable("STORE_FAILED", `The ${title} collection ${name} was not created by ToolArsenal.`, fix, details);
 }
 
-/** Terms as a sparse vector, whose dimensions are numbered with 32 bits. The weights of terms that share one are added up. */
+/** Terms as a sparse vector with 32-bit dimensions. The weights of colliding terms are added. */
 export function toSparse(terms: Iterable<readonly [term: string, weight: number]>): {
   readonly indices: readonly number[];
   readonly values: readonly number[];

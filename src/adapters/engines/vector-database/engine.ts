@@ -30,13 +30,13 @@ import { createStatistics } from "./statistics.ts";
 
 const PAGE = 1_000;
 const BATCH = 200;
-/** Records of one request, in characters of their texts. */
+/** The most characters of texts in one request. */
 const BATCH_LENGTH = 2_000_000;
 const DAY_MS = 24 * 3_600_000;
-/** How long deletions are remembered, and for how long `changes` relies on it. */
+/** How long deletions are remembered, and the period that `changes` covers. */
 const REMEMBERED_MS = 8 * DAY_MS;
 const RELIED_ON_MS = 7 * DAY_MS;
-/** A write may become visible after one with a higher revision, if it takes long or the writers' clocks differ. It is still found for so long. */
+/** A slow write, or one with a slow clock, may become visible after one with a higher revision. `changes` still finds it for this long. */
 const LATE_MS = 60_000;
 
 /** Keeps the catalog in a vector database, which filters, ranks and cuts. Any number of processes may share a collection. */
@@ -52,7 +52,7 @@ export function vectorDatabaseEngine(
   const statistics = createStatistics();
   const kept = createKept();
   const turns = createTurns();
-  /** The revisions of tools that `changes` has told of lately, by key. */
+  /** The revisions of tools that `changes` has recently reported, by key. */
   const told = new Map<string, number>();
   let state: "new" | "open" | "closed" = "new";
   let writer: Writer | undefined;
@@ -79,7 +79,7 @@ export function vectorDatabaseEngine(
     return turns.take(async () => work(use(signal), (writer ??= createWriter([]))));
   }
 
-  /** Writes tools or tombstones, first without the vectors they had, and then announces them. */
+  /** Writes tools or tombstones, first without their old vectors, and then announces them. */
   async function change(
     session: Session,
     records: readonly NewRecord[],
@@ -270,7 +270,7 @@ export function vectorDatabaseEngine(
   };
 }
 
-/** Makes what `doctor` calls: it opens the engine as the arsenal will. */
+/** Creates the check for `doctor`: it opens the engine like the arsenal. */
 export function checkOf<Settings extends VectorStoreSettings>(
   create: (settings: Settings, surroundings?: Surroundings) => CatalogEngine,
   address: string,

@@ -13,12 +13,12 @@ const KEPT_LISTS = 4;
 const KEPT_COUNTS = 500;
 const LONGEST_KEY = 20_000;
 const KEPT_NAMESPACES = 2_000;
-/** Enough vectors to tell what a namespace is about. */
+/** Enough vectors to represent a namespace. */
 const SAMPLED_VECTORS = 256;
 
-export type Kept = ReturnType<typeof createKept>;
+export type DatabaseCache = ReturnType<typeof createKept>;
 
-/** Answers of the database that hold while nothing changes. Each is kept under a key that changes with what it depends on. */
+/** Cached results of the database. Each has a key that changes with its dependencies. */
 export function createKept() {
   const lists = new Map<string, readonly string[]>();
   let counts = { key: "", values: new Map<string, number>() };
@@ -45,7 +45,7 @@ export function createKept() {
       return known;
     },
 
-    /** How many records of a space a condition accepts. */
+    /** The number of records of a space that a condition accepts. */
     async count({ session, control }: Now, space: Space, condition: Condition) {
       if (isNothing(condition)) return 0;
       const key = keyOf(control);

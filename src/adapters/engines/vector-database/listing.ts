@@ -2,13 +2,17 @@ import type { ToolFilter } from "../../../tool/tool-filter.ts";
 import { joined, toCondition } from "./conditions.ts";
 import { readControl } from "./control.ts";
 import type { Space } from "./driver.ts";
-import type { Kept } from "./kept.ts";
+import type { DatabaseCache } from "./kept.ts";
 import { toolRecordId, vectorRecordId } from "./records.ts";
 import { FETCH, fromKey, isNothing, keysOf } from "./search.ts";
 import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 
-/** The ids that a filter accepts, in order. Vector databases cannot sort by them, so all are read, and kept while no tool changes: pages follow one another. */
-export async function acceptedIds(session: Session, kept: Kept, filter: ToolFilter): Promise<readonly string[]> {
+/** The ids that a filter accepts, in order. Vector databases cannot sort by them, so all are read, and cached while no tool changes, for the following pages. */
+export async function acceptedIds(
+  session: Session,
+  kept: DatabaseCache,
+  filter: ToolFilter,
+): Promise<readonly string[]> {
   const { condition, exact } = toCondition(filter, session.filterLimits);
   if (isNothing(condition)) return [];
   const { toolsKey } = await readControl(session);
@@ -25,7 +29,7 @@ export async function acceptedIds(session: Session, kept: Kept, filter: ToolFilt
 /** Tools after an id that have no vectors of a model. */
 export async function idsWithoutVectors(
   session: Session,
-  kept: Kept,
+  kept: DatabaseCache,
   model: string,
   { after = "", limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<readonly string[]> {
@@ -49,7 +53,7 @@ export async function idsWithoutVectors(
   return lacking.slice(0, limit);
 }
 
-/** Those that have got vectors since the list was made. */
+/** The ids that got vectors since the list was made. */
 async function withVectors(session: Session, ids: readonly string[], space: Space): Promise<ReadonlySet<string>> {
   const mains = ids.map((id) => vectorRecordId(id, 0));
   const [have, hashes] = await Promise.all([session.read(space, mains, []), readHashes(session, ids)]);
@@ -57,7 +61,7 @@ async function withVectors(session: Session, ids: readonly string[], space: Spac
   return new Set(current.map(({ fields }) => fromKey(fields["key"] ?? "")));
 }
 
-/** By id: the hash of each tool that exists. */
+/** By id: the hash of each existing tool. */
 export async function readHashes(session: Session, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const records = await inChunks(ids.map(toolRecordId), FETCH, (chunk) => session.read(session.tools, chunk, []));
   const existing = records.filter(({ fields }) => fields["kind"] === "tool");

@@ -10,16 +10,16 @@ import { readWords, toWord } from "../tool-words.ts";
 import { ABSENT, filterFields, filterLists, toValue } from "./conditions.ts";
 import { FIELDS, type NewRecord } from "./driver.ts";
 
-/** What statistics need of a tool, as its record keeps it. Terms are separated by spaces. */
-export interface About {
+/** The part of a tool that statistics need, as stored. Terms are separated by spaces. */
+export interface ToolTerms {
   readonly terms: string;
   readonly other: string;
   readonly namespace: string;
-  /** Terms in each field. */
+  /** The number of terms in each field. */
   readonly lengths: readonly number[];
 }
 
-/** How long fields usually are. The weights stored with a tool decide whether it is looked at, and cannot depend on the other tools. */
+/** Typical field lengths. The stored weights of a tool select candidates, and cannot depend on other tools. */
 const USUAL_LENGTHS: Readonly<Record<LexicalField, number>> = {
   name: 3,
   description: 15,
@@ -37,13 +37,13 @@ const USUAL = measureFields({
 const BLANK = Object.fromEntries(FIELDS.map((field) => [field, ABSENT]));
 const NO_WORDS: ReadonlyMap<string, number> = new Map();
 
-/** The id of a record about something: a UUID, which every database takes. */
+/** The id of a record: a UUID, which every database accepts. */
 export function recordId(about: string): string {
   const hex = createHash("sha256").update(about).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The id of a tool's record. Its tombstone has the same one. */
+/** The id of a tool's record. Its tombstone has the same id. */
 export function toolRecordId(id: string): string {
   return recordId(`tool ${id}`);
 }
@@ -59,7 +59,7 @@ export function toolRecord(tool: Tool, revision: number): NewRecord {
   const { key, otherTerms, namespaceTerms } = toMentionable(texts);
   const [nameKey = "", qualifiedKey = nameKey] = spellings;
   const words = new Map(Array.from(counts.keys(), (term) => [term, impactOf(USUAL, own, term)]));
-  const about: About = {
+  const about: ToolTerms = {
     terms: [...counts.keys()].join(" "),
     other: otherTerms.map(toWord).join(" "),
     namespace: namespaceTerms.map(toWord).join(" "),
@@ -78,12 +78,12 @@ export function toolRecord(tool: Tool, revision: number): NewRecord {
   return { ...record, lists: filterLists(tool), about: JSON.stringify(about), words };
 }
 
-/** Takes the place of a tool that was deleted, so that others learn of it. */
+/** Replaces a deleted tool, so that other processes see the deletion. */
 export function tombstone(id: string, revision: number): NewRecord {
   return plain(toolRecordId(id), { kind: "gone", key: toValue(id) }, revision, id);
 }
 
-/** One of a tool's vectors, with everything that filters look at. */
+/** One of a tool's vectors, with the fields that filters read. */
 export function vectorRecord(tool: Tool, nth: number, vector: Float32Array): NewRecord {
   const [key, hash] = [toValue(tool.id), toValue(tool.contentHash)];
   const fields = { ...filterFields(tool), kind: "vector", key, hash, nth: String(nth) };

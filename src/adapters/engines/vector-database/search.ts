@@ -5,21 +5,21 @@ import { MOST_NAMESPACES, MOST_OTHER_TOOLS, readMentions } from "../../../catalo
 import { nameKey } from "../../../catalog/lexical/tokenize.ts";
 import { EVERY_TOOL, type ToolFilter, toPredicate } from "../../../tool/tool-filter.ts";
 import type { Tool } from "../../../tool/tool.ts";
-import { type Corpus, type Found, judge, sharesOf } from "../judge.ts";
+import { type Corpus, type FoundTool, judge, sharesOf } from "../judge.ts";
 import { type Condition, joined, toCondition, toValue } from "./conditions.ts";
 import type { Control, Model } from "./control.ts";
-import type { Hit } from "./driver.ts";
-import type { Kept } from "./kept.ts";
+import type { VectorHit } from "./driver.ts";
+import type { DatabaseCache } from "./kept.ts";
 import { toolRecordId } from "./records.ts";
 import { everyRecord, inChunks, MAIN, type Session, TOOLS } from "./session.ts";
 import type { Statistics } from "./statistics.ts";
 
-/** What a search works on. */
+/** The dependencies of a search. */
 export interface SearchParts {
   readonly session: Session;
   readonly control: Control;
   readonly statistics: Statistics;
-  readonly kept: Kept;
+  readonly kept: DatabaseCache;
 }
 
 export interface NamespaceSum {
@@ -27,12 +27,12 @@ export interface NamespaceSum {
   readonly count: number;
 }
 
-/** The most vectors that a tool has: its text and ten examples. */
+/** The most vectors of a tool: its text and ten examples. */
 const MOST_VECTORS = 11;
 export const FETCH = 500;
 const ROUNDING = 1e-6;
 
-/** Gathers the evidence for one request. The database filters, ranks and cuts; what it found is judged here. */
+/** Collects the evidence for one request. The database filters, ranks and cuts; its candidates are scored here. */
 export async function searchDatabase(parts: SearchParts, query: EngineQuery): Promise<EngineAnswer> {
   const { session, statistics, control } = parts;
   const { texts, vectors = [], besides = [], limit, filter = EVERY_TOOL, visible = EVERY_TOOL } = query;
@@ -64,7 +64,7 @@ export async function searchDatabase(parts: SearchParts, query: EngineQuery): Pr
   const corpus: Corpus = { ...lengths, size, documentsOf: (term) => documents.get(term) ?? 0 };
   return judge(query, {
     corpus,
-    found: found.map((tool): Found => ({
+    found: found.map((tool): FoundTool => ({
       tool,
       cosines: cosines.map((of) => of.get(tool.id)),
       stays: keys.has(toValue(tool.id)),
@@ -77,15 +77,15 @@ export async function searchDatabase(parts: SearchParts, query: EngineQuery): Pr
   });
 }
 
-/** The tools with these records, as far as they exist. */
+/** The existing tools of these records. */
 export async function readTools(session: Session, ids: readonly string[]): Promise<readonly Tool[]> {
   const records = await inChunks(ids, FETCH, (chunk) => session.read(session.tools, chunk, ["text"]));
   return records.flatMap(({ fields, text = "" }) => (fields["kind"] === "tool" ? [JSON.parse(text) as Tool] : []));
 }
 
-type Accepted = Awaited<ReturnType<typeof accept>>;
+type AcceptedTools = Awaited<ReturnType<typeof accept>>;
 
-/** What both filters accept. `keys` are those of the tools, if the database cannot be asked for exactly these. */
+/** The tools that both filters accept. `keys` are their keys, if the database cannot filter exactly. */
 async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilter) {
   const { session, kept } = parts;
   const { condition, exact } = toCondition({ all: [visible, filter] }, session.filterLimits);
@@ -100,7 +100,7 @@ async function accept(parts: SearchParts, visible: ToolFilter, filter: ToolFilte
   return { condition, keys, total, count };
 }
 
-/** The keys of the tools that a filter accepts, of those that a condition does. */
+/** The keys of the tools that a filter accepts, among those that a condition accepts. */
 export async function keysOf(session: Session, condition: Condition, filter: ToolFilter): Promise<ReadonlySet<string>> {
   const accepts = toPredicate(filter);
   const keys = new Set<string>();
@@ -111,16 +111,16 @@ export async function keysOf(session: Session, condition: Condition, filter: Too
   return keys;
 }
 
-interface Wanted {
-  readonly accepted: Accepted;
+interface CandidateLimits {
+  readonly accepted: AcceptedTools;
   readonly limit: number;
 }
 
-/** Records of tools that the texts' words or their whole text as a name lead to: more than needed, in a rough order. */
+/** Records of tools that match the texts' words, or whose name is the text: more than needed, in a rough order. */
 async function findByWords(
   { session, statistics }: SearchParts,
   texts: readonly string[],
-  { accepted, limit }: Wanted,
+  { accepted, limit }: CandidateLimits,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const condition = joined([TOOLS, accepted.condition], "all");
@@ -155,7 +155,7 @@ async function findByWords(
   return found;
 }
 
-/** What a request names outright, whatever the filters are. */
+/** The tools and namespaces that a request names, whatever the filters. */
 async function findNamed({ session, statistics }: SearchParts, text: string): Promise<EngineAnswer["named"]> {
   const { names, terms } = readMentions(text);
   const mentions = [...new Set(names)].map(toValue);
@@ -172,8 +172,8 @@ async function findNamed({ session, statistics }: SearchParts, text: string): Pr
   return { tools: new Set(found.map(({ fields }) => fromKey(fields["key"] ?? ""))), namespaces };
 }
 
-/** How many of the accepted tools have vectors of a model. */
-async function countEmbedded(parts: SearchParts, model: Model | undefined, accepted: Accepted): Promise<number> {
+/** The number of accepted tools with vectors of a model. */
+async function countEmbedded(parts: SearchParts, model: Model | undefined, accepted: AcceptedTools): Promise<number> {
   if (model === undefined) return 0;
   const condition = joined([MAIN, accepted.condition], "all");
   if (accepted.keys === undefined) return parts.kept.count(parts, model.space, condition);
@@ -185,14 +185,14 @@ async function countEmbedded(parts: SearchParts, model: Model | undefined, accep
 
 type Near = Awaited<ReturnType<typeof findNearest>>;
 
-/** Finds the keys of the tools that `stay` because they are nearest to a vector, and for each vector its hits if these are all there are. */
+/** Finds the keys of the tools that `stay` because they are nearest to a vector, and for each vector its hits if they are complete. */
 async function findNearest(
   { session, control }: SearchParts,
   vectors: readonly ModelVector[],
-  { accepted, limit }: Wanted,
+  { accepted, limit }: CandidateLimits,
 ) {
   const stay = new Set<string>();
-  const complete: (readonly Hit[] | undefined)[] = [];
+  const complete: (readonly VectorHit[] | undefined)[] = [];
   const { condition } = accepted;
   const groups = Map.groupBy(vectors.keys(), (at) => vectors[at]?.model ?? "");
   await Promise.all(
@@ -214,10 +214,10 @@ async function findNearest(
   return { stay, complete };
 }
 
-/** The tools with the best vectors. Not settled if a vector beyond those seen could still be among the best. */
+/** The tools with the best vectors. Not settled if a further vector could still be among the best. */
 function nearestTools(
-  hits: readonly Hit[],
-  { accepted, limit, isFull }: { readonly accepted: Accepted; readonly limit: number; readonly isFull: boolean },
+  hits: readonly VectorHit[],
+  { accepted, limit, isFull }: { readonly accepted: AcceptedTools; readonly limit: number; readonly isFull: boolean },
 ): { readonly keys: readonly string[]; readonly isSettled: boolean } {
   const best = new Map<string, number>();
   for (const { fields, score } of hits) {
@@ -234,7 +234,7 @@ function nearestTools(
   };
 }
 
-function counted(fields: Hit["fields"], score: number): number {
+function counted(fields: VectorHit["fields"], score: number): number {
   const cosine = Math.min(Math.max(score, -1), 1);
   return fields["nth"] === "0" ? cosine : EXAMPLE_SHARE * cosine;
 }
@@ -263,7 +263,7 @@ async function cosinesOf(
         ));
       for (const { fields, score } of hits) {
         const tool = byKey.get(fields["key"] ?? "");
-        // Vectors of an earlier text may be there for a moment.
+        // Vectors of an earlier text may exist for a moment.
         if (tool === undefined || toValue(tool.contentHash) !== fields["hash"]) continue;
         cosines.set(tool.id, Math.max(cosines.get(tool.id) ?? -2, counted(fields, score)));
       }
@@ -272,7 +272,7 @@ async function cosinesOf(
   );
 }
 
-/** How near the namespaces of the tools found are to a vector; nothing if there are too few namespaces to say. */
+/** The fit of the found tools' namespaces to a vector; empty if there are too few namespaces to compare. */
 async function fitsOf(
   parts: SearchParts,
   model: Model | undefined,
@@ -289,7 +289,7 @@ async function fitsOf(
   return fits;
 }
 
-/** The id that a key was made of. Ids are short and plain, so that their keys are. */
+/** The id of a key. Ids are short and plain, so that their keys are. */
 export function fromKey(key: string): string {
   return JSON.parse(`"${key}"`) as string;
 }

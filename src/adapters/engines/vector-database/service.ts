@@ -7,12 +7,12 @@ import { systemClock } from "../../../observe/clock.ts";
 import { askedPause } from "../../retry-after.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import type { Surroundings } from "../../surroundings.ts";
-import type { Answer, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
+import type { ServiceResponse, Send, VectorDriver, VectorStoreSettings } from "./driver.ts";
 
 const MAX_RETRIES = 4;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** A server that asks for a longer pause is not waited for. */
+/** A longer pause that a server requests is not waited for. */
 const LONGEST_ASKED_MS = 30_000;
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -33,7 +33,7 @@ export function createService(
     path: string,
     body: object | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<Answer & { readonly text: string }> {
+  ): Promise<ServiceResponse & { readonly text: string }> {
     const late = new AbortController();
     const cancelTimeout = clock.after(TIMEOUT_MS, () => late.abort());
     try {
@@ -54,7 +54,7 @@ export function createService(
         },
         ...(sent === undefined ? {} : { body: sent }),
         trusted: true,
-        // A key is never sent to a place that the operator did not write.
+        // A key is never sent to an address that the operator did not configure.
         maxRedirects: 0,
         maxBytes: MAX_BYTES,
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
@@ -73,7 +73,7 @@ export function createService(
     }
   }
 
-  function refusal(what: string, { status, body, text }: Answer & { readonly text: string }): ArsenalError {
+  function refusal(what: string, { status, body, text }: ServiceResponse & { readonly text: string }): ArsenalError {
     const said = harmless(sentenceIn(body) ?? text).replaceAll(/\s+/g, " ");
     const reason = said.trim().slice(0, SHOWN_LENGTH) || "no reason given";
     const message = `${title} refused ${what} with status ${status}: ${reason}`;
@@ -107,11 +107,11 @@ export function createService(
   };
 }
 
-/** The sentence in the body of an error, where any of the databases puts it. */
+/** The message in an error body, in the format of any of the databases. */
 function sentenceIn(body: unknown): string | undefined {
-  type Said = { readonly message?: string };
-  const { message, error, status } = (typeof body === "object" && body ? body : {}) as Said & {
-    readonly error?: Said | readonly Said[];
+  type ErrorMessage = { readonly message?: string };
+  const { message, error, status } = (typeof body === "object" && body ? body : {}) as ErrorMessage & {
+    readonly error?: ErrorMessage | readonly ErrorMessage[];
     readonly status?: { readonly error?: string };
   };
   return message ?? [error].flat()[0]?.message ?? status?.error;

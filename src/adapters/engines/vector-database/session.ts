@@ -1,9 +1,8 @@
 import type { Condition } from "./conditions.ts";
-import type { Part, Space, Stored, VectorDatabase, VectorDriver } from "./driver.ts";
+import type { RecordPart, Space, DatabaseRecord, VectorDatabase, VectorDriver } from "./driver.ts";
 
 /** The database for one operation of the engine. */
 export interface Session extends VectorDatabase, Pick<VectorDriver, "filterLimits" | "mostHits"> {
-  /** Where the tools are. */
   readonly tools: Space;
   readonly signal: AbortSignal | undefined;
 }
@@ -14,13 +13,13 @@ export const MAIN: Condition = { field: "nth", in: ["0"] };
 
 const PAGE = 1_000;
 
-/** Every record that a condition accepts, page by page, in no particular order. */
+/** Every record that a condition accepts, in pages, unordered. */
 export async function* everyRecord(
   session: Session,
   space: Space,
   condition: Condition,
-  parts: readonly Part[] = [],
-): AsyncGenerator<Stored> {
+  parts: readonly RecordPart[] = [],
+): AsyncGenerator<DatabaseRecord> {
   let cursor: string | undefined;
   do {
     session.signal?.throwIfAborted();
@@ -30,7 +29,7 @@ export async function* everyRecord(
   } while (cursor !== undefined);
 }
 
-/** Runs a request for each chunk of a list, and joins the answers. */
+/** Runs a request for each chunk of a list, and joins the results. */
 export async function inChunks<Item, Result>(
   items: readonly Item[],
   size: number,

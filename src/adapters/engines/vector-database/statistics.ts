@@ -3,28 +3,27 @@ import { LEXICAL_FIELDS } from "../../../catalog/lexical/lexical-fields.ts";
 import { MOST_NAMESPACES } from "../../../catalog/lexical/mentions.ts";
 import type { Condition } from "./conditions.ts";
 import type { Control } from "./control.ts";
-import type { About } from "./records.ts";
+import type { ToolTerms } from "./records.ts";
 import { everyRecord, type Session, TOOLS } from "./session.ts";
 
-/** How often words stand in the catalog's tools: what their weights follow from. It grows with the vocabulary, not with the tools. */
+/** Word counts of the catalog's tools, which determine their weights. Grows with the vocabulary, not with the tools. */
 export interface Statistics extends FieldLengths {
   readonly population: number;
-  /** By term: in how many tools it stands. */
+  /** By term: the number of tools with it. */
   readonly documents: ReadonlyMap<string, number>;
-  /** By term: in how many tools it stands outside the namespace's name. */
+  /** By term: the number of tools with it outside the namespace's name. */
   readonly others: ReadonlyMap<string, number>;
-  /** By a word of a namespace's name: the namespaces that have it, if these are few. */
+  /** By a word of a namespace's name: the namespaces that have it, if there are few. */
   readonly namespacesOf: ReadonlyMap<string, ReadonlySet<string>>;
-  /** How many namespaces there are. */
   readonly namespaces: number;
 }
 
 /** Up to this many tools, statistics follow every change. */
 const ALWAYS_EXACT = 2_000;
-/** Above, they are read again once this share of the tools has changed. */
+/** Above that, they are read again once this share of the tools has changed. */
 const CHANGED_SHARE = 0.01;
 
-/** Reads statistics when they are needed, and keeps them until enough has changed. */
+/** Reads statistics on demand, and caches them until enough has changed. */
 export function createStatistics(): (session: Session, control: Control) => Promise<Statistics> {
   let kept: { readonly value: Promise<Statistics>; readonly revision: number; keys: Set<string> } | undefined;
   return async (session, { toolsKey, revision }) => {
@@ -58,7 +57,7 @@ async function readStatistics(session: Session): Promise<Statistics> {
   const documentsWith = LEXICAL_FIELDS.map(() => 0);
   let population = 0;
   for await (const { fields, about = "" } of everyRecord(session, session.tools, TOOLS, ["about"])) {
-    const { terms, other, namespace, lengths } = JSON.parse(about) as About;
+    const { terms, other, namespace, lengths } = JSON.parse(about) as ToolTerms;
     const { namespace: own = "" } = fields;
     population++;
     namespaces.add(own);
@@ -66,7 +65,7 @@ async function readStatistics(session: Session): Promise<Statistics> {
     for (const term of split(other)) others.set(term, (others.get(term) ?? 0) + 1);
     for (const term of split(namespace)) {
       const having = namespacesOf.get(term) ?? new Set();
-      // One more than may have it says that too many have it.
+      // One more than the limit marks a term as too common.
       if (having.size <= MOST_NAMESPACES) namespacesOf.set(term, having.add(own));
     }
     lengths.forEach((length, field) => {

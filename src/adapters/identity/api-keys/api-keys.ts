@@ -9,25 +9,25 @@ import { KEYS_TOPIC, type KeyState, stateKeys } from "./state-keys.ts";
 
 export type { StoredKey } from "./key-file.ts";
 
-/** Keys are read this often at most: a revoked one stops working within a second, however long reading takes. */
+/** The shortest interval between two reads of keys: a revoked one stops working within a second, however long reading takes. */
 const LOOK_EVERY_MS = 500;
 
 const NO_KEY = `sha256:${"0".repeat(64)}`;
 
-/** Knows callers by keys, `ta_NAME_SECRET`, sent as `X-API-Key` or `Authorization: Bearer …`. Only hashes of the keys are known here. */
+/** Authenticates callers by keys, `ta_NAME_SECRET`, sent as `X-API-Key` or `Authorization: Bearer …`. Only hashes of the keys are stored. */
 export function apiKeys(options: { readonly keys: readonly StoredKey[] }): Identity {
   const byName = toMap(options.keys);
   return identityOver(() => byName);
 }
 
-/** The same for the keys of a file, as `toolarsenal keys` writes it. Keys that are added or revoked while it is used count within a second. */
+/** The same for the keys of a file, as `toolarsenal keys` writes it. Added or revoked keys take effect within a second. */
 export async function apiKeyFile(path: string, options: { readonly clock?: Clock } = {}): Promise<Identity> {
   const current = readOften(() => readKeyFile(path), options.clock);
   await current();
   return identityOver(current);
 }
 
-/** The same for keys in the state that processes share. Keys that are added or revoked count within a second in every process. */
+/** The same for keys in a shared state. Added or revoked keys take effect within a second in every process. */
 export function apiKeyState(state: KeyState, options: { readonly clock?: Clock } = {}): Identity {
   const stored = stateKeys(state);
   let changes = 0;
@@ -35,7 +35,7 @@ export function apiKeyState(state: KeyState, options: { readonly clock?: Clock }
   return identityOver(readOften(stored.read, options.clock, () => changes));
 }
 
-/** Reads keys again after half a second, or after a change. Rejects if they cannot be read: nobody is let in by keys that may have been revoked. */
+/** Reads keys again after half a second, or after a change. Rejects if they cannot be read, because a key may have been revoked. */
 function readOften(
   read: () => Promise<readonly StoredKey[]>,
   clock: Clock = systemClock,
@@ -59,7 +59,7 @@ function identityOver(current: () => Keys | Promise<Keys>): Identity {
     if (typeof text !== "string") return {};
     const name = nameInKey(text);
     const key = name === undefined ? undefined : (await current()).get(name);
-    // A key that is not there is compared too, so that the time taken does not tell which names there are.
+    // A missing key is compared too, so that the timing does not reveal which names exist.
     const isRight = timingSafeEqual(Buffer.from(hashOfKey(text)), Buffer.from(key?.hash ?? NO_KEY));
     if (key !== undefined && isRight) return { principal: key.principal };
     return { refusal: { error: "invalid_token", description: "The key is unknown or was revoked." } };

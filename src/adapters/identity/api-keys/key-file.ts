@@ -8,24 +8,24 @@ import { isPlainObject, isTexts } from "../../../tool/json-schema.ts";
 import { CAPABILITIES, type Capability } from "../../../tool/tool.ts";
 import { withFileLock } from "../../../system/file-lock.ts";
 
-/** What is kept of one key. The key itself is nowhere. */
+/** A stored key, without the key itself. */
 export interface StoredKey {
   /** The name in the key. */
   readonly id: string;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly hash: string;
-  /** Who comes with it. */
+  /** The caller with this key. */
   readonly principal: Principal;
 }
 
-/** Where keys are kept. */
+/** The storage of keys. */
 export interface KeyStore {
-  /** For messages: where the hashes are. */
+  /** The location of the hashes, for messages. */
   readonly place: string;
   read(): Promise<readonly StoredKey[]>;
-  /** False if there is a key of that name. */
+  /** Returns false if a key with that name exists. */
   add(key: StoredKey): Promise<boolean>;
-  /** False if there is none of that name. */
+  /** Returns false if no key has that name. */
   remove(id: string): Promise<boolean>;
 }
 
@@ -38,7 +38,7 @@ export function fileKeys(path: string): KeyStore {
   };
 }
 
-/** Reads a key file, which this user alone may be able to read. */
+/** Reads a key file. Refuses a file that other users can read. */
 export async function readKeyFile(path: string): Promise<readonly StoredKey[]> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     throw unusable(path, "cannot be read", "Make one with: toolarsenal keys create NAME", cause);
@@ -49,7 +49,7 @@ export async function readKeyFile(path: string): Promise<readonly StoredKey[]> {
   return parse(text, path);
 }
 
-/** Replaces the keys of a file in one step, while no other process does. A missing file has no keys yet. Returns whether there are more or fewer now. */
+/** Replaces the keys of a file atomically and exclusively. A missing file has no keys. Returns whether the number of keys changed. */
 export async function updateKeyFile(
   path: string,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
@@ -94,7 +94,7 @@ export function toStoredKey(entry: unknown): StoredKey | undefined {
   if (typeof id !== "string" || id === "" || (tenant !== undefined && typeof tenant !== "string")) return undefined;
   if (!isTexts(roles) || !isTexts(scopes) || !isTexts(capabilities) || !capabilities.every(isCapability))
     return undefined;
-  // A caller from the network is never the person at this machine, whatever a file says.
+  // A remote caller is never the local operator, whatever the file contains.
   const known = { id, roles, capabilities, scopes, local: false };
   return { id: name, hash, principal: tenant === undefined ? known : { ...known, tenant } };
 }
@@ -108,24 +108,24 @@ function unusable(path: string, why: string, fix: string, cause?: unknown): Arse
   return fixable("CONFIG_INVALID", `The key file ${showValue(path)} ${why}.`, fix, details);
 }
 
-/** What a key can be called. The name is a part of the key and no secret. */
+/** The pattern of a key's name. The name is part of the key and not secret. */
 export const KEY_NAME: RegExp = /^[a-z][a-z0-9-]{0,62}$/;
 
 const KEY = /^ta_([a-z][a-z0-9-]{0,62})_[A-Za-z0-9_-]{43}$/;
 
-/** A new key, `ta_NAME_SECRET`. Its 256 random bits cannot be guessed, which is why a fast hash of it is enough. */
+/** A new key, `ta_NAME_SECRET`. Its 256 random bits cannot be guessed, so a fast hash is sufficient. */
 export function createKeyText(name: string): string {
   return `ta_${name}_${randomBytes(32).toString("base64url")}`;
 }
 
-/** The name in what may be a key; undefined for what is of no such form. */
+/** The name in a key; undefined if the text is not a key. */
 export function nameInKey(text: string): string | undefined {
   return KEY.exec(text)?.[1];
 }
 
 export const KEY_HASH: RegExp = /^sha256:[0-9a-f]{64}$/;
 
-/** What is kept of a key: `sha256:` and 64 hexadecimal digits. */
+/** The stored hash of a key: `sha256:` and 64 hexadecimal digits. */
 export function hashOfKey(text: string): string {
   return `sha256:${hashOf("sha256", text)}`;
 }

@@ -4,14 +4,14 @@ import { type KeyStore, toStoredKey } from "./key-file.ts";
 
 export type KeyState = Pick<SharedState, "documents" | "changes">;
 
-/** Says that a key was added or revoked. */
+/** Announces that a key was added or revoked. */
 export const KEYS_TOPIC = "keys";
 
 const PREFIX = "key:";
 
-/** The keys in the state that processes share: documents `key:NAME`, with the hash and the principal. An entry that is not a key counts as none. */
+/** The keys in a shared state: documents `key:NAME`, with the hash and the principal. Invalid entries are ignored. */
 export function stateKeys({ documents, changes }: KeyState): KeyStore {
-  /** A process that does not hear it reads the keys again within a second. */
+  /** A process that misses the message reads the keys again within a second. */
   const tell = (id: string): Promise<void> => changes.publish(KEYS_TOPIC, { id }).catch(() => {});
   return {
     place: "the shared state",

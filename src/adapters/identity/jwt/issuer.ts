@@ -6,17 +6,17 @@ import { parseObject } from "../../sources/parse-object.ts";
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** An issuer, asked through its public addresses. */
+/** A client of an issuer's public endpoints. */
 export type Issuer = ReturnType<typeof createIssuer>;
 
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 1024 * 1024;
 const FRESH_MS = 600_000;
 
-/** Creates what asks an issuer. Redirects are not followed. */
+/** Creates a client of an issuer. Does not follow redirects. */
 export function createIssuer(options: {
   readonly issuer: string;
-  /** An address that the operator wrote, and that may therefore be private. */
+  /** An address from the operator, which may be private. */
   readonly jwksUri?: string;
   readonly egress: Egress;
   readonly clock?: Clock;
@@ -33,7 +33,7 @@ export function createIssuer(options: {
       maxRedirects: 0,
       maxBytes: MAX_BYTES,
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // The operator wrote the issuer and `jwksUri`, so they may be private; what the metadata names elsewhere may not.
+      // The operator configured the issuer and `jwksUri`, so they may be private; other addresses in the metadata may not.
       trusted: url === jwksUri || URL.parse(url)?.origin === new URL(issuer).origin,
     });
     return { status, body: parseObject(await text(body)) };
@@ -51,10 +51,10 @@ export function createIssuer(options: {
   }
 
   return {
-    /** As its tokens have it in `iss`. */
+    /** The value of `iss` in its tokens. */
     name: issuer,
     ask,
-    /** Returns what the issuer publishes about itself. It is kept for ten minutes, or until `forget`. */
+    /** Returns the issuer's metadata, cached for ten minutes, or until `forget`. */
     async metadata(): Promise<Metadata> {
       if (kept !== undefined && clock.now() < kept.until) return kept.metadata;
       return (discovering ??= discover().finally(() => (discovering = undefined)));
@@ -62,7 +62,7 @@ export function createIssuer(options: {
     forget(): void {
       kept = undefined;
     },
-    /** Returns an address from the metadata. Undefined if it is missing, or is not https although the issuer is not on this machine. */
+    /** Returns an address from the metadata. Undefined if it is missing, or is not https although the issuer is remote. */
     address(metadata: Metadata, name: string): string | undefined {
       const { [name]: uri } = metadata;
       return typeof uri === "string" && isSafe(uri, issuer) ? uri : undefined;
@@ -70,7 +70,7 @@ export function createIssuer(options: {
   };
 }
 
-/** OpenID Connect's place first, then RFC 8414's. */
+/** OpenID Connect's address first, then RFC 8414's. */
 function metadataUrls(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
@@ -80,7 +80,7 @@ function metadataUrls(issuer: string): readonly string[] {
   ];
 }
 
-/** Anybody can answer over plain HTTP, unless the issuer itself is on this machine. */
+/** Plain HTTP can be intercepted, unless the issuer itself is on this machine. */
 function isSafe(uri: string, issuer: string): boolean {
   const { protocol, origin } = URL.parse(uri) ?? {};
   return protocol === "https:" || (protocol === "http:" && origin === new URL(issuer).origin);

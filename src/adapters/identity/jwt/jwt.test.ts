@@ -138,7 +138,7 @@ describe("a token", () => {
   it.each([
     ["expired 31 s ago", { exp: NOW_S - 31 }, "The token has expired."],
     ["valid from 31 s on", { nbf: NOW_S + 31 }, "The token is not valid yet."],
-    ["without an end", { exp: undefined }, "The token does not say when it expires."],
+    ["without an end", { exp: undefined }, "The token has no expiry."],
     ["without an audience", { aud: undefined }, "The token is for another audience."],
     ["for another server", { aud: "https://mail.example.com/mcp" }, "The token is for another audience."],
     ["for another path", { aud: `${RESOURCE}/upstreams/files` }, "The token is for another audience."],

@@ -14,25 +14,25 @@ import { createIssuer } from "./issuer.ts";
 import { createIssuerKeys, createKeySet } from "./issuer-keys.ts";
 import { checkSignIn, createSignIn, reservedParameter, type SignInSettings } from "./sign-in.ts";
 
-/** Which tokens are accepted, and which of their claims describe the caller. */
+/** The accepted tokens, and the claims that describe the caller. */
 export interface JwtOptions {
-  /** As tokens have it in `iss`. An https address, or an http one on this machine. */
+  /** The value of `iss` in tokens. An https address, or an http one on this machine. */
   readonly issuer: string;
-  /** What `aud` must hold, one of them. By default the address that was called, or one that it lies below. */
+  /** The accepted values of `aud`. Defaults to the requested address and those above it. */
   readonly audience?: string | readonly string[];
-  /** Where the issuer's keys are. Found through its metadata by default. */
+  /** The address of the issuer's keys. Defaults to the one in its metadata. */
   readonly jwksUri?: string;
-  /** Default RS256, PS256, ES256, EdDSA and Ed25519. */
+  /** Defaults to RS256, PS256, ES256, EdDSA and Ed25519. */
   readonly algorithms?: readonly JwtAlgorithm[];
-  /** Scopes that every token needs, all of them. */
+  /** The scopes that every token needs. */
   readonly scopes?: readonly string[];
-  /** What every caller may touch, in addition to what its token claims. */
+  /** The capabilities of every caller, in addition to those in its token. */
   readonly capabilities?: readonly Capability[];
   readonly claims?: ClaimNames;
-  /** Lets people sign in to the dashboard through the issuer. Without it they need an API key. */
+  /** Lets users sign in to the dashboard through the issuer. Without it they need an API key. */
   readonly signIn?: SignInSettings;
   readonly egress?: Egress;
-  /** Looks up the secret of `signIn`. */
+  /** Resolves the secret of `signIn`. */
   readonly secrets?: Secrets;
   readonly clock?: Clock;
 }
@@ -40,16 +40,16 @@ export interface JwtOptions {
 const RSA = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const;
 const ELLIPTIC = ["ES256", "ES384", "ES512", "EdDSA", "Ed25519"] as const;
 
-/** The signatures that can be accepted: those whose verifier cannot sign. */
+/** The supported signatures: asymmetric ones, whose verifier cannot sign. */
 const JWT_ALGORITHMS = [...RSA, ...ELLIPTIC] as const;
 type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
 
 const DEFAULT_ALGORITHMS: readonly JwtAlgorithm[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
 
-/** Clocks of two machines differ by this much at most, in seconds. */
+/** The tolerated difference between two machines' clocks, in seconds. */
 const LEEWAY_S = 30;
 
-/** Knows callers by the access tokens of an OAuth 2 or OpenID Connect issuer: JWTs that are signed with a key the issuer publishes. */
+/** Authenticates callers by access tokens of an OAuth 2 or OpenID Connect issuer: JWTs signed with a key that the issuer publishes. */
 export function jwtIdentity(options: JwtOptions): Identity {
   const { issuer, clock = systemClock, scopes: needed = [], capabilities = [], claims = {} } = options;
   const { algorithms = DEFAULT_ALGORITHMS } = options;
@@ -59,14 +59,14 @@ export function jwtIdentity(options: JwtOptions): Identity {
   const fetchKeys = createIssuerKeys(known, options.jwksUri);
   let prepared: ReturnType<typeof prepare> | undefined;
 
-  /** jose is loaded with the first token. */
+  /** jose is loaded on the first token. */
   async function prepare(): Promise<{ readonly jose: typeof Jose; readonly keyOf: JWTVerifyGetKey }> {
     const jose = await import("jose");
     const isUnknownKey = (error: unknown): boolean => error instanceof jose.errors.JWKSNoMatchingKey;
     return { jose, keyOf: createKeySet({ clock, fetchKeys, toLookUp: jose.createLocalJWKSet, isUnknownKey }) };
   }
 
-  /** The claims of a token that is the issuer's, for this audience, now; or why it is not. */
+  /** The claims of a valid token of the issuer, for this audience, now; or the reason why it is invalid. */
   async function verify(token: string, resource: string | undefined): Promise<JWTPayload | string> {
     const { jose, keyOf } = await (prepared ??= prepare());
     try {
@@ -94,7 +94,7 @@ export function jwtIdentity(options: JwtOptions): Identity {
     if (typeof payload === "string") return invalid(payload);
     const principal = toPrincipal(payload, claims, capabilities);
     if (typeof principal === "string") {
-      // As it can stand in a header.
+      // Only characters that are valid in a header.
       const claim = principal.replaceAll(/[^\u0020-\u007e]|["\\]/g, "?");
       return invalid(`The token lacks the claim ${claim}.`);
     }
@@ -138,13 +138,13 @@ function checkOptions({ issuer, jwksUri, algorithms = DEFAULT_ALGORITHMS, scopes
   const odd = [...scopes, ...(signIn?.scopes ?? [])].find(
     (scope) => !/^[\u0021\u0023-\u005b\u005d-\u007e]+$/.test(scope),
   );
-  if (odd !== undefined) throw wrong("scopes", odd, "Write each scope by itself, without blanks and quotes.");
+  if (odd !== undefined) throw wrong("scopes", odd, "Write each scope as a separate entry, without blanks and quotes.");
   const reserved = signIn && reservedParameter(signIn);
   if (reserved !== undefined)
     throw wrong("signIn.parameters", reserved, `Leave out ${reserved}: the gateway sets it itself.`);
 }
 
-/** https, or http on this machine, where nobody can listen in. */
+/** https, or http on this machine, which cannot be intercepted. */
 function isSecure(address: string): boolean {
   const url = URL.parse(address);
   if (url === null || url.hash !== "" || url.username !== "" || url.password !== "") return false;
@@ -211,27 +211,24 @@ export async function check(
   return signIn && checkSignIn(signIn, { issuer: createIssuer({ ...settings, egress }), secrets });
 }
 
-/** Claims that only the proof of a login has. */
+/** Claims that only an ID token has. */
 const ID_TOKEN_CLAIMS = ["nonce", "at_hash", "c_hash", "s_hash"];
 
-/**
- * Why a verified token must not be used as an access token; undefined if it may. An ID token only tells its client who logged in, and must
- * not open any tool.
- */
+/** Why a verified token must not be used as an access token; undefined if it may. An ID token only identifies the user to its client, and must not grant access to tools. */
 function whyNotAccessToken({ typ }: Pick<JWTHeaderParameters, "typ">, payload: JWTPayload): string | undefined {
   const kind = (typ ?? "jwt").toLowerCase().replace(/^application\//, "");
   if (kind !== "jwt" && kind !== "at+jwt") return "The token is of another kind than an access token.";
   if (ID_TOKEN_CLAIMS.some((claim) => payload[claim] !== undefined)) return "The token is an ID token.";
   const client = payload["azp"] ?? payload["client_id"];
   const audience = [payload.aud ?? []].flat();
-  // Only the older kind is ambiguous: RFC 9068 gave access tokens a type of their own so that they are not.
+  // Only the older kind is ambiguous: RFC 9068 gave access tokens their own type.
   if (kind === "jwt" && typeof client === "string" && audience.includes(client))
     return "The token is for its own client, as an ID token is.";
   if (payload["cnf"] !== undefined) return "The token is bound to a key, and a bearer cannot prove to hold it.";
   return undefined;
 }
 
-/** What is wrong with a token, in words that give nothing of it away. */
+/** The problem of a token, without any part of it. */
 function whyRefused(error: errors.JOSEError): string {
   if (error.code !== "ERR_JWT_CLAIM_VALIDATION_FAILED") return REFUSALS[error.code] ?? "The token is malformed.";
   return WRONG_CLAIMS[(error as errors.JWTClaimValidationFailed).claim] ?? "A claim of the token is wrong.";
@@ -248,12 +245,12 @@ const WRONG_CLAIMS: Readonly<Record<string, string>> = {
   iss: "The token is from another issuer.",
   aud: "The token is for another audience.",
   nbf: "The token is not valid yet.",
-  exp: "The token does not say when it expires.",
+  exp: "The token has no expiry.",
 };
 
 /**
- * True if a token for `audience` is one for `resource`: both are the same address, or the resource lies below the audience. A token for
- * `https://tools.example.com/mcp` serves at `/mcp/upstreams/files`, and the other way round it does not. @internal
+ * Returns true if a token for `audience` is valid for `resource`: both are the same address, or the resource is below the audience. A token for
+ * `https://tools.example.com/mcp` is valid at `/mcp/upstreams/files`, but not the reverse. @internal
  */
 export function covers(audience: string, resource: string): boolean {
   const [wide, narrow] = [canonical(audience), canonical(resource)];

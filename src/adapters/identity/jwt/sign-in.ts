@@ -6,13 +6,13 @@ import type { Secrets } from "../../../guard/secrets/secrets.ts";
 import { words } from "../../../tool/schema/keywords.ts";
 import { type Issuer, unusable } from "./issuer.ts";
 
-/** The gateway as a client of the issuer, for people who sign in to the dashboard. */
+/** The gateway as a client of the issuer, for users who sign in to the dashboard. */
 export interface SignInSettings {
-  /** As the issuer registered it. */
+  /** As registered at the issuer. */
   readonly clientId: string;
   /** The secret of a confidential client, or a reference to it. Public clients have none. */
   readonly clientSecret?: SecretReference | string;
-  /** Default `openid` and the scopes that every token needs. */
+  /** Defaults to `openid` and the scopes that every token needs. */
   readonly scopes?: readonly string[];
   /** More parameters of the authorization request, such as Auth0's `audience`. `resource` replaces the gateway's own; an empty text leaves it out. */
   readonly parameters?: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ const OWN_PARAMETERS = words(
   "client_id client_secret code_challenge code_challenge_method redirect_uri response_mode response_type scope state",
 );
 
-/** The first of the extra parameters that would break the sign-in. Undefined if all can be used. */
+/** The first extra parameter that would break the sign-in. Undefined if all are valid. */
 export function reservedParameter({ parameters = {} }: SignInSettings): string | undefined {
   return Object.keys(parameters).find((name) => OWN_PARAMETERS.has(name));
 }
@@ -41,7 +41,7 @@ async function endpoint(issuer: Issuer, name: "authorization_endpoint" | "token_
   return address;
 }
 
-/** Checks that people could sign in: the issuer answers and has the endpoints, and the client's secret is there. */
+/** Checks that sign-in works: the issuer responds and has the endpoints, and the client's secret is available. */
 export async function checkSignIn(
   { clientSecret }: SignInSettings,
   { issuer, secrets }: Pick<SignInParts, "issuer" | "secrets">,
@@ -57,7 +57,7 @@ export async function checkSignIn(
   return `people sign in at ${new URL(issuer.name).host}`;
 }
 
-/** Signs people in with the authorization code flow of OAuth 2, with PKCE (RFC 7636) and for one resource (RFC 8707). */
+/** Signs users in with the authorization code flow of OAuth 2, with PKCE (RFC 7636) and for one resource (RFC 8707). */
 export function createSignIn({ clientId, clientSecret, scopes, parameters, issuer, secrets }: SignInParts): SignIn {
   const name = new URL(issuer.name).host;
 
@@ -66,7 +66,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
     return chosen === "" ? {} : { resource: chosen };
   };
 
-  /** How the gateway proves to the token endpoint which client it is. */
+  /** The gateway's client credentials for the token endpoint. */
   async function proof(): Promise<{ headers?: Record<string, string>; form: Record<string, string> }> {
     if (clientSecret === undefined) return { form: { client_id: clientId } };
     const secret = await secrets.fill(clientSecret, SECRET_USE);
@@ -77,7 +77,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
     return { headers: { authorization: `Basic ${basic}` }, form: {} };
   }
 
-  /** Whether the answer is of this issuer, as far as it says so (RFC 9207). */
+  /** Returns whether the response is from this issuer, if it names one (RFC 9207). */
   async function isOurs({ iss }: Readonly<Record<string, string>>): Promise<boolean> {
     if (iss !== undefined) return iss === issuer.name;
     return (await issuer.metadata())["authorization_response_iss_parameter_supported"] !== true;
@@ -143,7 +143,7 @@ export function createSignIn({ clientId, clientSecret, scopes, parameters, issue
     },
   };
 
-  /** An error of OAuth in words. Secrets of ours that the issuer repeats are left out. */
+  /** An OAuth error as text, without our secrets that the issuer may repeat. */
   function reason({ error, error_description: description }: Readonly<Record<string, unknown>>): string {
     const said =
       typeof description === "string" && description !== "" ? `${String(error)} (${description})` : String(error);
@@ -162,7 +162,7 @@ function refused(message: string): ArsenalError {
   return new ArsenalError("UNAUTHENTICATED", message);
 }
 
-/** A text as RFC 6749 (2.3.1) wants it in Basic credentials. */
+/** Encodes a text for Basic credentials (RFC 6749, 2.3.1). */
 function formEncoded(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
 }

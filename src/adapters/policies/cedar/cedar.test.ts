@@ -260,7 +260,7 @@ describe.skipIf(!installed)("cedar", () => {
     [`@id("a") ${ALL}\n@id("a") ${SEE}`, 'a.cedar:2 has the id "a" of another policy. Give it its own @id.'],
     [
       `${ALL}\n@require_approval("x") forbid(principal, action, resource);`,
-      "a.cedar:2 forbids, and nobody can approve that. Write @require_approval on a permit.",
+      "a.cedar:2 forbids, and a forbid cannot be approved. Write @require_approval on a permit.",
     ],
   ])("refuses %j with its line", (text, message) => {
     expect(() => policyOf(text, { name: "a.cedar" })).toThrow(

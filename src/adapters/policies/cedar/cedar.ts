@@ -20,28 +20,28 @@ import { remember } from "../../../tool/remember.ts";
 export interface CedarParts {
   /** `@cedar-policy/cedar-wasm/nodejs`. Defaults to the installed one. */
   readonly library?: CedarLibrary;
-  /** How messages name the text: its path. Defaults to `policies`. */
+  /** The name of the text in messages: its path. Defaults to `policies`. */
   readonly name?: string;
-  /** `strict` asks for a confirmation also if only a server calls its tool destructive. */
+  /** `strict` also requires a confirmation if only a server calls its tool destructive. */
   readonly mode?: "standard" | "strict";
 }
 
-/** Callers whose view of the tools is kept. */
+/** The number of callers whose visible tools are cached. */
 const MAX_CALLERS = 1_000;
 
-/** What holds if no policy of the text says otherwise. */
+/** The rules that apply if no policy of the text decides. */
 const DEFAULT_RULES: readonly PolicyRule[] = [
   { rule: "see", effect: "deny", conditions: ["no policy lets the caller see the tool"] },
   { rule: "default-deny", effect: "deny", conditions: ["no policy permits the call"] },
 ];
 
-type Answer =
+type CedarVerdict =
   | { readonly said: "permitted" | "refused"; readonly by: readonly string[] }
   | { readonly said: "failed"; readonly rule: string; readonly problem: string };
 
 /**
- * A policy in Cedar. `see` and `call` are its actions; what nothing permits is refused, and so is what a policy fails on. A permit with
- * `@require_approval("why")` lets a call run once a person agreed. Throws LIBRARY_MISSING without the library, and CONFIG_INVALID with the
+ * A policy in Cedar. `see` and `call` are its actions; a request is refused without a permit, or if a policy fails. A permit with
+ * `@require_approval("why")` lets a call run once a person approved it. Throws LIBRARY_MISSING without the library, and CONFIG_INVALID with the
  * line of an invalid policy.
  *
  * @example
@@ -53,7 +53,12 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
   const entityOf = remember(toolEntity);
   const views = new Map<string, (tool: Tool) => boolean>();
 
-  function ask(action: "see" | "call", tool: Tool, principal: Principal, context: Record<string, CedarValue>): Answer {
+  function ask(
+    action: "see" | "call",
+    tool: Tool,
+    principal: Principal,
+    context: Record<string, CedarValue>,
+  ): CedarVerdict {
     const [asking, asked] = [principalEntity(principal), entityOf(tool)];
     const answer = library.statefulIsAuthorized({
       principal: asking.uid,
@@ -66,14 +71,14 @@ export function cedarPolicy(text: string, parts: CedarParts = {}): Policy {
     if (answer.type === "failure")
       return { said: "failed", rule: "cedar", problem: answer.errors.map(({ message }) => message).join("; ") };
     const { decision, diagnostics } = answer.response;
-    // Cedar passes over a policy that fails. One that forbids must not be passed over.
+    // Cedar skips a failing policy. One that forbids must not be skipped.
     const [failed] = diagnostics.errors;
     if (failed !== undefined) return { said: "failed", rule: failed.policyId, problem: failed.error.message };
     const by = rules.map(({ rule }) => rule).filter((each) => diagnostics.reason.includes(each));
     return { said: decision === "allow" ? "permitted" : "refused", by };
   }
 
-  /** Nothing but tool, caller and view counts, and none of them changes: a search asks about every tool. */
+  /** Depends only on tool, caller and view, which do not change: a search checks every tool. */
   function sees(tool: Tool, principal: Principal, view: PolicyView = {}): boolean {
     const { id, tenant, roles, capabilities, scopes, local } = principal;
     const key = JSON.stringify([id, tenant, roles, capabilities, scopes, local, view.toolset]);
@@ -121,7 +126,7 @@ function toolsetOf({ toolset }: PolicyView): Record<string, CedarValue> {
 }
 
 function undecided(tool: Tool, rule: string, problem: string): PolicyDecision {
-  const reason = `The policies could not decide on ${tool.id}, so the call is refused: ${problem}. Give what "${rule}" looks at, or fix it.`;
+  const reason = `The policies could not decide on ${tool.id}, so the call is refused: ${problem}. Pass the values that "${rule}" uses, or fix the rule.`;
   return { effect: "deny", rule, reason };
 }
 
@@ -132,7 +137,7 @@ function refused(tool: Tool, principal: Principal, by: string | undefined): Poli
   return { effect: "deny", rule: "default-deny", reason };
 }
 
-/** Who asks: `Principal::"id"`, in `Role::"…"` for each of its roles and in `Tenant::"…"`. */
+/** The caller: `Principal::"id"`, in `Role::"…"` for each of its roles and in `Tenant::"…"`. */
 function principalEntity({ id, tenant, roles, scopes, capabilities, local }: Principal): CedarEntity {
   return {
     uid: { type: "Principal", id },
@@ -144,7 +149,7 @@ function principalEntity({ id, tenant, roles, scopes, capabilities, local }: Pri
   };
 }
 
-/** What is called: `Tool::"namespace.name"`, in `Namespace::"namespace"`. */
+/** The tool: `Tool::"namespace.name"`, in `Namespace::"namespace"`. */
 function toolEntity(tool: Tool): CedarEntity {
   return {
     uid: { type: "Tool", id: tool.id },
@@ -153,19 +158,19 @@ function toolEntity(tool: Tool): CedarEntity {
   };
 }
 
-/** Cedar has no word for what is not there, so it is left out. What is of no kind that it knows, the library refuses. */
+/** Cedar has no null, so missing values are left out. The library refuses values of unknown types. */
 function present(attributes: object): Record<string, CedarValue> {
   const entries = Object.entries(attributes).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name, isPlainObject(value) ? present(value) : value]));
 }
 
-/** Deeper data is refused: the library gives up on some of it without an answer. */
+/** Deeper data is refused: the library fails on some of it without a response. */
 const MAX_DEPTH = 64;
 
-/** Keys by which the library would take data for an entity or an extension, and so for something that it is not. */
+/** Keys that would make the library treat data as an entity or an extension. */
 const RESERVED: ReadonlySet<string> = new Set(["__entity", "__extn", "__expr"]);
 
-/** Converts JSON to Cedar values: lists become sets, nulls go, fractions of four places become decimals and others texts. Throws an Error for the rest. */
+/** Converts JSON to Cedar values: lists become sets, nulls are dropped, fractions of four places become decimals and others texts. Throws an Error for the rest. */
 function toCedarValue(value: unknown, depth = 0): CedarValue | undefined {
   if (depth > MAX_DEPTH) throw new Error(`they are nested deeper than ${MAX_DEPTH} levels`);
   switch (typeof value) {
@@ -199,7 +204,7 @@ function toNumber(value: number): CedarValue {
   return /^-?\d{1,14}\.\d{1,4}$/.test(text) ? { __extn: { fn: "decimal", arg: text } } : text;
 }
 
-/** Reads the text of policies, which are then asked by `setId`. Throws CONFIG_INVALID with line and fix. `name` stands in messages. */
+/** Parses policies, which are then evaluated by `setId`. Throws CONFIG_INVALID with line and fix. `name` is for messages. */
 function readPolicies(text: string, name: string, library: CedarLibrary) {
   const lineOf = (policy: string): number => text.slice(0, text.indexOf(policy)).split("\n").length;
   const { policies, policy_templates: templates } = found(library.policySetTextToParts(text), text, name);
@@ -208,11 +213,11 @@ function readPolicies(text: string, name: string, library: CedarLibrary) {
     throw invalid(`${name}:${lineOf(template)}`, "is a template", "Write the principal and the resource out.");
 
   const read = new Map<string, string>();
-  /** Permissions that a person must approve, by name, each with what `@require_approval("…")` says. */
+  /** Permits that need approval, by name, each with the text of `@require_approval("…")`. */
   const approvals = new Map<string, string>();
   /** In the order of the text, named `@id("…")`, or `policy N`, counted from 1. */
   const rules: PolicyRule[] = [];
-  // The library orders them by numbers as texts: 10 before 2. The same text twice is one policy.
+  // The library sorts them by numbers as text: 10 before 2. Identical texts are one policy.
   const ordered = [...new Set(policies)].sort((one, other) => text.indexOf(one) - text.indexOf(other));
   for (const [index, policy] of ordered.entries()) {
     const { effect, annotations = {} } = found(library.policyToJson(policy), text, name).json;
@@ -221,7 +226,7 @@ function readPolicies(text: string, name: string, library: CedarLibrary) {
     if (read.has(id)) throw invalid(at, `has the id ${JSON.stringify(id)} of another policy`, "Give it its own @id.");
     const approval = annotations["require_approval"];
     if (approval !== undefined && effect === "forbid")
-      throw invalid(at, "forbids, and nobody can approve that", "Write @require_approval on a permit.");
+      throw invalid(at, "forbids, and a forbid cannot be approved", "Write @require_approval on a permit.");
     if (approval !== undefined) approvals.set(id, approval);
     read.set(id, policy);
     const permits = approval === undefined ? "allow" : "confirm";

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { fixable } from "../../../errors/arsenal-error.ts";
 
-/** What of `@cedar-policy/cedar-wasm` is used. */
+/** The used part of `@cedar-policy/cedar-wasm`. */
 export interface CedarLibrary {
   policySetTextToParts(text: string): CedarAnswer<{
     readonly policies: readonly string[];
@@ -26,7 +26,7 @@ export interface CedarLibrary {
     readonly response: {
       readonly decision: "allow" | "deny";
       readonly diagnostics: {
-        /** The policies that made the decision, in no order. */
+        /** The policies behind the decision, unordered. */
         readonly reason: readonly string[];
         readonly errors: readonly { readonly policyId: string; readonly error: CedarError }[];
       };
@@ -34,34 +34,34 @@ export interface CedarLibrary {
   }>;
 }
 
-/** An answer of the library: what was asked for, or what is wrong. */
+/** A response of the library: the value, or the errors. */
 export type CedarAnswer<Found extends object> =
   | (Found & { readonly type: "success" })
   | { readonly type: "failure"; readonly errors: readonly CedarError[] };
 
-/** What the library says is wrong, and where, in bytes of the text. */
+/** An error of the library, and its location in bytes of the text. */
 export interface CedarError {
   readonly message: string;
   readonly sourceLocations?: readonly { readonly start: number }[];
 }
 
-/** A name that policies can speak of. */
+/** The identifier of an entity. */
 export interface CedarId {
   type: string;
   id: string;
 }
 
-/** Something that policies can look at. */
+/** An entity for policies. */
 export interface CedarEntity {
   uid: CedarId;
   attrs: Record<string, CedarValue>;
   parents: CedarId[];
 }
 
-/** Data as Cedar has it: no fractions, and nothing that is nothing. */
+/** Cedar data: without fractions and null. */
 export type CedarValue = boolean | number | string | CedarValue[] | { [key: string]: CedarValue };
 
-/** The installed library. Throws LIBRARY_MISSING, with the line that installs it. */
+/** The installed library. Throws LIBRARY_MISSING, with the command that installs it. */
 export function loadCedar(): CedarLibrary {
   try {
     return createRequire(import.meta.url)("@cedar-policy/cedar-wasm/nodejs") as CedarLibrary;

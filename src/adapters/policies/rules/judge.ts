@@ -6,13 +6,13 @@ import { type Caller, type Facts, isAboutReach } from "./conditions/conditions.t
 import type { Rule } from "./rule.ts";
 import type { ToolRules } from "./tool-rules.ts";
 
-/** The rule that is named where a policy denies what nothing allows. */
+/** The rule to report if a policy denies by default. */
 export const DEFAULT_DENY = { strict: "mode: strict", preset: "preset:requireAuthorizationForAll" } as const;
 
-/** Decides by the rules: a deny, or a rule that fails, refuses; then an approval; then a permission; then what holds by default. */
+/** Decides by the rules: a deny, or a failing rule, refuses; then an approval; then a permission; then the default. */
 export function createJudge(options: {
   readonly rulesFor: (tool: Tool) => ToolRules;
-  /** What refuses if no rule permits; undefined if such calls run. */
+  /** The rule that refuses if no rule permits; undefined if such calls run. */
   readonly denyByDefault: string | undefined;
   readonly now: () => number;
 }) {
@@ -24,7 +24,7 @@ export function createJudge(options: {
       if (broken !== undefined || brokenPrincipal(principal) !== undefined) return false;
       const caller: Caller = { principal, toolset };
       const facts = createFacts(view, principal, {}, now);
-      // A condition that fails hides as one that holds.
+      // A failing condition hides like a matching one.
       if (hiding.some((rule) => isFor(rule, caller) && rule.when?.evaluate(facts) !== false)) return false;
       if (denyByDefault === undefined) return true;
       return reaching.some(({ aboutCaller }) =>
@@ -95,10 +95,10 @@ function denies({ id, when }: Rule, tool: Tool, principal: Principal): string {
 }
 
 function failed({ id, when }: Rule, problem: string): string {
-  return `Rule "${id}" could not be decided, so the call is refused: ${problem}, in ${when?.text ?? "its condition"}. Give what it looks at, or fix the rule.`;
+  return `Rule "${id}" could not be decided, so the call is refused: ${problem}, in ${when?.text ?? "its condition"}. Pass the values that it uses, or fix the rule.`;
 }
 
-/** Says what the caller lacks where one permission would hold but for that. Whom else a rule is for stays untold. */
+/** Reports the caller's missing grants if only these prevent a permission. Does not reveal which other callers a rule allows. */
 function nothingAllows(tool: Tool, caller: Caller, matching: readonly Rule[]): string {
   const near = matching.flatMap((rule) => {
     const unmet = rule.grants ? rule.aboutCaller.filter(({ holds }) => !holds(caller)) : [];
@@ -112,7 +112,7 @@ function nothingAllows(tool: Tool, caller: Caller, matching: readonly Rule[]): s
   return `No rule allows ${tool.id} to "${caller.principal.id}"${hint}. Add an allow rule to the policy, or use another tool.`;
 }
 
-/** What must hold for a call under all the rules it matches: every rate, every redaction, the common domains, the least size. */
+/** The combined obligations of all matching rules: every rate, every redaction, the common domains, the smallest size. */
 function obligationsOf(rules: readonly Rule[], { id, tenant = "" }: Principal): { readonly obligations?: Obligations } {
   const owed = rules.flatMap((rule) => (rule.obligations ? [{ rule: rule.id, ...rule.obligations }] : []));
   if (owed.length === 0) return {};

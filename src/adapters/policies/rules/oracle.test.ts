@@ -22,7 +22,7 @@ interface Expression {
   readonly looksAtCall: boolean;
   readonly truth: (call: Call) => Truth;
 }
-type Written = Omit<RuleDocument, "when"> & { readonly expression?: Expression };
+type WrittenRule = Omit<RuleDocument, "when"> & { readonly expression?: Expression };
 
 const NOON = Date.UTC(2026, 4, 4, 12);
 
@@ -35,7 +35,7 @@ const list = (value: string | readonly string[] | undefined): readonly string[] 
 const some = (wanted: string | readonly string[] | undefined, has: readonly string[], flags = ""): boolean =>
   wanted === undefined || list(wanted)?.some((each) => has.some((name) => glob(each, flags).test(name))) === true;
 
-function reaches(rule: Written, { tool, principal, toolset }: Call, denies: boolean): boolean {
+function reaches(rule: WrittenRule, { tool, principal, toolset }: Call, denies: boolean): boolean {
   const isPermission = rule.effect === "allow" || (rule.effect === "require_approval" && denies);
   const named =
     rule.tools === undefined ||
@@ -54,7 +54,7 @@ function reaches(rule: Written, { tool, principal, toolset }: Call, denies: bool
   );
 }
 
-const applies = (rule: Written, call: Call, denies: boolean): boolean =>
+const applies = (rule: WrittenRule, call: Call, denies: boolean): boolean =>
   reaches(rule, call, denies) &&
   some(rule.capabilities, call.tool.capabilities) &&
   some(rule.risk, [call.tool.riskLevel]) &&
@@ -65,13 +65,13 @@ interface Document {
   readonly mode: "standard" | "strict";
   readonly authorize: boolean;
   readonly highRisk: boolean;
-  readonly rules: readonly Written[];
+  readonly rules: readonly WrittenRule[];
 }
 
-function decideNaively(document: Document, call: Call): PolicyDecision & { readonly matched?: readonly Written[] } {
+function decideNaively(document: Document, call: Call): PolicyDecision & { readonly matched?: readonly WrittenRule[] } {
   const { mode, authorize, highRisk } = document;
   const denies = mode === "strict" || authorize;
-  const matched: Written[] = [];
+  const matched: WrittenRule[] = [];
   for (const rule of document.rules) {
     if (!applies(rule, call, denies)) continue;
     const truth = rule.expression?.truth(call) ?? true;
@@ -208,7 +208,7 @@ const TOOL_PATTERNS = [
   "hr.*",
 ];
 
-const rule: fc.Arbitrary<Written> = fc
+const rule: fc.Arbitrary<WrittenRule> = fc
   .record({
     effect: fc.constantFrom(...EFFECTS),
     tools: sometimes(listOf(TOOL_PATTERNS), 1),
@@ -234,7 +234,7 @@ const rule: fc.Arbitrary<Written> = fc
       ...present(rest),
       ...(canHide && hide !== undefined && { hide }),
       ...(rest.effect !== "deny" && { obligations: present(obligations) }),
-    } as Written;
+    } as WrittenRule;
   });
 
 const document: fc.Arbitrary<Document> = fc.record({

@@ -3,22 +3,22 @@ import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import { createTurns } from "../../../tool/turns/in-order.ts";
 
-/** A long text, and the RE2 pattern of what is taken out of it. */
+/** A long text, and the RE2 pattern to redact. */
 export interface ReplaceJob {
   readonly pattern: string;
   readonly text: string;
 }
 
-/** Time for one text, in milliseconds. A thread that takes longer is ended, and the text is withheld. */
+/** The time limit for one text, in milliseconds. A slower thread is ended, and the text is withheld. */
 const TIME_LIMIT_MS = 10_000;
-/** The thread ends when nothing came for so long. */
+/** The idle time after which the thread ends. */
 const IDLE_MS = 10_000;
 
 const turns = createTurns();
 let worker: Worker | undefined;
 let cancelEnd: (() => void) | undefined;
 
-/** Replaces what matches a pattern in a long text, on one thread for all. Rejects if it takes too long. */
+/** Replaces matches of a pattern in a long text, on one shared thread. Rejects if it takes too long. */
 export function replaceInThread(pattern: string, text: string, clock: Clock = systemClock): Promise<string> {
   return turns.take(() => replace({ pattern, text }, clock));
 }
@@ -49,15 +49,15 @@ function end(): void {
   worker = undefined;
 }
 
-/** The thread's program is next to this file, in the sources as in the build. */
+/** The thread's program is next to this file, in the sources and in the build. */
 function start(): Worker {
   const file = new URL(
     import.meta.url.endsWith(".ts") ? "./redaction-worker.ts" : "./redaction-worker.js",
     import.meta.url,
   );
-  // The worker would refuse some of the flags that the process was started with.
+  // The worker would refuse some of the process's flags.
   const started = new Worker(file, { execArgv: [], name: "toolarsenal-redaction" });
-  // A thread that dies between two texts is started again for the next one.
+  // A thread that dies between two texts is restarted for the next one.
   started.on("error", () => {
     if (worker === started) worker = undefined;
   });

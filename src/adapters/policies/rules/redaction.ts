@@ -6,7 +6,7 @@ import { createPauses, nextTurn } from "../../../tool/turns/event-loop.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { replaceInThread } from "./redaction-thread.ts";
 
-/** What is wrong with a redaction as it is written; undefined if nothing is. */
+/** The problem of a written redaction; undefined if it is valid. */
 export function redactionProblem(text: string): string | undefined {
   const source = patternOf(text);
   if (source === undefined) return text.split(".").includes("") ? `"${text}" is a path with an empty part` : undefined;
@@ -18,7 +18,7 @@ export function redactionProblem(text: string): string | undefined {
   }
 }
 
-/** A redaction from its text: a path into the result (`*` any one key, `**` any depth), or an RE2 pattern between slashes. */
+/** Creates a redaction from its text: a path into the result (`*` any one key, `**` any depth), or an RE2 pattern between slashes. */
 export function createRedaction(text: string): Redaction {
   const source = patternOf(text);
   if (source === undefined) {
@@ -40,21 +40,21 @@ export function createRedaction(text: string): Redaction {
         texts[place] = held.length > LONG ? await replaceInThread(source, held) : replace(held);
       }
       await nextTurn();
-      // They come in the same order again.
+      // The texts come in the same order again.
       let place = 0;
       return mapTexts(value, (held) => texts[place++] ?? held);
     },
   };
 }
 
-/** Looking through a longer text takes many milliseconds. */
+/** Searching a longer text takes many milliseconds. */
 const LONG = 16 * 1024;
 
 function patternOf(text: string): string | undefined {
   return text.length > 2 && text.startsWith("/") && text.endsWith("/") ? text.slice(1, -1) : undefined;
 }
 
-/** Redacts what the path from its part `at` on leads to. */
+/** Redacts the values at the path, from its part `at` on. */
 function redactPath(value: unknown, path: readonly string[], at = 0): unknown {
   const step = path[at];
   if (step === undefined) return REDACTED;
@@ -66,7 +66,7 @@ function redactPath(value: unknown, path: readonly string[], at = 0): unknown {
   );
 }
 
-/** Keys stay as they are, so that the result keeps its form. */
+/** Keys stay unchanged, so that the result keeps its structure. */
 function mapTexts(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === "string") return replace(value);
   return mapMembers(value, (member) => mapTexts(member, replace));

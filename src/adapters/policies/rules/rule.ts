@@ -16,16 +16,16 @@ export interface Rule {
   readonly when: When | undefined;
   /** True for a deny that also hides the tool. */
   readonly hides: boolean;
-  /** True for a rule that is a permission, with or without an approval. */
+  /** True for a rule that grants a permission, with or without an approval. */
   readonly grants: boolean;
   readonly reason: string | undefined;
   readonly obligations: RuleObligations | undefined;
 }
 
-/** A rule's obligations, with what of them is made once. */
+/** A rule's compiled obligations. */
 type RuleObligations = Omit<CheckedObligations, "redact"> & { readonly redact?: readonly Redaction[] | undefined };
 
-/** The rules of a document, those of its presets first, in its order. Throws with every expression that does not compile. */
+/** The rules of a document, those of its presets first, in order. Throws with every expression that does not compile. */
 export function compileRules(document: CheckedDocument, denyByDefault: boolean, locate: Locate): readonly Rule[] {
   const { report, refuse } = createProblems(locate);
   const written = document.rules.map((rule, index) => {
@@ -35,7 +35,7 @@ export function compileRules(document: CheckedDocument, denyByDefault: boolean, 
       const fix = 'Write CEL over tool, args, principal and now, such as "args.amount > 100".';
       report([...path, "when"], `rule "${rule.id}" does not compile${problem}`, rule.when, fix);
     } else if (rule.hide === true && looksAtCall(when)) {
-      const message = `rule "${rule.id}" hides the tool by looking at a call, and there is none yet when tools are listed`;
+      const message = `rule "${rule.id}" hides the tool depending on a call, and there is no call yet when tools are listed`;
       report([...path, "hide"], message, true, "Use only tool and principal in its when, or write hide: false.");
     }
     return compileRule(rule, when, denyByDefault);
@@ -60,7 +60,7 @@ function compileRule(rule: CheckedRule, when: When | undefined, denyByDefault: b
   return {
     id,
     effect,
-    // An approval lets a call run that nothing else does only if nothing runs by default.
+    // An approval alone lets a call run only if calls are denied by default.
     aboutTool: toolConditions(rule, effect === "allow" || (grants && denyByDefault)),
     aboutCaller: callerConditions(rule),
     when,
@@ -75,7 +75,7 @@ function looksAtCall(when: When | undefined): boolean {
   return when !== undefined && (when.usesArguments || when.usesTime);
 }
 
-/** Holds where a text among the arguments, or a list of strings read as one command line, has one of the commands. */
+/** Holds if a text in the arguments, or a list of strings joined as a command line, contains one of the commands. */
 function blockedCommands(commands: readonly string[]): When {
   const blocked = commands.map((command) => ({ text: oneSpace(command), isWord: /\w$/.test(command) }));
   const found = (text: string): boolean => {

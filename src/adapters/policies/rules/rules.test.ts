@@ -353,7 +353,7 @@ describe("explain", () => {
         effect: "deny",
         rule: "broken",
         reason:
-          'Rule "broken" could not be decided, so the call is refused: field not found: missing, in args.missing. Give what it looks at, or fix the rule.',
+          'Rule "broken" could not be decided, so the call is refused: field not found: missing, in args.missing. Pass the values that it uses, or fix the rule.',
       },
       visible: true,
       matched: [

@@ -16,27 +16,27 @@ import { type Caller, type Condition, type Facts, isAboutReach } from "./conditi
 
 /** Options of a policy of rules. */
 export interface RulesParts {
-  /** What `now` is. Defaults to the machine's own clock. */
+  /** The clock of `now`. Defaults to the system clock. */
   readonly clock?: Clock;
-  /** How messages name the document: its path. Defaults to `policy`. */
+  /** The name of the document in messages: its path. Defaults to `policy`. */
   readonly name?: string;
-  /** `strict` makes a document strict that does not say so itself. */
+  /** `strict` applies to a document that does not set its own mode. */
   readonly mode?: "standard" | "strict";
 }
 
 /** A policy of rules. */
 export interface RulesPolicy extends Policy {
   decide(request: PolicyRequest): PolicyDecision;
-  /** The decision on a call, the rules that matched, and why the others did not. Nothing is counted or kept by it. */
+  /** The decision on a call, the rules that matched, and why the others did not. Has no side effects. */
   explain(request: PolicyRequest): Explained;
-  /** What the document's presets say about registering tools. */
+  /** The document's presets about registering tools. */
   readonly registration: RegistrationLimits;
 }
 
 const UNPLACED: Locate = () => "";
 
 /**
- * The policy that a document of rules writes: its YAML (or JSON) text, or the same as data. Denying wins over asking for an approval, and
+ * A policy from a document of rules: its YAML (or JSON) text, or the same as data. Denying wins over requiring an approval, and
  * that over allowing; a rule whose condition fails refuses. Everything is compiled once. Throws `CONFIG_INVALID` with line, field, value
  * and fix.
  *
@@ -111,16 +111,16 @@ function toShown({ id, effect, aboutTool, aboutCaller, when, reason, obligations
   });
 }
 
-/** What the rules let a caller see, as a filter; undefined if a rule that decides on it looks at more than a filter can. */
+/** The tools that the rules let a caller see, as a filter; undefined if a filter cannot express a deciding rule. */
 function visibleTo(caller: Caller, rules: readonly Rule[], denyByDefault: boolean): ToolFilter | undefined {
   const holds = (condition: Condition<Caller>): boolean => condition.holds(caller);
   const hiding = rules.filter(({ hides, aboutCaller }) => hides && aboutCaller.every(holds));
   const reaching = rules.filter(({ grants, aboutCaller }) => grants && aboutCaller.filter(isAboutReach).every(holds));
   const hidden: readonly (ToolFilter | undefined)[] = hiding.map(({ aboutTool, when }) =>
-    // Those named exactly. What a source calls its tool is left to `sees`.
+    // Only exact names. `sees` handles a source's own names.
     when === undefined ? allOf(aboutTool, (ids) => ({ any: [{ ids }, { names: ids }] })) : undefined,
   );
-  // A bare name also means what a source calls its tool.
+  // A bare name also matches a source's own name.
   const onlyIds = (ids: readonly string[]) => (ids.every((id) => id.includes(".")) ? { ids } : undefined);
   const reached: readonly (ToolFilter | undefined)[] = denyByDefault
     ? reaching.map(({ aboutTool }) => allOf(aboutTool.filter(isAboutReach), onlyIds))
@@ -160,22 +160,22 @@ function toFilter(
   return filters[field];
 }
 
-/** A decision, and how every rule of the document stood to it. @internal */
+/** A decision, and the evaluation of every rule of the document. @internal */
 export interface Explained {
   readonly decision: PolicyDecision;
   readonly visible: boolean;
-  /** The rules that matched, or failed and so refuse, in the order of the document. The decision names the one that `decides`. */
+  /** The rules that matched, or failed and therefore refuse, in the order of the document. The decision names the one that `decides`. */
   readonly matched: readonly {
     readonly id: string;
     readonly effect: Effect;
     readonly decides: boolean;
     readonly failed?: string;
   }[];
-  /** The others, each with the first condition that did not hold: `roles: none of support, admin`. */
+  /** The others, each with the first unmet condition: `roles: none of support, admin`. */
   readonly unmatched: readonly { readonly id: string; readonly effect: Effect; readonly why: string }[];
 }
 
-/** A rule that could not be decided counts as matched, and refuses. */
+/** A rule that failed counts as matched, and refuses. */
 function stepOf(rule: Rule, { tool, principal, toolset }: PolicyRequest, facts: Facts): PolicyStep {
   const { id, aboutTool, aboutCaller, when } = rule;
   const unmet =

@@ -7,20 +7,20 @@ import type { Rule } from "./rule.ts";
 import { toolView } from "./tool-view.ts";
 import { remember } from "../../../tool/remember.ts";
 
-/** Everything of a policy that depends on the tool alone, found once for each tool. */
+/** The part of a policy that depends on the tool alone, cached per tool. */
 export interface ToolRules {
   /** The rules whose conditions on the tool hold, in the order of the document. */
   readonly matching: readonly Rule[];
-  /** Those of them that hide the tool from whom they match. */
+  /** The matching rules that hide the tool. */
   readonly hiding: readonly Rule[];
-  /** The permissions that reach the tool, whatever else they need. */
+  /** The permissions whose scope includes the tool, whatever else they require. */
   readonly reaching: readonly Rule[];
-  /** The confirmation that the tool's own definition asks for. */
+  /** The confirmation that the tool's own definition requires. */
   readonly asked: Confirmation | undefined;
-  /** The confirmation that its name asks for if no rule speaks of it. */
+  /** The confirmation that its name requires if no rule covers it. */
   readonly named: Confirmation | undefined;
   readonly view: Readonly<Record<string, unknown>>;
-  /** Why the tool cannot be decided on: an attribute that is missing or of another type. */
+  /** Why the tool cannot be judged: an attribute that is missing or has the wrong type. */
   readonly broken: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function createToolRules(rules: readonly Rule[], mode: "standard" | "stri
       named:
         pattern === undefined
           ? undefined
-          : confirm(tool, "security.require_confirmation", `it matches ${pattern}, and no rule speaks of it`),
+          : confirm(tool, "security.require_confirmation", `it matches ${pattern}, and no rule covers it`),
       view: toolView(tool),
       broken,
     };
@@ -53,7 +53,7 @@ export function createToolRules(rules: readonly Rule[], mode: "standard" | "stri
 
 const NOTHING = { matching: [], hiding: [], reaching: [], asked: undefined, named: undefined, view: {} } as const;
 
-/** The attribute that rules could not be compared with. One that is absent must not pass for one that does not match. */
+/** The attribute that rules could not be compared with. A missing one must not count as a mismatch. */
 function brokenAttribute(tool: Tool): string | undefined {
   const isWhole: Readonly<Partial<Record<keyof Tool, boolean>>> = {
     id: typeof tool.id === "string",
@@ -71,7 +71,7 @@ function brokenAttribute(tool: Tool): string | undefined {
   return broken && `tool.${broken[0]}`;
 }
 
-/** Finds the rules that can be about a tool, in document order: by the head of its id or name, by namespace or by source. Other rules always count. */
+/** Finds the rules that may apply to a tool, in document order: by the head of its id or name, by namespace or by source. Other rules always count. */
 function createRuleIndex(rules: readonly Rule[]): (tool: Tool) => readonly Rule[] {
   const keyed = rules.flatMap((rule, place) => (keysOf(rule) ?? ["any tool"]).map((key) => ({ key, place })));
   const byKey = Map.groupBy(keyed, ({ key }) => key);
@@ -81,7 +81,7 @@ function createRuleIndex(rules: readonly Rule[]): (tool: Tool) => readonly Rule[
   };
 }
 
-/** Under which keys a rule is kept; undefined if it can be about any tool. */
+/** The index keys of a rule; undefined if it may apply to any tool. */
 function keysOf({ aboutTool }: Rule): readonly string[] | undefined {
   const wanted = (field: string): readonly string[] | undefined =>
     aboutTool.find((condition) => condition.field === field)?.wants.map((name) => name.toLowerCase());

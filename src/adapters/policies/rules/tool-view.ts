@@ -1,6 +1,6 @@
 import type { Annotations, Tool } from "../../../tool/tool.ts";
 
-/** Returns a tool as expressions and entities of a policy see it: names in snake_case, undefined for what the tool does not have. */
+/** Returns a tool for a policy's expressions and entities: names in snake_case, undefined for missing fields. */
 export function toolView(tool: Tool): Readonly<Record<string, unknown>> {
   return {
     id: tool.id,
@@ -22,7 +22,7 @@ export function toolView(tool: Tool): Readonly<Record<string, unknown>> {
   };
 }
 
-/** An unconfirmed hint counts only as a warning, since anybody can claim that a tool is harmless: read-only and idempotent read as false. */
+/** An unconfirmed hint counts only as a warning, since any source can claim that a tool is harmless: read-only and idempotent read as false. */
 function annotationsView({ readOnly, destructive, idempotent, openWorld, confirmed }: Annotations): object {
   if (confirmed) return { read_only: readOnly, destructive, idempotent, open_world: openWorld, confirmed };
   return {

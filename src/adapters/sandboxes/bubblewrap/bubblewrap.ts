@@ -5,15 +5,15 @@ import { findProgram } from "../../../system/find-program.ts";
 import { runProcess, untilGone, withLimits } from "../subprocess/run-process.ts";
 import { environment, runJob } from "../subprocess/subprocess.ts";
 
-/** Where bubblewrap is, and what its jobs find. */
+/** The bubblewrap program, and the files visible to its jobs. */
 export interface BubblewrapSettings {
-  /** The program. Default `bwrap`, found in PATH. */
+  /** The program. Defaults to `bwrap` in PATH. */
   readonly program?: string;
-  /** Folders with programs and libraries, which jobs can read. Default those of most Linux systems. */
+  /** Folders with programs and libraries, which jobs can read. Defaults to those of most Linux systems. */
   readonly systemFolders?: readonly string[];
 }
 
-/** Processes and threads of a job at once. Node alone has about a dozen. */
+/** The most processes and threads of a job. Node alone has about a dozen. */
 const PROCESSES = 128;
 
 /** Runs jobs in Linux namespaces through bubblewrap: they see programs, libraries and the given paths, no network and no other processes. */
@@ -31,7 +31,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
       return runProcess({
         sandbox: "bubblewrap",
         argv: [findProgram(program) ?? program, "--info-fd", "3", ...seen, ...confined],
-        // Given to bwrap as its own and handed on by it, so that no value stands in the list of processes.
+        // Set as bwrap's own environment and inherited by the job, so that no value appears in the process list.
         env: environment(job),
         cwd: "/",
         input,
@@ -43,7 +43,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
     return endedBySignal(ended);
   }
 
-  /** Runs something, since a bwrap that is installed may still not be allowed to make namespaces. */
+  /** Runs a test job, since an installed bwrap may still not be allowed to create namespaces. */
   async function probe(): Promise<true | string> {
     if (process.platform !== "linux") return "Bubblewrap runs on Linux alone. Use isolate or docker.";
     try {
@@ -57,7 +57,7 @@ export function bubblewrapSandbox(settings: BubblewrapSettings = {}): Sandbox {
     }
   }
 
-  /** What works once is not asked again; what does not may have been fixed. */
+  /** A success is cached; a failure may have been fixed. */
   async function available(): Promise<true | string> {
     works ??= probe();
     const answer = await works;
@@ -84,7 +84,7 @@ async function allGone(told: string): Promise<void> {
   await untilGone(() => isLiving(first));
 }
 
-/** A process that nobody has asked for its end is still listed, as a zombie. */
+/** A process whose status was not collected is still listed, as a zombie. */
 function isLiving(pid: string): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -94,7 +94,7 @@ function isLiving(pid: string): boolean {
   }
 }
 
-/** A program between us and the job hands a signal on as an exit code above 128. @internal */
+/** A program between us and the job reports a signal as an exit code above 128. @internal */
 export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
   const { status, exitCode = 0, ...rest } = ended;
   if (status !== "failed" || exitCode <= 128) return ended;
@@ -103,13 +103,13 @@ export function endedBySignal(ended: SandboxOutcome): SandboxOutcome {
 
 export { bubblewrapSandbox as create };
 
-/** What a program finds on most systems: programs and libraries. Nothing of it is anybody's data. */
+/** The programs and libraries of most systems. They contain no user data. */
 const SYSTEM_FOLDERS: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
-/** What a program needs to find servers and to check them. */
+/** The files that a program needs to resolve and verify servers. */
 const NETWORK_FILES: readonly string[] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl"];
 
-/** The arguments for bwrap: a file system with only the named paths, and its own namespace for everything. @internal */
+/** The arguments for bwrap: a file system with only the named paths, and its own namespaces. @internal */
 export function bubblewrapArguments(
   job: Pick<SandboxJob, "read" | "write" | "network" | "limits">,
   programs: readonly string[],
@@ -118,11 +118,11 @@ export function bubblewrapArguments(
   const size = String(limits.memoryBytes);
   const parts: readonly (readonly string[])[] = [
     ["--unshare-all"],
-    // Without a user namespace of its own it would go on with our rights; within one it must not make another, where it would be root.
+    // Without its own user namespace it would keep our rights; within one it must not create another, where it would be root.
     ["--unshare-user", "--disable-userns", "--cap-drop", "ALL"],
     network ? ["--share-net"] : [],
     ["--die-with-parent", "--new-session"],
-    // The settings of the kernel in /proc/sys belong to root, namespaces or not: where root starts jobs, they could be written.
+    // The kernel settings in /proc/sys belong to root, namespaces or not: if root starts jobs, they could be written.
     ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"],
     // Files in memory count as memory.
     ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", "/tmp"],
@@ -130,13 +130,13 @@ export function bubblewrapArguments(
     (network ? NETWORK_FILES : []).flatMap((path) => ["--ro-bind-try", path, path]),
     read.flatMap((path) => ["--ro-bind", path, path]),
     write.flatMap((path) => ["--bind", path, path]),
-    // The root itself is a file system in memory too.
+    // The root itself is also a file system in memory.
     ["--remount-ro", "/", "--chdir", write[0] ?? "/tmp", "--"],
   ];
   return parts.flat();
 }
 
-/** A path of the system as it is there: a link stays a link. */
+/** Maps a system path; a link stays a link. */
 function showing(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   return lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];

@@ -5,21 +5,21 @@ import { endedBySignal } from "../bubblewrap/bubblewrap.ts";
 import { runProcess } from "../subprocess/run-process.ts";
 import { runJob } from "../subprocess/subprocess.ts";
 
-/** Which engine, and which image. */
+/** The container engine and the image. */
 export interface DockerSettings {
-  /** The image jobs run in; it must be there already. JavaScript needs one with Node 22.19 or newer. Default `node:24-slim`. */
+  /** The image of jobs; it must already be present. JavaScript needs one with Node 22.19 or newer. Defaults to `node:24-slim`. */
   readonly image?: string;
-  /** The command line. Default `docker`; `podman` takes the same arguments. */
+  /** The command line. Defaults to `docker`; `podman` takes the same arguments. */
   readonly program?: string;
 }
 
 /** Exit code of the command line if the container could not be started. */
 const NOT_STARTED = 125;
 
-/** What the engine needs to begin and to clean up, in milliseconds; a job's own time comes on top. */
+/** The engine's time to start and to clean up, in milliseconds; the job's own time is added. */
 const ENGINE_MS = 10_000;
 
-/** Runs each job in a container of its own: no network, a file system that cannot be written, no capabilities, limits that the kernel keeps. */
+/** Runs each job in its own container: no network, a read-only file system, no capabilities, limits enforced by the kernel. */
 export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
   const { image = "node:24-slim", program = "docker" } = settings;
 
@@ -71,13 +71,13 @@ export function dockerSandbox(settings: DockerSettings = {}): Sandbox {
   };
 }
 
-/** Ourselves, so that jobs can write where we let them; nobody instead of root. */
+/** Our own user, so that jobs can write to permitted paths; an unprivileged user instead of root. */
 function containerUser(): string {
   const [id, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   return id === 0 ? "65534:65534" : `${id}:${group}`;
 }
 
-/** Where the engine is and who may use it. */
+/** The environment of the engine's command line. */
 function engineEnvironment(): Record<string, string> {
   const names = "PATH HOME DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT DOCKER_CERT_PATH XDG_RUNTIME_DIR".split(" ");
   return Object.fromEntries(
@@ -91,10 +91,10 @@ function lastLine(text: string): string {
 
 export { dockerSandbox as create };
 
-/** Processes and threads of a job at once. */
+/** The most processes and threads of a job. */
 const PROCESSES = 128;
 
-/** Memory that Node itself needs, on top of that of the code it runs. */
+/** The memory of Node itself, added to that of the job's code. */
 const NODE_OWN_BYTES = 128 * 1024 * 1024;
 
 /** The arguments for `docker` that run one job in its own container, up to and including the image. They contain no values of variables. @internal */
@@ -108,14 +108,14 @@ export function dockerArguments(
     ["run", "--rm", "--interactive", "--name", name, "--pull", "never", "--init"],
     ["--network", network ? "bridge" : "none"],
     ["--read-only", "--tmpfs", `/tmp:rw,noexec,nosuid,nodev,size=${limits.memoryBytes}`],
-    // As much swap as memory means none.
+    // As much swap as memory means no swap.
     ["--memory", memory, "--memory-swap", memory, "--cpus", "1", "--pids-limit", String(PROCESSES)],
     ["--ulimit", `cpu=${Math.ceil(limits.cpuMs / 1000)}`, "--ulimit", "core=0"],
     ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user],
     read.flatMap((path) => ["--volume", `${path}:${path}:ro`]),
     write.flatMap((path) => ["--volume", `${path}:${path}`]),
     ["--workdir", write[0] ?? "/tmp"],
-    // The command line takes the values from its own environment, which no list of processes shows.
+    // The command line takes the values from its own environment, which no process list shows.
     Object.keys(env).flatMap((variable) => ["--env", variable]),
     [image],
   ];

@@ -1,7 +1,7 @@
 /**
- * What is evaluated in the interpreter before the code: a function that gets the names of the host's functions and three functions of the
- * thread, and returns the one that runs the code. It takes what it needs of the built-in objects before the code can change them; what
- * the code changes later is its own affair, since only text leaves the interpreter.
+ * The code evaluated in the interpreter before the job: a function that gets the names of the host's functions and three functions of the
+ * thread, and returns the one that runs the job. It captures built-in objects before the job can change them; later
+ * changes are harmless, since only text leaves the interpreter.
  */
 export const GUEST = `(function (names, send, write) {
   "use strict";

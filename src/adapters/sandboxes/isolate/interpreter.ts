@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { QuickJSSyncVariant, QuickJSWASMModule } from "quickjs-emscripten-core";
 
-// The project's type libraries know nothing of WebAssembly, so what is used of it is named here.
+// The project's type libraries do not include WebAssembly, so the used parts are declared here.
 interface WebAssemblyApi {
   compile(bytes: Uint8Array): Promise<object>;
   readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => object;
@@ -11,7 +11,7 @@ const { WebAssembly } = globalThis as unknown as { readonly WebAssembly: WebAsse
 
 const PAGE_BYTES = 64 * 1024;
 
-/** Pages that the interpreter begins with. */
+/** The initial memory pages of the interpreter. */
 const INITIAL_PAGES = 256;
 
 let compiled: Promise<object> | undefined;
@@ -24,7 +24,7 @@ export function compileInterpreter(): Promise<object> {
   return compiled;
 }
 
-/** An instance of it. Its memory cannot grow past what the job may take, whatever the interpreter itself believes. */
+/** Creates an instance. Its memory cannot grow past the job's limit, whatever the interpreter does. */
 export async function loadInterpreter(interpreter: object, memoryBytes: number): Promise<QuickJSWASMModule> {
   const [{ newQuickJSWASMModuleFromVariant, newVariant }, loaded] = await Promise.all([
     import("quickjs-emscripten-core"),

@@ -5,7 +5,7 @@ import { GUEST } from "./guest.ts";
 import { loadInterpreter } from "./interpreter.ts";
 import type { FromThread, ThreadStart, ToThread } from "./isolate.ts";
 
-/** Calls of the host's functions at once. More are refused, so that code cannot flood the program. */
+/** The most concurrent calls of the host's functions. More are refused, so that code cannot flood the program. */
 const CALLS_AT_ONCE = 64;
 
 /** Deeper recursion is an error in the code, well before the thread's own stack ends. */
@@ -16,7 +16,7 @@ const quickjs = await loadInterpreter(interpreter, limits.memoryBytes);
 const runtime = quickjs.newRuntime({ memoryLimitBytes: limits.memoryBytes, maxStackSizeBytes: STACK_BYTES });
 const context = runtime.newContext();
 
-/** Why the interpreter stops at its next step, once it does. */
+/** Set when the interpreter must stop at its next step: the reason. */
 let halted: string | undefined;
 let room = limits.outputBytes;
 let computedMs = 0;
@@ -47,7 +47,7 @@ function enter<Result>(step: () => Result): Result {
   }
 }
 
-/** Starts the code; what it returns is a promise of the interpreter. */
+/** Starts the code; returns the interpreter's promise. */
 function begin(vm: QuickJSContext): QuickJSHandle | undefined {
   const guest = vm.unwrapResult(vm.evalCode(GUEST, "guest.js"));
   const send = vm.newFunction("send", (name, argument) => call(vm, vm.getString(name), textOf(vm, argument)));
@@ -85,7 +85,7 @@ function settle(reply: ToThread): void {
   else deferred?.resolve(reply.value === undefined ? context.undefined : context.newString(reply.value));
 }
 
-/** Runs what can run, and ends the job if nothing is left that could go on. */
+/** Runs pending jobs, and ends the job if nothing can continue. */
 function look(): void {
   const ran = enter(() => runtime.executePendingJobs());
   if (ran.error) ran.error.dispose();
@@ -93,7 +93,7 @@ function look(): void {
   if (promise === undefined) return post({ kind: "end", status: "failed", reason: "It could not be started." });
   const state = context.getPromiseState(promise);
   if (state.type === "fulfilled") return finish(textOf(context, state.value) ?? "{}");
-  // The code's own errors are caught in the interpreter, so this is one that could not be: there was no memory left to describe it.
+  // The code's own errors are caught in the interpreter, so this one could not be: there was no memory left to describe it.
   if (state.type === "rejected") return post({ kind: "end", status: "failed", reason: "InternalError: out of memory" });
   if (waiting.size === 0) post({ kind: "end", status: "failed", reason: "It waits for something that never comes." });
 }

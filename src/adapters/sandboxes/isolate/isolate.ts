@@ -12,7 +12,7 @@ import { cancelled, type End, followThread, readEnd, readForeign } from "../subp
 import { cannotGive } from "../subprocess/subprocess.ts";
 import { compileInterpreter } from "./interpreter.ts";
 
-/** What the thread of one job begins with. @internal */
+/** The start data of one job's thread. @internal */
 export interface ThreadStart {
   /** The compiled interpreter, a WebAssembly.Module. */
   readonly interpreter: object;
@@ -24,7 +24,7 @@ export interface ThreadStart {
   readonly limits: SandboxLimits;
 }
 
-/** What the thread says: the code wrote something, calls a function, or ended. Values are JSON text; undefined is omitted. @internal */
+/** A message from the thread: the code wrote output, calls a function, or ended. Values are JSON text; undefined is omitted. @internal */
 export type FromThread =
   | { readonly kind: "wrote"; readonly stream: "stdout" | "stderr"; readonly text: string }
   | { readonly kind: "call"; readonly id: number; readonly name: string; readonly argument?: string }
@@ -35,12 +35,12 @@ export type FromThread =
       readonly reason?: string;
     };
 
-/** How a call of a function ended. @internal */
+/** The outcome of a function call. @internal */
 export type ToThread =
   | { readonly id: number; readonly value?: string }
   | { readonly id: number; readonly error: string };
 
-/** Runs JavaScript that a model wrote in QuickJS (WebAssembly), on its own thread: no files, network or processes, only the functions the job names. */
+/** Runs a model's JavaScript in QuickJS (WebAssembly), on its own thread: no files, network or processes, only the job's functions. */
 export function isolateSandbox(): Sandbox {
   return {
     name: "isolate",
@@ -74,7 +74,7 @@ function accepted(job: SandboxJob): JavaScriptJob {
   return job;
 }
 
-/** The interpreter's own data lies in WebAssembly memory; the thread's heap holds no more than texts on their way. */
+/** The interpreter's data is in WebAssembly memory; the thread's heap holds only texts in transit. */
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutcome> {
@@ -89,7 +89,7 @@ function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutc
   const worker = new Worker(THREAD, {
     workerData: start,
     env: {},
-    // The thread would refuse some of the flags that the process was started with.
+    // The thread would refuse some of the process's flags.
     execArgv: [],
     name: "toolarsenal-isolate",
     resourceLimits: THREAD_LIMITS,
@@ -105,13 +105,13 @@ function runThread(job: JavaScriptJob, interpreter: object): Promise<SandboxOutc
   });
 }
 
-/** Next to this file, in the sources and in what is built from them. */
+/** Next to this file, in the sources and in the build. */
 const THREAD = new URL(
   import.meta.url.endsWith(".ts") ? "./isolate-thread.ts" : "./isolate-thread.js",
   import.meta.url,
 );
 
-/** Calls a function of the program for the code. JSON text goes in and comes out, so that no object is shared. */
+/** Calls a function of the program for the code. Input and output are JSON text, so that no object is shared. */
 async function answer(
   functions: NonNullable<JavaScriptJob["functions"]>,
   { id, name, argument }: FromThread & { readonly kind: "call" },

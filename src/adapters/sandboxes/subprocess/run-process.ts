@@ -9,32 +9,32 @@ import { isGroupAlive, signalGroup } from "../../../system/process-group.ts";
 import { createWatchdog } from "../../../system/watchdog.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A program to run, and when to end it. */
+/** A program to run, and its limits. */
 export interface ProcessJob {
   /** Named in errors. */
   readonly sandbox: string;
   readonly argv: readonly [program: string, ...rest: string[]];
-  /** The whole environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly input: string;
   readonly limits: Pick<SandboxLimits, "timeoutMs" | "outputBytes">;
   readonly signal?: AbortSignal | undefined;
-  /** Ends what the program started elsewhere. Called, and waited for, if the program is ended before it ends by itself. */
+  /** Ends processes that the program started elsewhere. Called and awaited if the program is killed. */
   readonly onKill?: () => Promise<void>;
-  /** Waited for after the program's end. Gets what it wrote to descriptor 3, which is open only if this is given. */
+  /** Awaited after the program's end. Gets its output on descriptor 3, which is open only if this is given. */
   readonly afterEnd?: (told: string) => Promise<void>;
 }
 
-/** Members of the group may hold the pipes after the program has ended. They were killed; this is how long their end is waited for. */
+/** Killed members of the group may hold the pipes after the program's end. This is how long to wait for them. */
 const PIPES_CLOSE_MS = 250;
 
-/** One for the whole process. Its shell stays for a while, because the next program often comes soon. */
+/** One for the whole process. Its shell stays for a while, because the next program often follows soon. */
 const watchdog = createWatchdog(undefined, { lingerMs: 10_000 });
 
 /**
- * Runs a program in a process group of its own, without a shell. However it ends, the whole group is killed, and on Linux also processes that
- * left the group, unless they cleared their environment. The group does not outlive this process either, even if that is killed.
+ * Runs a program in its own process group, without a shell. However it ends, the whole group is killed, and on Linux also processes that
+ * left the group, unless they cleared their environment. The group does not outlive this process, even if this process is killed.
  */
 export function runProcess(job: ProcessJob): Promise<SandboxOutcome> {
   const { argv, env, cwd, input, limits, signal, sandbox } = job;
@@ -115,17 +115,17 @@ function tookTooLong({ timeoutMs }: Pick<SandboxLimits, "timeoutMs">): string {
   return `It did not end within ${timeoutMs} ms.`;
 }
 
-/** Why a job that wrote too much was ended. */
+/** The error of a job with too much output. */
 export function saidTooMuch({ outputBytes }: Pick<SandboxLimits, "outputBytes">): string {
   return `It wrote more than ${outputBytes} bytes.`;
 }
 
-/** What `run` rejects with once the caller has given up. */
+/** The error of `run` after a cancellation. */
 export function cancelled(sandbox: string): ArsenalError {
   return new ArsenalError("CANCELLED", `The job in the sandbox "${sandbox}" was cancelled.`);
 }
 
-/** The program leads the group that `detached` made, so the group has its id. */
+/** The program leads the group that `detached` created, so the group has its id. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) signalGroup(pid, "SIGKILL");
 }
@@ -136,7 +136,7 @@ async function closed(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Reads JSON that foreign code wrote. Drops `__proto__`, which could change the prototype of an object it is copied into. Throws if it is not JSON. */
+/** Parses JSON of foreign code. Drops `__proto__`, which could change the prototype of an object it is copied into. Throws if it is not JSON. */
 export function readForeign(text: string): unknown {
   if (!text.includes("__proto__") && !text.includes("\\u")) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value));
@@ -144,7 +144,7 @@ export function readForeign(text: string): unknown {
 
 export type End = Pick<SandboxOutcome, "status" | "reason" | "result">;
 
-/** How code ended that wrote `{ result }` or `{ error }` as JSON. */
+/** The outcome of code that wrote `{ result }` or `{ error }` as JSON. */
 export function readEnd(text: string): End {
   try {
     const frame = readForeign(text) as { readonly result?: unknown; readonly error?: unknown } | null;
@@ -155,14 +155,14 @@ export function readEnd(text: string): End {
   }
 }
 
-/** Follows a thread until it ended: by `settle`, the time limit, a crash, by itself (`lost`), or because the call was cancelled. */
+/** Follows a thread until it ends: by `settle`, the time limit, a crash, by itself (`lost`), or by cancellation. */
 export function followThread(
   worker: Worker,
   job: Pick<ProcessJob, "sandbox" | "limits" | "signal"> & { readonly lost: End },
   listen: (thread: {
     readonly settle: (end: End) => void;
     readonly written: { stdout: string; stderr: string };
-    /** Aborted once it is settled: nothing that the thread says later counts. */
+    /** Aborted once it is settled: later messages of the thread are ignored. */
     readonly ended: AbortSignal;
   }) => void,
 ): Promise<SandboxOutcome> {
@@ -190,28 +190,28 @@ export function followThread(
   });
 }
 
-/** How long the end of killed processes is waited for, and how often it is looked for, in milliseconds. */
+/** How long to wait for killed processes to end, and the polling interval, in milliseconds. */
 const GONE_WITHIN_MS = 2_000;
 const LOOK_EVERY_MS = 5;
 
-/** Waits until killed processes that are not our children have ended: nothing tells us when they do, so they are looked at. */
+/** Waits until killed processes that are not our children have ended: there is no notification, so they are polled. */
 export async function untilGone(isLiving: () => boolean): Promise<void> {
   for (let waited = 0; waited < GONE_WITHIN_MS && isLiving(); waited += LOOK_EVERY_MS) await sleep(LOOK_EVERY_MS);
 }
 
-/** Address space that Node takes before any code runs. Most of it is reserved for compiled code and never used. */
+/** The address space of Node before any code runs. Most of it is reserved for compiled code and never used. */
 const NODE_OWN_BYTES = 640 * 1024 * 1024;
 
-/** Files a job may have open. */
+/** The most open files of a job. */
 const OPEN_FILES = 256;
 
-/** A shell command that sets limits, then becomes the program. Limits that the system does not know, or that are lower already, are skipped. */
+/** A shell command that sets limits, then becomes the program. Unsupported limits, and those that are already lower, are skipped. */
 export function withLimits(
   argv: readonly [string, ...string[]],
   limited: Pick<SandboxLimits, "cpuMs" | "memoryBytes"> & {
-    /** True if the program is our Node, which needs memory of its own. */
+    /** True if the program is our Node, which needs additional memory. */
     readonly isNode: boolean;
-    /** Processes and threads at once. Systems count those of a user, so it fits only if the user is the job's own. */
+    /** The most processes and threads. Systems count per user, so it applies only if the user is the job's own. */
     readonly processes?: number;
   },
 ): readonly [string, ...string[]] {
@@ -219,13 +219,13 @@ export function withLimits(
   const kibibytes = Math.ceil((memoryBytes + (isNode ? NODE_OWN_BYTES : 0)) / 1024);
   const limits = [
     `ulimit -t ${Math.ceil(cpuMs / 1000)}`,
-    // Private memory that can be written. The whole address space would be the stricter limit, but Node reserves far more than it uses.
+    // Private writable memory. The whole address space would be a stricter limit, but Node reserves far more than it uses.
     `ulimit -d ${kibibytes}`,
-    // Blocks of 512 bytes, for each file that is written.
+    // Blocks of 512 bytes, for each written file.
     `ulimit -f ${Math.ceil(memoryBytes / 512)}`,
     `ulimit -n ${OPEN_FILES}`,
     "ulimit -c 0",
-    // Shells spell this one differently.
+    // Shells spell this option differently.
     ...(processes === undefined ? [] : [`ulimit -u ${processes} || ulimit -p ${processes}`]),
   ];
   return ["/bin/sh", "-c", `{ ${limits.join("; ")}; } 2>/dev/null; exec "$@"`, "sh", ...argv];

@@ -4,8 +4,8 @@ import { readEnd, runProcess, withLimits } from "./run-process.ts";
 import { randomUUID } from "node:crypto";
 
 /**
- * Runs jobs as processes of this user: a scrubbed environment, limits of the system, a process group that is killed whole. JavaScript
- * cannot touch files it was not given, start programs or load foreign libraries; a command can, like any program of this user.
+ * Runs jobs as processes of this user: a scrubbed environment, system limits, a process group that is killed as a whole. JavaScript
+ * cannot access files it was not given, start programs or load native libraries; a command can, like any program of this user.
  */
 export function subprocessSandbox(): Sandbox {
   return {
@@ -23,7 +23,7 @@ export function subprocessSandbox(): Sandbox {
           argv: withLimits(argv, { ...job.limits, isNode: job.kind === "javascript" }),
           input,
           env: environment(job),
-          // A job that may write begins where it may.
+          // A job that may write starts in its writable folder.
           cwd: job.write?.[0] ?? "/",
           limits: job.limits,
           signal: job.signal,
@@ -32,7 +32,7 @@ export function subprocessSandbox(): Sandbox {
   };
 }
 
-/** A job's whole environment: what programs need to be found and to write text, and what the job names. @internal */
+/** A job's complete environment: the variables that programs need to be found and to write text, and those of the job. @internal */
 export function environment({ env = {} }: SandboxJob): Record<string, string> {
   return { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...env };
 }
@@ -52,7 +52,7 @@ export async function runJob(
   return program.toOutcome(await start([node, ...program.arguments], program.input));
 }
 
-/** What `run` rejects with if a job asks for something that the sandbox does not have. @internal */
+/** The error of `run` for a job that needs an unsupported feature. @internal */
 export function cannotGive(sandbox: string, field: string, fix: string): ArsenalError {
   const problem = `The sandbox "${sandbox}" cannot give a job ${field}.`;
   return fixable("SANDBOX_FAILED", problem, fix, { field, beforeSend: true });
@@ -68,14 +68,14 @@ const run = (code, input) =>
   (async () => JSON.stringify({ result: await new AsyncFunction("input", code)(input) }))()
     .catch((error) => JSON.stringify({ error: show(error) }));`;
 
-/** The program that runs the code: reads code and input from stdin, and writes the outcome after a mark at the end of stdout. Text, so Node reads no file. */
+/** The program that runs the code: reads code and input from stdin, and writes the outcome after a mark at the end of stdout. As text, so that Node reads no file. */
 const PROGRAM = `
 ${RUN_CODE}
 const { mark, code, input } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 run(code, input).then((frame) => process.stdout.write(mark + frame, () => process.exit(0)));
 `;
 
-/** Turns a job into a Node program that can read and write what the job names, start nothing, and load no foreign library. */
+/** Turns a job into a Node program that can access only the job's paths, start no program, and load no native library. */
 function nodeProgram(job: JavaScriptJob) {
   const mark = `\n${randomUUID()} `;
   const mebibytes = Math.max(1, Math.floor(job.limits.memoryBytes / (1024 * 1024)));
@@ -93,9 +93,9 @@ function nodeProgram(job: JavaScriptJob) {
   };
 }
 
-const NO_RESULT = "It ended without a result: it waited for something that never comes, or left by itself.";
+const NO_RESULT = "It ended without a result: it waited for something that never happens, or exited by itself.";
 
-/** Node's permission model: nothing but what is named. Newer versions deny the network too; older ones cannot. */
+/** Node's permission model: only the named permissions. Newer versions also deny the network; older ones cannot. */
 function permissions({ read = [], write = [], network }: JavaScriptJob): readonly string[] {
   return [
     "--permission",

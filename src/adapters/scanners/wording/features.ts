@@ -1,24 +1,24 @@
-/** Features hash into so many buckets; each has one weight. */
+/** The number of hash buckets of features; each has one weight. */
 export const BUCKETS: number = 2 ** 19;
 
-/** Windows of so many tokens are scored: one about a sentence long, one about a paragraph. */
+/** The window sizes in tokens: about a sentence, and about a paragraph. */
 export const WINDOWS: readonly number[] = [12, 28];
 
-/** Shorter windows are scored as if they had so many tokens, so that two strong words alone do not decide. */
+/** Shorter windows are scored as if they had this many tokens, so that two strong words alone do not decide. */
 export const SHORTEST: number = 12;
 
-/** What a text is scored by: for each token, the buckets of the n-grams that end with it. */
+/** The scored features of a text: for each token, the buckets of the n-grams that end with it. */
 export interface TextFeatures {
-  /** Where each token begins and ends in the text, in UTF-16 code units. */
+  /** The start and end of each token in the text, in UTF-16 code units. */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** Buckets of all tokens, one token after another. */
+  /** Buckets of all tokens, concatenated. */
   readonly buckets: Int32Array;
-  /** Where each token's buckets begin in `buckets`; one more entry for the end of the last. */
+  /** The start of each token's buckets in `buckets`; one more entry for the end of the last. */
   readonly offsets: Int32Array;
 }
 
-// The name before an @ is bounded and starts a run: a long run of letters and dots would otherwise be read again from each letter.
+// The name before an @ is bounded and starts a run: otherwise a long run of letters and dots would be matched again from each letter.
 const TOKEN =
   /(?<address>(?:https?|wss?|ftp|file):\/\/[^\s"'<>)\]]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+|(?:~|\.{1,2})?\/[\w.~-]+(?:\/[\w.~-]*)*)|(?<number>\d+(?:[.,:]\d+)*)|(?<single>[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])|(?<word>[\p{L}\p{M}]+(?:['’]\p{L}+)?)/giu;
 
@@ -27,10 +27,10 @@ const STEM = 5;
 const WIDEST_GAP = 4;
 const GRAM = 4;
 
-// One number per kind of feature, so that a word and a stem that are spelled alike differ.
+// One number per kind of feature, so that a word and a stem with the same spelling differ.
 const KIND = { word: 1, stem: 2, wordPair: 3, stemPair: 4, skip: 5, wordTriple: 6, characters: 7 } as const;
 
-/** Reads the features of a text that has been normalised. Takes time in proportion to the text. */
+/** Reads the features of a normalised text, in linear time. */
 export function featuresOf(text: string): TextFeatures {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -55,7 +55,7 @@ export function featuresOf(text: string): TextFeatures {
     buckets.push(bucket(KIND.word, word));
     if (at >= 1) buckets.push(bucket(KIND.wordPair, before, word));
     if (at >= 2) buckets.push(bucket(KIND.wordTriple, twoBefore, before, word));
-    // A single character has no stem, and pairs of characters far apart mean nothing.
+    // A single character has no stem, and pairs of distant characters are not informative.
     if (single === undefined) {
       buckets.push(bucket(KIND.stem, stem));
       if (at >= 1) buckets.push(bucket(KIND.stemPair, stems[at - 1] ?? 0, stem));

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { BUCKETS } from "./features.ts";
 
-// Sources and what is built from them lie equally deep in the package, so the same path holds in both.
+// Sources and build output are equally deep in the package, so the same path works in both.
 const FILE = new URL("../../../../models/weights/wording.bin", import.meta.url);
 
 /** Scale, bias and the two thresholds, as little-endian 32-bit floats. One weight per bucket follows, a signed byte each. */
@@ -10,16 +10,16 @@ const HEADER_BYTES = 16;
 
 export interface WordingModel {
   readonly weights: Int8Array;
-  /** What a weight of 1 counts. */
+  /** The value of a weight of 1. */
   readonly scale: number;
   readonly bias: number;
-  /** The least score that is reported, by where the text comes from. */
+  /** The least reported score, by the origin of the text. */
   readonly thresholds: Readonly<Record<"definition" | "result", number>>;
 }
 
 let shipped: WordingModel | undefined;
 
-/** Returns the model in the package. Reads it once, when it is first needed. */
+/** Returns the model in the package, loaded on first use. */
 export function shippedModel(): WordingModel {
   return (shipped ??= readModel(FILE));
 }

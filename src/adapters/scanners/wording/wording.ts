@@ -1,4 +1,4 @@
-import { excerpt, type Place } from "../../../guard/scan/finding.ts";
+import { excerpt, type TextPlace } from "../../../guard/scan/finding.ts";
 import type { Span } from "../../../guard/scan/rules/rule.ts";
 import type { ScannerRule, TextScanner } from "../../../guard/scanner.port.ts";
 import { featuresOf } from "./features.ts";
@@ -7,7 +7,7 @@ import { topWindow } from "./score.ts";
 
 const RULE: ScannerRule = { id: "wording.suspicious", message: "Suspicious wording.", severity: "low" };
 
-/** Longer texts are read in parts of so many characters, so that memory does not grow with the text. */
+/** Longer texts are read in parts of this many characters, so that memory does not grow with the text. */
 const PART = 16_384;
 const OVERLAP = 512;
 
@@ -32,8 +32,8 @@ export function wordingScanner(): TextScanner {
   };
 }
 
-/** The threshold is higher for results, which are more varied. Text from anywhere gets the higher one. */
-function thresholdFor(place: Place | undefined, { thresholds }: WordingModel): number {
+/** The threshold is higher for results, which are more varied, and for text of unknown origin. */
+function thresholdFor(place: TextPlace | undefined, { thresholds }: WordingModel): number {
   return place === "definition" ? thresholds.definition : Math.max(thresholds.definition, thresholds.result);
 }
 

@@ -1,15 +1,15 @@
-/** A value that an attribute can have; undefined leaves the attribute out. */
+/** The value of an attribute; undefined leaves the attribute out. */
 export type AttributeValue = string | number | boolean | readonly string[] | undefined;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export interface AttributeLimits {
-  /** Characters of one text. */
+  /** The most characters of one text. */
   readonly maxLength: number;
-  /** Attributes of one span or record, and texts of one list. */
+  /** The most attributes of one span or record, and texts of one list. */
   readonly maxCount: number;
 }
 
-/** Attributes within the limits, the same object if nothing changed, and how many were left out, if any were. */
+/** Attributes within the limits, the same object if nothing changed, and the number of attributes left out. */
 export function withinLimits(
   attributes: Attributes,
   { maxLength, maxCount }: AttributeLimits,
@@ -34,7 +34,7 @@ export function withinLimits(
   };
 }
 
-/** The beginning of a text, without a half character at its end. */
+/** The beginning of a text, without splitting a character. */
 export function clip(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   // A copy: a slice would keep the whole text in memory.

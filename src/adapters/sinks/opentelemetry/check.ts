@@ -5,7 +5,7 @@ import type { Signal } from "./otlp.ts";
 import { type PostAnswer, postOtlp } from "./post.ts";
 import { type OpenTelemetrySinkOptions, resolveSettings, signalVariable, type Target } from "./settings.ts";
 
-/** Sends an empty export of each signal. Resolves to what the collector accepts; rejects with CONFIG_INVALID and the fix. */
+/** Sends an empty export of each signal. Resolves to the accepted signals; rejects with CONFIG_INVALID and the fix. */
 export async function checkCollector(
   settings: OpenTelemetrySinkOptions,
   { egress, clock, secrets, environment = process.env }: Surroundings,

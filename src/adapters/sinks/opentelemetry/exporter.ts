@@ -6,14 +6,14 @@ import { createBoundedQueue } from "../../../observe/bounded-queue.ts";
 import { pause } from "../../../tool/until-aborted.ts";
 import { type PostParts, postOtlp } from "./post.ts";
 
-/** Sends what it is given, in batches, and never makes anybody wait. */
+/** Sends items in batches, without blocking the caller. */
 export interface Exporter<Item> {
   add(item: Item): void;
-  /** Sends what waits, within the bound, and takes nothing more. */
+  /** Sends pending items, within the time limit, and accepts no more. */
   close(boundMs: number): Promise<void>;
 }
 
-/** Items encoded before calls get their turn. */
+/** The number of items encoded before yielding to calls. */
 const ENCODED_AT_ONCE = 32;
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 1000;
@@ -21,30 +21,30 @@ const LONGEST_WAIT_MS = 30_000;
 
 const compress = promisify(gzip);
 
-/** Starts an exporter. Nothing is sent until there is something to send. */
+/** Starts an exporter. Sends nothing until there is an item. */
 export function createExporter<Item>(
   parts: PostParts & {
     readonly queueSize: number;
     readonly batchSize: number;
     readonly delayMs: number;
-    /** Encodes a part of a batch. Called for a few items at a time, so that calls get their turn in between. */
+    /** Encodes a part of a batch. Called for a few items at a time, to yield to calls in between. */
     readonly encode: (items: readonly Item[]) => Uint8Array;
     readonly join: (parts: readonly Uint8Array[]) => Uint8Array;
-    /** In [0, 1). Spreads repeated requests. */
+    /** In [0, 1). Spreads retries. */
     readonly random: () => number;
-    /** Called with the number of items that were lost, and why. */
+    /** Called with the number of lost items, and the reason. */
     readonly lost: (items: number, why: string) => void;
   },
 ): Exporter<Item> {
   const { target, batchSize, delayMs, clock, lost } = parts;
   const queue = createBoundedQueue<Item>(parts.queueSize);
-  /** Takes nothing more, and waits no longer before a request is repeated. */
+  /** Fires on closing: accepts no more items, and ends the delays between retries. */
   const closed = new AbortController();
-  /** Gives up what is under way. */
+  /** Cancels requests in progress. */
   const late = new AbortController();
   let sending: Promise<void> | undefined;
   let cancelTimer: (() => void) | undefined;
-  /** What waits has waited long enough. */
+  /** True once pending items have waited long enough. */
   let isDue = false;
   /** Batches lost in a row. */
   let failures = 0;
@@ -70,7 +70,7 @@ export function createExporter<Item>(
     });
   }
 
-  /** What came during a request waits for a full batch again: a request costs far more than the few events it would carry. */
+  /** Items that arrive during a request wait for a full batch again: a request costs far more than the few events it would carry. */
   function isReady(): boolean {
     return queue.size >= batchSize || (queue.size > 0 && (isDue || closed.signal.aborted));
   }
@@ -83,12 +83,12 @@ export function createExporter<Item>(
       failures = problem === undefined ? 0 : failures + 1;
       if (problem === undefined) continue;
       lost(batch.length, problem);
-      // A collector that takes nothing is not worth encoding for: what comes meanwhile waits, or is dropped.
+      // While the collector refuses everything, items are not encoded: new ones wait, or are dropped.
       await rest(FIRST_WAIT_MS * 2 ** (failures - 1));
     }
   }
 
-  /** Sends one batch, more than once if need be. Returns why it was lost, or undefined. Never rejects. */
+  /** Sends one batch, with retries. Returns why it was lost, or undefined. Never rejects. */
   async function send(batch: readonly Item[]): Promise<string | undefined> {
     try {
       const encoded: Uint8Array[] = [];
@@ -110,7 +110,7 @@ export function createExporter<Item>(
     }
   }
 
-  /** Waits, until the exporter is closed at most. */
+  /** Waits, at most until the exporter is closed. */
   function rest(ms: number): Promise<void> {
     return pause(Math.min(LONGEST_WAIT_MS, ms), clock, { signal: closed.signal, background: true }).catch(() => {});
   }

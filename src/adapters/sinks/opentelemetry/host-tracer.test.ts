@@ -13,7 +13,7 @@ import { afterEach, expect, it } from "vitest";
 import { startCollector } from "../../../../test/doubles/otlp-collector.ts";
 import { ToolArsenal } from "../../../arsenal.ts";
 
-interface Kept {
+interface ExportedSpan {
   readonly name: string;
   readonly id: string;
   readonly parent: string | undefined;
@@ -25,10 +25,10 @@ interface Kept {
 
 /** A tracer provider and a context manager of an application, registered as an SDK would. */
 function registerHost(): {
-  readonly spans: Kept[];
+  readonly spans: ExportedSpan[];
   readonly inSpan: <Result>(name: string, run: () => Result) => Result;
 } {
-  const spans: Kept[] = [];
+  const spans: ExportedSpan[] = [];
   const storage = new AsyncLocalStorage<Context>();
   context.setGlobalContextManager({
     active: () => storage.getStore() ?? ROOT_CONTEXT,
@@ -41,7 +41,7 @@ function registerHost(): {
     const parent = trace.getSpanContext(within);
     const id = (spans.length + 1).toString(16).padStart(16, "0");
     const traceId = parent?.traceId ?? "a".repeat(32);
-    const kept: Kept = { name, id, parent: parent?.spanId, traceId, attributes: options.attributes ?? {} };
+    const kept: ExportedSpan = { name, id, parent: parent?.spanId, traceId, attributes: options.attributes ?? {} };
     spans.push(kept);
     return {
       spanContext: () => ({ traceId, spanId: id, traceFlags: 1 }),

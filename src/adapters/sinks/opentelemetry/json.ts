@@ -38,7 +38,7 @@ function toMember({ type }: Field, value: unknown): unknown {
     return Array.isArray(value) ? value.map((each) => toJson(type, each)) : toJson(type, value as object);
   switch (type) {
     case "time":
-      // Nanoseconds since the epoch do not fit into a number; microseconds do.
+      // Nanoseconds since the epoch exceed a number's precision; microseconds do not.
       return `${Math.round(Math.max(0, value as number) * 1000)}000`;
     case "count":
       return String(value);

@@ -2,10 +2,10 @@ import type { MetricFamily, Series } from "../../../observe/metrics/registry.ts"
 import { type AttributeLimits, withinLimits } from "./attributes.ts";
 import { CUMULATIVE } from "./otlp.ts";
 
-/** Units that the names of Prometheus end in, as OpenTelemetry writes them. */
+/** Unit suffixes of Prometheus names, as OpenTelemetry writes them. */
 const UNITS: Readonly<Record<string, string>> = { _seconds: "s", _bytes: "By" };
 
-/** The arsenal's metrics for OTLP: `toolarsenal_call_duration_seconds` is `toolarsenal.call_duration`, with the unit `s`. */
+/** The arsenal's metrics for OTLP: `toolarsenal_call_duration_seconds` becomes `toolarsenal.call_duration`, with the unit `s`. */
 export function toMetrics(
   families: readonly MetricFamily[],
   times: { readonly startedAt: number; readonly readAt: number },

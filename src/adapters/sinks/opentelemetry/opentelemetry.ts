@@ -23,17 +23,17 @@ import { isSpanName, isSpanned, toSpans } from "./spans.ts";
 export { config, type OpenTelemetrySinkOptions };
 export { checkCollector as check } from "./check.ts";
 
-/** What the sink needs from its surroundings. A program of one's own has no arsenal to take them from. */
-type Around = Partial<Surroundings> & {
-  /** In [0, 1). Spreads repeated requests. Defaults to `Math.random`. */
+/** The dependencies of the sink. A standalone program has no arsenal to take them from. */
+type ExportParts = Partial<Surroundings> & {
+  /** In [0, 1). Spreads retries. Defaults to `Math.random`. */
   readonly random?: () => number;
 };
 
-/** What is lost is reported this often. */
+/** The interval of reports about lost items. */
 const REPORT_EVERY_MS = 60_000;
-/** What closing may take: less than the arsenal waits for a sink. */
+/** The time limit of closing: less than the arsenal waits for a sink. */
 const CLOSE_MS = 4000;
-/** Texts of an event that waits are cut to this length. */
+/** The length to which texts of a buffered event are cut. */
 const MAX_WAITING_TEXT = 4096;
 
 /**
@@ -43,12 +43,12 @@ const MAX_WAITING_TEXT = 4096;
  * @example
  * new ToolArsenal({ sinks: [openTelemetrySink({ otlp: { endpoint: "http://localhost:4318" } })] });
  */
-export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around: Around = {}): Sink {
+export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around: ExportParts = {}): Sink {
   const { level = "warn" } = options;
   const { clock = systemClock, secrets = createSecrets(), random = Math.random, emit = () => {} } = around;
   const settings = resolveSettings(options, around.environment ?? process.env);
   const { limits, captureContent, queueSize, batchSize, delayMs, targets } = settings;
-  // Connections of its own: they are still needed when the rest of the arsenal has closed.
+  // Its own connections, because they are still needed after the rest of the arsenal has closed.
   const egress = around.egress?.fork() ?? createEgress();
   const { spanId } = createTraceIds();
   const sender = {
@@ -104,7 +104,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   const host = createHostTracer({ toSpans: spansOf, version, queueSize, delayMs, clock, lost });
   const logs = exporterOf("logs", ofEvents, (event: ArsenalEvent) => [toLogRecord(event, limits)]);
 
-  // Metrics are read every now and then. A reading that was not sent in time gives way to the next, which says the same and more.
+  // Metrics are read periodically. A reading that was not sent in time is replaced by the next, which includes it.
   const ofReadings = { queueSize: 1, batchSize: 1, delayMs };
   const metrics = around.metrics && exporterOf("metrics", ofReadings, (reading: readonly object[]) => reading);
   const startedAt = clock.now();
@@ -128,7 +128,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
     name: "opentelemetry",
     wants: (name, own) => (traces !== undefined && isSpanName(name)) || (logs !== undefined && isAtLeast(own, level)),
     write(events) {
-      // An application that has a tracer provider of its own gets the spans there.
+      // An application with its own tracer provider gets the spans there.
       const spans = traces === undefined || !hasHostTracer() ? traces : host;
       for (const event of events) {
         if (spans !== undefined && isSpanned(event)) spans.add(bounded(event));
@@ -146,7 +146,7 @@ export function openTelemetrySink(options: OpenTelemetrySinkOptions = {}, around
   };
 }
 
-/** Events wait in bounded number, so what they say must be bounded too. */
+/** The number of buffered events is limited, so their size must be limited too. */
 function bounded<Event extends ArsenalEvent>(event: Event): Event {
   const { message, query } = event.data as { readonly message?: unknown; readonly query?: unknown };
   const isLong = (text: unknown): text is string => typeof text === "string" && text.length > MAX_WAITING_TEXT;

@@ -1,6 +1,6 @@
 import type { Attributes } from "./attributes.ts";
 
-/** A span, as both encodings and the application's tracer take it. */
+/** A span, for both encodings and the application's tracer. */
 export interface Span {
   /** 32 and 16 hexadecimal digits. */
   readonly traceId: string;
@@ -20,7 +20,7 @@ export interface Span {
   readonly flags: typeof SAMPLED;
 }
 
-/** The W3C flag of a trace that is recorded, as every span that is sent is. */
+/** The W3C flag of a recorded trace, which every sent span has. */
 export const SAMPLED = 1;
 export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;
 export type SpanKind = (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
@@ -28,7 +28,7 @@ export const STATUS_ERROR = 2;
 /** Cumulative since the start of the process. */
 export const CUMULATIVE = 2;
 
-/** How protobuf writes values of each type. `time` is milliseconds that OTLP has as nanoseconds; a `count` is a whole number. */
+/** The protobuf wire types. `time` is in milliseconds, which OTLP stores as nanoseconds; a `count` is a whole number. */
 const WIRE_TYPES = {
   string: 2,
   hex: 2,
@@ -46,7 +46,7 @@ const WIRE_TYPES = {
 export interface Field {
   readonly name: string;
   readonly json: string;
-  /** The field's number, and how it is written, in protobuf. */
+  /** The field's number and wire type in protobuf. */
   readonly tag: number;
   readonly type: keyof typeof WIRE_TYPES | Message;
 }
@@ -58,7 +58,7 @@ function message(fields: Readonly<Record<string, readonly [number, Field["type"]
   });
 }
 
-// Field numbers are those of opentelemetry-proto; tests decode what is written with the official descriptors.
+// Field numbers are those of opentelemetry-proto; tests decode the output with the official descriptors.
 export const RESOURCE: Message = message({ attributes: [1, "attributes"] });
 export const SCOPE: Message = message({ name: [1, "string"], version: [2, "string"] });
 const SPAN = message({
@@ -112,7 +112,7 @@ const METRIC = message({
   histogram: [9, message({ dataPoints: [1, HISTOGRAM_POINT], aggregationTemporality: [2, "uint"] })],
 });
 
-/** The signals: their items, and what the messages around those are called. The numbers of these are the same for all. */
+/** The signals: their items, and the names of the messages around them. The field numbers of these are the same for all. */
 export const SIGNALS = {
   traces: { item: SPAN, resources: "resourceSpans", scopes: "scopeSpans", items: "spans" },
   logs: { item: LOG_RECORD, resources: "resourceLogs", scopes: "scopeLogs", items: "logRecords" },
@@ -120,7 +120,7 @@ export const SIGNALS = {
 } as const;
 export type Signal = keyof typeof SIGNALS;
 
-/** Who sends: members of the messages `RESOURCE` and `SCOPE`. */
+/** The sender: members of the messages `RESOURCE` and `SCOPE`. */
 export interface Sender {
   readonly resource: object;
   readonly scope: object;

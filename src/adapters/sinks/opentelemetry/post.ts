@@ -14,20 +14,20 @@ export interface PostParts {
 }
 
 export interface PostAnswer {
-  /** What went wrong. Undefined if the collector accepted the request. */
+  /** The error. Undefined if the collector accepted the request. */
   readonly problem?: string;
-  /** Undefined if no answer came. */
+  /** Undefined without a response. */
   readonly status?: number;
-  /** Why nothing could be sent: a header refers to a secret that cannot be read. */
+  /** Why nothing could be sent: a header refers to an unreadable secret. */
   readonly error?: unknown;
   /** Set if a later request may succeed. */
   readonly retryAfterMs?: number;
 }
 
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** How much of an answer is read. A collector has little to say. */
+/** The most bytes of a response that are read. A collector's responses are short. */
 const MAX_ANSWER_BYTES = 65_536;
-/** How much of it a message quotes. */
+/** The most bytes that a message quotes. */
 const SHOWN_BYTES = 300;
 
 /** Sends one export request. Never rejects. */
@@ -50,13 +50,13 @@ export async function postOtlp(body: Uint8Array, parts: PostParts, abort?: Abort
       },
       body,
       trusted: true,
-      // Headers may contain keys, which nobody else may get.
+      // Headers may contain keys, which no other server may get.
       maxRedirects: 0,
       maxBytes: MAX_ANSWER_BYTES,
       signal,
     });
     const { status } = response;
-    // The status is known even if the rest of the answer is lost.
+    // The status is known even if the rest of the response is lost.
     const said = await textOf(response).catch(() => "");
     if (status >= 200 && status < 300) return { status };
     const problem = `the collector at ${target.url.origin} answered with status ${status}${said && `: ${said}`}`;
@@ -71,7 +71,7 @@ export async function postOtlp(body: Uint8Array, parts: PostParts, abort?: Abort
   }
 }
 
-/** The headers of a target, with secrets in place. */
+/** The headers of a target, with secrets resolved. */
 async function filledHeaders(
   { target, secrets }: PostParts,
   signal: AbortSignal,
@@ -86,7 +86,7 @@ async function filledHeaders(
   return filled;
 }
 
-/** The beginning of a text answer, on one line. Reads all of it, so that the connection can be reused. */
+/** The beginning of a text response, on one line. Reads all of it, so that the connection can be reused. */
 async function textOf({ headers, body }: EgressResponse): Promise<string> {
   const all = (await buffer(body)).subarray(0, SHOWN_BYTES);
   if (!/^text\/|json/.test(headers["content-type"] ?? "text/plain")) return "";

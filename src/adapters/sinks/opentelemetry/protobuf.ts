@@ -10,7 +10,7 @@ import {
   SIGNALS,
 } from "./otlp.ts";
 
-/** Writes requests as protobuf. The messages around the items have the same numbers for every signal. */
+/** Writes requests as protobuf. The messages around the items have the same field numbers for every signal. */
 export function createProtobufWriter(signal: Signal, sender: Sender): RequestWriter {
   const { item } = SIGNALS[signal];
   const writer = createWriter();
@@ -42,7 +42,7 @@ function createWriter() {
   let view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let start = bytes.length;
 
-  /** Makes room for what is written next. */
+  /** Makes room for the next value. */
   function reserve(needed: number): void {
     if (start < needed) {
       const used = bytes.length - start;
@@ -132,7 +132,7 @@ function createWriter() {
     view.setFloat64(start, value, true);
   }
 
-  /** Ends a message: its length and tag, in front of what was written since. */
+  /** Ends a message: writes its length and tag before its content. */
   function head(tag: number, end: number): void {
     varint(bytes.length - start - end);
     varint(tag);
@@ -222,7 +222,7 @@ function createWriter() {
     head(tag, end);
   }
 
-  /** A copy of what was written. The next thing is written over it. */
+  /** Copies the output. The next output overwrites it. */
   function take(): Uint8Array {
     const written = Buffer.from(bytes.subarray(start));
     start = bytes.length;

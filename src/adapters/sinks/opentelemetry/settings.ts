@@ -16,7 +16,7 @@ export const config = object("Traces, logs and metrics for an OpenTelemetry coll
     "Whether spans contain the words of requests. Defaults to OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, then to false.",
   ),
   otlp: optional(
-    object("How telemetry is sent. What is omitted comes from the OTEL_EXPORTER_OTLP_… environment variables.", {
+    object("How telemetry is sent. Omitted settings default to the OTEL_EXPORTER_OTLP_… environment variables.", {
       endpoint: text("Address of the collector, without /v1/traces. Defaults to http://localhost:4318."),
       headers: texts("Headers of every request. Values may be references to secrets."),
       protocol: choice("How requests are encoded; http/protobuf by default.", ["http/protobuf", "http/json"]),
@@ -33,7 +33,7 @@ export const config = object("Traces, logs and metrics for an OpenTelemetry coll
   ),
 });
 
-/** Settings of the OpenTelemetry sink. All are optional: OpenTelemetry's environment variables fill in, then defaults. */
+/** Settings of the OpenTelemetry sink. All are optional and default to OpenTelemetry's environment variables, then to fixed values. */
 export type OpenTelemetrySinkOptions = Given<typeof config>;
 
 type Otlp = NonNullable<OpenTelemetrySinkOptions["otlp"]>;
@@ -41,7 +41,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Target {
   readonly url: URL;
-  /** The setting or environment variable that `url` comes from. */
+  /** The setting or environment variable with `url`. */
   readonly field: string;
   /** Values may be references to secrets. */
   readonly headers: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export interface Target {
   readonly timeoutMs: number;
 }
 
-/** Joins the configuration with OpenTelemetry's environment variables. The configuration has precedence. Throws CONFIG_INVALID. */
+/** Merges the configuration with OpenTelemetry's environment variables. The configuration has precedence. Throws CONFIG_INVALID. */
 export function resolveSettings(given: OpenTelemetrySinkOptions, environment: Environment) {
   const otlp: Otlp = given.otlp ?? {};
   const { queueSize = 4096, batchSize = 512, delayMs = 5000, metricsDelayMs = 60_000 } = otlp;
@@ -78,7 +78,7 @@ export function resolveSettings(given: OpenTelemetrySinkOptions, environment: En
 
 function targetOf(signal: Signal, given: OpenTelemetrySinkOptions, environment: Environment): Target {
   const otlp: Otlp = given.otlp ?? {};
-  /** A variable of the signal, else the one of all. */
+  /** The variable of the signal, or else the common one. */
   const variable = (name: string): { readonly name: string; readonly value: string } | undefined => {
     for (const each of [`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${name}`, `OTEL_EXPORTER_OTLP_${name}`]) {
       const value = environment[each]?.trim();
@@ -101,7 +101,7 @@ function targetOf(signal: Signal, given: OpenTelemetrySinkOptions, environment: 
   };
 }
 
-/** The address of a signal: below that of the collector, or the one that a variable names for this signal alone. */
+/** The address of a signal: below that of the collector, or the one in the variable of this signal. */
 function addressOf(
   signal: Signal,
   given: OpenTelemetrySinkOptions,
@@ -118,7 +118,7 @@ function addressOf(
   return { url, field };
 }
 
-/** The environment variable with the whole address of one signal. */
+/** The environment variable with the full address of one signal. */
 export function signalVariable(signal: Signal): string {
   return `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`;
 }
@@ -147,7 +147,7 @@ export function packageVersion(): string {
   return String(ownIdentity().info["version"]);
 }
 
-/** `key=value,key=value`, each part percent-encoded. What is not a pair is left out. */
+/** `key=value,key=value`, each part percent-encoded. Invalid pairs are left out. */
 function pairsIn(list = ""): Readonly<Record<string, string>> {
   const pairs = list.split(",").flatMap((pair) => {
     const at = pair.indexOf("=");

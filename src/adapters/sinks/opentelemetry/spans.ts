@@ -7,13 +7,13 @@ import { SAMPLED, type Span, SPAN_KIND, type SpanKind, STATUS_ERROR } from "./ot
 
 export interface SpanSettings {
   readonly limits: AttributeLimits;
-  /** Whether the words of requests are exported. */
+  /** Whether the text of requests is exported. */
   readonly captureContent: boolean;
-  /** Makes ids for spans that nobody else knows of. */
+  /** Creates ids for spans that only this sink uses. */
   readonly spanId: () => string;
 }
 
-/** Events that are spans: the first of each list is the event's own, the others are its steps. */
+/** Events that are spans: the first name of each list is the event's own, the others are its steps. */
 const SPANNED = {
   "retrieval-finished": retrieval,
   "retrieval-failed": failedRetrieval,
@@ -28,7 +28,7 @@ export function isSpanName(name: EventName): boolean {
   return Object.hasOwn(SPANNED, name);
 }
 
-/** True for an event that `toSpans` makes spans of. A trace that its caller does not record has none. */
+/** Returns true for an event that `toSpans` converts. A trace that its caller does not record has none. */
 export function isSpanned(event: ArsenalEvent): event is SpannedEvent {
   return isSpanName(event.name) && (event as SpannedEvent).data.sampled !== false;
 }
@@ -55,16 +55,19 @@ export function toTraceId(traceId: string): string {
   return TRACE_ID.test(traceId) ? traceId : sha256(traceId).slice(0, 32);
 }
 
-/** What a span is about. */
-interface About {
+interface SpanSubject {
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes: Attributes;
-  /** What went wrong, in words or empty. Undefined if nothing did. */
+  /** The error text, possibly empty. Undefined without an error. */
   readonly error: string | undefined;
 }
 
-function spanOf(data: SpannedEvent["data"], { name, kind, attributes, error }: About, limits: AttributeLimits): Span {
+function spanOf(
+  data: SpannedEvent["data"],
+  { name, kind, attributes, error }: SpanSubject,
+  limits: AttributeLimits,
+): Span {
   const { traceId, spanId, parentSpanId, tracestate: traceState, startedAt, durationMs } = data;
   return {
     traceId,
@@ -81,7 +84,7 @@ function spanOf(data: SpannedEvent["data"], { name, kind, attributes, error }: A
   };
 }
 
-/** A step of what a span is about, as a span below it. */
+/** A step of a span, as a child span. */
 function stepOf(
   { traceId, traceState, spanId: parentSpanId }: Span,
   name: string,
@@ -90,7 +93,7 @@ function stepOf(
   attributes = NONE,
   status?: Span["status"],
 ): Span {
-  // Spelled out, because most spans are steps, and spreading takes longer.
+  // Without spreading, which is slower: most spans are steps.
   return {
     traceId,
     spanId,
@@ -141,7 +144,7 @@ function failedRetrieval(data: EventMap["retrieval-failed"], { limits }: SpanSet
   return [spanOf(data, { ...aboutRetrieval(data, { "error.type": code }), error }, limits)];
 }
 
-function aboutRetrieval({ toolset }: { readonly toolset?: string }, attributes: Attributes): About {
+function aboutRetrieval({ toolset }: { readonly toolset?: string }, attributes: Attributes): SpanSubject {
   return {
     name: `retrieval ${toolset ?? "catalog"}`,
     kind: SPAN_KIND.internal,
@@ -155,7 +158,7 @@ function aboutRetrieval({ toolset }: { readonly toolset?: string }, attributes: 
   };
 }
 
-/** Statuses of calls that nothing went wrong with. */
+/** Statuses of calls without an error. */
 const FINE: ReadonlySet<string> = new Set(["success", "pending_confirmation", "cancelled"]);
 
 function call(data: EventMap["call-finished"], { limits, spanId }: SpanSettings): readonly Span[] {
@@ -196,7 +199,7 @@ function call(data: EventMap["call-finished"], { limits, spanId }: SpanSettings)
   return spans;
 }
 
-/** `function` for what this program runs itself, `extension` for what it calls elsewhere. */
+/** `function` for tools that this program runs itself, `extension` for remote ones. */
 function toolTypeOf(source: ToolSource): string {
   return source === "mcp" || source === "openapi" || source === "a2a" ? "extension" : "function";
 }
@@ -247,7 +250,7 @@ function request(data: EventMap["request-finished"], { limits }: SpanSettings): 
   return [spanOf(data, about, limits)];
 }
 
-/** Spans are also named after what the method names, except for resources: there are too many. */
+/** Span names include the target of the method, except for resources: there are too many. */
 function requestName(method: string, target: string | undefined, isHttp: boolean): string {
   const isNamed = isHttp || method === "tools/call" || method === "prompts/get";
   return target !== undefined && isNamed ? `${method} ${target}` : method;

@@ -5,13 +5,13 @@ import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { createTopics } from "../../../state/topics.ts";
 import type { StateDatabase } from "./database.ts";
 
-/** A new listener also hears what was published this much earlier, in milliseconds. */
+/** A new listener also gets messages published this much earlier, in milliseconds. */
 const SLACK_MS = 5_000;
 
 /** Messages in a table that every process reads when the database notifies it, and about once a second. */
 export function createPostgresChanges(database: StateDatabase, clock: Clock): Changes {
   const { schema } = database;
-  /** The last message that was read; none yet, so the first look goes by time. */
+  /** The last message read; undefined initially, so the first read goes by time. */
   let last: number | undefined;
   let since = 0;
   const topics = createTopics(() => {
@@ -21,7 +21,7 @@ export function createPostgresChanges(database: StateDatabase, clock: Clock): Ch
   });
 
   async function look(): Promise<void> {
-    // If the newest is older than what was read, another database has taken the place of that one.
+    // If the newest message is older than the last one read, the database was replaced.
     const sql = `
       WITH newest AS (SELECT coalesce(max(n), 0) AS n FROM ${schema}.state_change)
       SELECT newest.n::float8 AS newest, topic, data FROM newest LEFT JOIN ${schema}.state_change AS change

@@ -8,15 +8,15 @@ import { limitTables } from "./limit-functions.ts";
 import { processTables } from "./presence.ts";
 import { channelOf, stateTables } from "./tables.ts";
 
-/** How long the database may take to answer, in milliseconds. */
+/** The timeout of the database, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** How often to look without being notified, in milliseconds: a notification may be lost with its connection. */
+/** The polling interval without notifications, in milliseconds: a notification may be lost with its connection. */
 const LOOK_MS = 900;
 
 export type StateDatabase = ReturnType<typeof createStateDatabase>;
 
-/** The database of a state. Creates the tables with the first statement. With `ownTime`, time is that of the clock, for tests. */
+/** The database of a state. Creates the tables on the first statement. With `ownTime`, time is that of the clock, for tests. */
 export function createStateDatabase(
   postgres: Postgres,
   schema: string,
@@ -36,15 +36,15 @@ export function createStateDatabase(
     return ready;
   }
 
-  /** Starts the looks that a message is for, or all of them. */
+  /** Starts the polls for a message, or all of them. */
   function wake(message?: string): void {
     for (const [lookout, what] of looks) if (message === undefined || message === what) lookout.soon();
   }
 
   return {
-    /** The schema as SQL writes it. */
+    /** The quoted name of the schema. */
     schema: quoted(schema),
-    /** Runs one statement once the tables are there. Rejects if it takes longer than `withinMs`. */
+    /** Runs one statement after the tables exist. Rejects if it takes longer than `withinMs`. */
     async ask<Row extends object>(
       sql: string,
       values: readonly unknown[],
@@ -63,9 +63,9 @@ export function createStateDatabase(
         throw late.aborted && error === late.reason ? tooSlow(withinMs) : error;
       }
     },
-    /** The time to hand to SQL: null for the server's own. */
+    /** The time for SQL: null for the server's own. */
     now: (): number | null => (ownTime ? clock.now() : null),
-    /** Looks now, when the database says that there is something, and every `ms` milliseconds. Returns what ends it. */
+    /** Polls now, when the database notifies, and every `ms` milliseconds. Returns a function that stops it. */
     watch(what: string, look: () => Promise<unknown>, ms = LOOK_MS) {
       const lookout = createLookout(clock, ms, look);
       lookout.soon();
@@ -79,7 +79,7 @@ export function createStateDatabase(
         stopListening = undefined;
       };
     },
-    /** Ends all looking. */
+    /** Ends all polling. */
     close() {
       for (const lookout of looks.keys()) lookout.stop();
       looks.clear();

@@ -13,23 +13,23 @@ import type { RenewedPresence } from "../../../state/renewed-presence.ts";
 import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { StateDatabase } from "./database.ts";
 
-/** How long a call waits for the database, in milliseconds, before it fails. */
+/** The timeout of the database for a call, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
-/** How often a waiting call looks for places whose holder disappeared, in milliseconds. */
+/** How often a waiting call checks for places of lost holders, in milliseconds. */
 const LOOK_FOR_LOST_MS = 250;
 
-/** Calls that are asked about together at most. */
+/** The most calls in one request. */
 const MAX_BATCH = 256;
 
-/** Round trips between two looks for what is over. */
+/** The number of round trips between two sweeps. */
 const BATCHES_A_SWEEP = 512;
 
-/** What the database says about a request. */
-type Answer = { readonly admitted: true; readonly probe: boolean; readonly era: number } | Refused;
+/** The database's answer to a request. */
+type AdmitAnswer = { readonly admitted: true; readonly probe: boolean; readonly era: number } | Refused;
 
-/** What one call asks of the database: see `limit_run`. Nothing, if it only looks for answers to calls that wait. */
-type Step =
+/** One step of a request: see `limit_run`. Omitted to only check for answers to waiting calls. */
+type LimitStep =
   | { readonly admit: string; readonly request: AdmitRequest }
   | { readonly release: Pass; readonly outcome: CallOutcome }
   | { readonly leave: string }
@@ -37,26 +37,26 @@ type Step =
   | { readonly forget: string }
   | Readonly<Record<string, never>>;
 
-interface Answers {
-  /** One to each step. */
+interface StepAnswers {
+  /** One for each step. */
   readonly answers: readonly unknown[];
-  /** Those to calls of this process that waited. */
-  readonly told: readonly { readonly id: string; readonly request: AdmitRequest; readonly answer: Answer }[];
+  /** The answers to waiting calls of this process. */
+  readonly told: readonly { readonly id: string; readonly request: AdmitRequest; readonly answer: AdmitAnswer }[];
 }
 
-/** Limits that the database keeps: see limit-functions.ts. The process that frees a place admits the first call that fits, in any process. */
+/** Limits kept by the database: see limit-functions.ts. The process that frees a place admits the first matching call, in any process. */
 export function createPostgresLimits(
   database: StateDatabase,
   clock: Clock,
   presence: RenewedPresence,
 ): Limits & {
-  /** Gives back what this process holds. */
+  /** Releases everything that this process holds. */
   close(): Promise<void>;
 } {
   const handle = presence.id;
   let lastId = 0;
   let batches = 0;
-  const queue: { readonly step: Step; answer(value: unknown): void; reject(error: unknown): void }[] = [];
+  const queue: { readonly step: LimitStep; answer(value: unknown): void; reject(error: unknown): void }[] = [];
   let asking: Promise<void> | undefined;
   const look = (): (() => void) => database.watch(`place ${handle}`, () => ask({}), LOOK_FOR_LOST_MS);
   const calls = createWaitingCalls(clock, look, (id) => void ask({ leave: id }).catch(() => {}));
@@ -74,8 +74,8 @@ export function createPostgresLimits(
     return row?.value as Value;
   }
 
-  /** Asks the database, after all that was asked before and together with all that is asked while it answers. */
-  function ask<Value>(step: Step): Promise<Value> {
+  /** Sends a step to the database, after all earlier ones and together with all that arrive meanwhile. */
+  function ask<Value>(step: LimitStep): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
     queue.push({ step, answer: resolve as (value: unknown) => void, reject });
     asking ??= Promise.resolve().then(askAll);
@@ -86,7 +86,7 @@ export function createPostgresLimits(
     while (queue.length > 0) {
       const batch = queue.splice(0, MAX_BATCH);
       try {
-        const { answers, told } = await call<Answers>(
+        const { answers, told } = await call<StepAnswers>(
           "run",
           handle,
           toText(batch.map(({ step }) => step)),
@@ -99,20 +99,20 @@ export function createPostgresLimits(
       }
       if (++batches % BATCHES_A_SWEEP === 0) await call("sweep", database.now()).catch(() => {});
     }
-    // In the same turn as the look at the queue: what is asked from now on starts a new batch.
+    // In the same turn as the check of the queue: later steps start a new batch.
     asking = undefined;
   }
 
-  /** Puts a call that waits back into the queue, which the others took it out of. */
+  /** Puts a waiting call back into the queue, after other processes removed it. */
   async function askAgain(id: string, request: AdmitRequest): Promise<void> {
-    const answer = await ask<Answer | null>({ admit: id, request });
+    const answer = await ask<AdmitAnswer | null>({ admit: id, request });
     if (answer !== null) settle(id, toAdmission(id, request, answer));
   }
 
   function settle(id: string, admission: Admission): void {
     const waiter = waiting.get(id);
     if (waiter !== undefined) waiter.answer(admission);
-    // Given up while the answer was on its way: what it was given goes back.
+    // Cancelled while the answer was in transit: its pass is released.
     else if (admission.admitted) void ask({ release: admission.pass, outcome: "neutral" }).catch(() => {});
   }
 
@@ -133,7 +133,7 @@ export function createPostgresLimits(
       const id = `${handle}:${++lastId}`;
       const wait = (request.waitMs ?? 0) > 0 ? calls.enqueue(id, request) : undefined;
       try {
-        const answer = await ask<Answer | null>({ admit: id, request });
+        const answer = await ask<AdmitAnswer | null>({ admit: id, request });
         if (answer === null) return wait === undefined ? ABORTED : await wait(signal);
         const admission = toAdmission(id, request, answer);
         if (admission.admitted) held.set(id, admission.pass);
@@ -159,12 +159,12 @@ export function createPostgresLimits(
   };
 }
 
-function toAdmission(id: string, { places = [], breaker }: AdmitRequest, answer: Answer): Admission {
+function toAdmission(id: string, { places = [], breaker }: AdmitRequest, answer: AdmitAnswer): Admission {
   if (!answer.admitted) return answer;
   return { admitted: true, pass: { id, probe: answer.probe, places, breaker, era: answer.era } };
 }
 
-/** JSON that `jsonb` takes: it has no place for U+0000 and half characters, which names may hold. */
+/** JSON that `jsonb` accepts: without U+0000 and lone surrogates, which names may contain. */
 function toText(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === "string" ? each.toWellFormed().replaceAll("\u0000", "\uFFFD") : each,

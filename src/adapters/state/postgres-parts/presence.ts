@@ -9,10 +9,10 @@ import { describeProcess, hasEnded } from "../../../system/process-table.ts";
 import { quoted } from "../../postgres/postgres.ts";
 import type { StateDatabase } from "./database.ts";
 
-/** How long a renewal waits for the database, in milliseconds, before it is repeated. */
+/** The timeout of a renewal, in milliseconds, before it is retried. */
 const PATIENCE_MS = 2_000;
 
-/** The table of processes. What one of them holds is under ids that begin with its own. Calls that wait look for places by themselves. */
+/** The table of processes. The ids of everything that a process holds begin with its own. Waiting calls check for places themselves. */
 export function processTables(schema: string): string {
   const s = quoted(schema);
   return `

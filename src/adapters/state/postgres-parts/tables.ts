@@ -1,15 +1,15 @@
 import { hash } from "node:crypto";
 import { quoted } from "../../postgres/postgres.ts";
 
-/** How long a message is kept for processes that could not reach the database, in milliseconds. */
+/** How long a message is kept for processes that cannot reach the database, in milliseconds. */
 const KEEP_MESSAGES_MS = 3_600_000;
 
-/** The channel on which processes are notified that there is something to read. Its name must be shorter than that of a schema may be. */
+/** The channel that notifies processes of new data. Its name must be shorter than the longest schema name. */
 export function channelOf(schema: string): string {
   return `toolarsenal_state_${hash("sha256", schema, "hex").slice(0, 16)}`;
 }
 
-/** Tables for documents, messages and leases. A text that looks like JSON is text: `jsonb` refuses some of what JSON can say. */
+/** Tables for documents, messages and leases. JSON is stored as text, because `jsonb` rejects some valid JSON. */
 export function stateTables(schema: string): string {
   const s = quoted(schema);
   return `
@@ -42,7 +42,7 @@ export function stateTables(schema: string): string {
   END $$;`;
 }
 
-/** A text as SQL writes it. */
+/** Quotes a text for SQL. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -2,7 +2,7 @@ import { fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { RedisClient } from "./connection.ts";
 
-/** Where a server is, and who connects to it. */
+/** The address and credentials of a server. */
 export interface RedisAddress {
   /** Without user name and password, for messages. */
   readonly shown: string;
@@ -27,7 +27,7 @@ export function readRedisUrl(text: string): RedisAddress {
   return { shown: `${parsed.hostname}:${parsed.port || "6379"}`, url: parsed.href, username, password };
 }
 
-/** A client of the `redis` package. It does not reconnect and queues nothing: the connection does. Throws LIBRARY_MISSING. */
+/** A client of the `redis` package, without reconnection and queueing, which the connection does. Throws LIBRARY_MISSING. */
 export async function openRedisClient({ url, username, password }: RedisAddress): Promise<RedisClient> {
   const { createClient } = await import("redis").catch((cause: unknown) => {
     throw fixable("LIBRARY_MISSING", "State in Redis needs a library:", "npm install redis", { cause });

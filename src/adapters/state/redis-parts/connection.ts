@@ -5,7 +5,7 @@ import { tellAll } from "../../../state/topics.ts";
 import { toFailure } from "./failure.ts";
 import type { Script } from "./script.ts";
 
-/** What of a client of the `redis` package is used. `createClient` and `createCluster` make one. */
+/** The used part of a client of the `redis` package. `createClient` and `createCluster` create one. */
 export interface RedisClient {
   connect(): Promise<unknown>;
   eval(script: string, options: RedisEvalOptions): Promise<unknown>;
@@ -24,7 +24,7 @@ export interface RedisEvalOptions {
   arguments: string[];
 }
 
-/** How long the server may take to connect or to answer. */
+/** The timeout of connecting and of responses. */
 const ANSWER_MS = 2_000;
 
 const FIRST_RETRY_MS = 50;
@@ -35,20 +35,20 @@ export type Connection = ReturnType<typeof createConnection>;
 interface Link {
   readonly client: RedisClient;
   readonly born: string;
-  /** What the server's clock is ahead of this process's. */
+  /** How far the server's clock is ahead of this process's. */
   aheadMs: number;
 }
 
-/** One connection, which is opened with the first use and again whenever it was lost. */
+/** One connection, opened on first use and reopened whenever it was lost. */
 export function createConnection(options: {
   readonly open: () => RedisClient | Promise<RedisClient>;
   readonly scripts: readonly Script[];
-  /** Every key begins with it. */
+  /** The prefix of every key. */
   readonly root: string;
-  /** How the server is named in errors. */
+  /** The name of the server in errors. */
   readonly address: () => string;
   readonly clock: Clock;
-  /** Time for a test; the server's if omitted. */
+  /** The time for a test; the server's if omitted. */
   readonly now?: (() => number) | undefined;
 }) {
   const { open, scripts, root, address, clock, now } = options;
@@ -75,7 +75,7 @@ export function createConnection(options: {
     const started = async (): Promise<Link> => {
       await client.connect();
       const sentAt = clock.now();
-      // Loads every script, so that commands are run in the order in which they are sent.
+      // Loads every script, so that commands run in the order they are sent.
       const [[server, born] = ["", ""]] = (await Promise.all(
         scripts.map(({ text }) => client.eval(text, { keys: [root], arguments: ["start", "9e15", stamp()] })),
       )) as [string, string][];
@@ -130,7 +130,7 @@ export function createConnection(options: {
     if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
   }
 
-  /** The connection, or the one that is being opened. While the server is away nobody waits for it. */
+  /** The connection, or the one being opened. While the server is unavailable, callers do not wait for it. */
   function find(): Promise<Link> {
     if (away !== undefined) throw away;
     return opening ?? connect();
@@ -163,7 +163,7 @@ export function createConnection(options: {
       return await ask(link, script, given);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      // The server's clock was set meanwhile, or the command was late indeed: then the second one is not.
+      // The server's clock was changed meanwhile, or the command was really late: then the second one is not.
       const late = /^LATE (\S+)/.exec(message);
       if (late !== null) {
         link.aheadMs = Number(late[1]) - clock.now();
@@ -171,7 +171,7 @@ export function createConnection(options: {
           throw toFailure(again, address(), false);
         });
       }
-      // Such a server takes no commands: another one may have taken its place.
+      // Such a server accepts no commands: another one may have replaced it.
       if (error instanceof TimedOut || /^(READONLY|LOADING|MASTERDOWN)/.test(message))
         lost(link.client, error as Error);
       throw toFailure(error, address(), false);
@@ -179,7 +179,7 @@ export function createConnection(options: {
   }
 
   return {
-    /** Runs a script. Rejects with STORE_FAILED within a few seconds if the server is away; `beforeSend` says that nothing happened. */
+    /** Runs a script. Rejects with STORE_FAILED within a few seconds if the server is unavailable; `beforeSend` means that nothing happened. */
     async run(script: Script, action: string, given: readonly string[], signal?: AbortSignal): Promise<unknown> {
       signal?.throwIfAborted();
       refuseIfClosed();
@@ -193,7 +193,7 @@ export function createConnection(options: {
         if (pending.size === 0) ready?.client.unref?.();
       }
     },
-    /** Looks soon after each message on a channel, after the connection was away, and every `ms` milliseconds. Returns what ends it. */
+    /** Polls after each message on a channel, after a reconnection, and every `ms` milliseconds. Returns a function that stops it. */
     follow(channel: string, look: () => Promise<unknown>, ms: number) {
       const { soon, stop } = createLookout(clock, ms, look);
       channels.set(channel, soon);
@@ -206,7 +206,7 @@ export function createConnection(options: {
         ready?.client.unsubscribe(channel).catch(() => {});
       };
     },
-    /** Hears when the connection is there, with the number that the data has had since it was empty, and when it was lost. */
+    /** Calls back when the connection is open, with the id of the server's data set, and when it is lost. */
     watch: (listener: (change: Error | { readonly born: string }) => void) => void watchers.add(listener),
     async close() {
       await Promise.allSettled(pending);
@@ -218,10 +218,10 @@ export function createConnection(options: {
   };
 }
 
-/** Nothing came back in time. */
+/** The response timed out. */
 class TimedOut extends Error {}
 
-/** Rejects if the work takes too long. What has arrived by then, and was not read because this process was busy, still counts. */
+/** Rejects if the work takes too long. Responses that arrived in time, but were not read because this process was busy, still count. */
 async function withinTime<Value>(work: Promise<Value>, clock: Clock): Promise<Value> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const cancel = clock.after(ANSWER_MS, () => {

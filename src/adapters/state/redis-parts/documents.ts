@@ -4,10 +4,10 @@ import type { ListedState, State } from "../../../state/state.port.ts";
 import type { Connection } from "./connection.ts";
 import { createScript } from "./script.ts";
 
-/** Documents that are listed at once. */
+/** The number of documents listed at once. */
 const PAGE = 500;
 
-/** document:KEY is one. index has every key, to list them by prefix; expiring those that end, to take them out of the index. */
+/** document:KEY is one. index has every key, to list them by prefix; expiring has those that expire, to remove them from the index. */
 export const DOCUMENTS = createScript(String.raw`
 local function find(key)
   local found = redis.call("HMGET", root .. "document:" .. key, "version", "value", "until")
@@ -74,7 +74,7 @@ elseif action == "keys" then
 end
 `);
 
-/** JSON documents. When they expire is measured by the server's clock. */
+/** JSON documents. They expire by the server's clock. */
 export function createRedisDocuments(connection: Connection, clock: Clock): State & { used(): boolean } {
   let isUsed = false;
 
@@ -102,7 +102,7 @@ export function createRedisDocuments(connection: Connection, clock: Clock): Stat
 
     async list(prefix, { after = "", limit = Infinity, signal } = {}) {
       const listed: ListedState[] = [];
-      // A key before the prefix would begin the page outside of it.
+      // A key before the prefix would start the page outside of it.
       let last = after > prefix ? after : "";
       do {
         const most = String(Math.min(PAGE, limit - listed.length));

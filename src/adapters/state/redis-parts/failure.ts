@@ -1,7 +1,7 @@
 import { type ArsenalError, fixable, isArsenalError } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 
-/** What went wrong, as people would say it, and the fix, by what the server or the system said. */
+/** The failure in plain words, and the fix, by the message of the server or the system. */
 const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [
     /ECONNREFUSED/,
@@ -35,7 +35,7 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [/socket closed|ECONNRESET|EPIPE|disconnect/i, "the connection was lost", "It is retried every second."],
 ];
 
-/** The error that a user meets. It names the server, never a password. */
+/** The error for the user. It names the server, never a password. */
 export function toFailure(error: unknown, address: string, beforeSend: boolean): ArsenalError {
   if (isArsenalError(error)) return error;
   // Several addresses of one host were tried.

@@ -3,12 +3,12 @@ import { createScript } from "./script.ts";
 /*
  * The rules of state/limit-rules.ts, in Lua. Keys, all under one root:
  * - window:SPAN KEY: the times of the last calls, newest first.
- * - place:KEY: who holds the place, scored by when that ends. Passes with a breaker and without places are under the empty key.
+ * - place:KEY: the holders of the place, scored by their expiry. Passes with a breaker and without places are under the empty key.
  * - breakers: failures, era, when a call may probe, and the probe. open: when a call may probe those that are open.
  * - budget:KEY: calls and retries by the second.
  * - groups: each list of places that calls wait for. queue:GROUP: those calls, scored by arrival. waiter:ID: one of them.
- * - given:HANDLE: calls of another process that were answered. claim:HANDLE: since when that process has not looked.
- * - places:HANDLE: the places that a process may hold or wait for. It names each of them once, and drops those that nobody holds now and then.
+ * - given:HANDLE: calls of another process that were answered. claim:HANDLE: when that process last looked.
+ * - places:HANDLE: the places that a process may hold or wait for. It names each of them once, and periodically drops unused ones.
  */
 
 /** The rules of places and breakers. */

@@ -8,22 +8,22 @@ import { ABORTED, createWaitingCalls } from "../../../state/waiting-calls.ts";
 import type { Connection } from "./connection.ts";
 import { LIMITS } from "./limits-script.ts";
 
-/** How often a process whose calls wait looks for places whose holder disappeared. */
+/** How often a process with waiting calls checks for places of lost holders. */
 const LOOK_FOR_PLACES_MS = 250;
 
-/** How often to look for breakers in case a message was lost. */
+/** The polling interval for breakers in case a message was lost. */
 const LOOK_FOR_BREAKERS_MS = 500;
 
-/** Names of places between two looks for those that nobody holds: each caller has places of its own. */
+/** The number of place names between two sweeps for unused ones: each caller has its own places. */
 const NAMES_A_TIDY = 4_096;
 
-/** Limits that processes share: see limits-script.ts. The process that frees a place admits the first call that fits, in any process. */
+/** Shared limits: see limits-script.ts. The process that frees a place admits the first matching call, in any process. */
 export function createRedisLimits(
   connection: Connection,
   clock: Clock,
   presence: RenewedPresence,
 ): Limits & {
-  /** Gives back what this process holds. */
+  /** Releases everything that this process holds. */
   close(): Promise<void>;
 } {
   const handle = presence.id;
@@ -31,9 +31,9 @@ export function createRedisLimits(
   const look = (): (() => void) => connection.follow(`given:${handle}`, () => ask("look"), LOOK_FOR_PLACES_MS);
   const calls = createWaitingCalls(clock, look, leaveOne);
   const { waiting, held } = calls;
-  /** Calls that may have been admitted although nobody heard so. They give everything back when the connection is there again. */
+  /** Calls that may have been admitted without this process knowing. They release everything after the reconnection. */
   const abandoned = new Map<string, AdmitRequest>();
-  /** The places that the server knows this process by. */
+  /** The place names that the server has for this process. */
   let named = new Set<string>();
   const breakers = createBreakerWatch(() => connection.follow("breakers", tellBreakers, LOOK_FOR_BREAKERS_MS));
   presence.onLost(() => {
@@ -54,7 +54,7 @@ export function createRedisLimits(
     }
   });
 
-  /** Runs a script that may also answer calls that wait. */
+  /** Runs a script that may also answer waiting calls. */
   async function ask(action: string, ...given: readonly string[]): Promise<unknown> {
     const reply = await connection.run(LIMITS, action, [handle, ...given]);
     const [result, answers] = reply as [unknown, readonly string[]];
@@ -65,7 +65,7 @@ export function createRedisLimits(
   async function admitOrQueue(id: string, request: AdmitRequest): Promise<string> {
     const { places = [] } = request;
     const added: string[] = [];
-    // If the server is to forget names meanwhile, this answer may come too late to be remembered.
+    // If the server drops names meanwhile, this answer may come too late to be recorded.
     const known = named;
     for (const { key } of places) if (!known.has(key)) added.push(key);
     const text = await ask("admit", id, toJson(request), toJson(places), ...added);
@@ -74,26 +74,26 @@ export function createRedisLimits(
     return text as string;
   }
 
-  /** Has the server forget places that nobody holds, but for those that calls wait for. Commands run in order, so calls from now on name theirs again. */
+  /** Makes the server drop unused places, except those that calls wait for. Commands run in order, so later calls name theirs again. */
   function tidy(): void {
     named = new Set();
     const awaited = new Set([...waiting.values()].flatMap(({ request }) => request.places ?? []).map(({ key }) => key));
     connection.run(LIMITS, "tidy", [handle, ...awaited]).catch(() => {});
   }
 
-  /** Puts a call that waits back into the queue, which the others took it out of. */
+  /** Puts a waiting call back into the queue, after other processes removed it. */
   async function askAgain(id: string, request: AdmitRequest): Promise<void> {
     const text = await admitOrQueue(id, request);
     if (!text.startsWith("queued")) settle(id, text);
   }
 
   function settle(id: string, text: string): void {
-    // A call that gave up in between gives back what it got by leaving.
+    // A call that was cancelled in between releases its pass by leaving.
     const waiter = waiting.get(id);
     waiter?.answer(toAdmission(id, waiter.request, text));
   }
 
-  /** Gives back whatever the calls have by now, and leaves the queue. */
+  /** Releases everything that the calls hold by now, and leaves the queue. */
   async function leave(given: Map<string, AdmitRequest>): Promise<void> {
     const all = [...given];
     await ask("leave", ...all.flatMap(([id, request]) => [id, toJson(request)]));
@@ -162,7 +162,7 @@ export function createRedisLimits(
   };
 }
 
-/** Reads the three words in which the server answers. */
+/** Parses the server's answer of three words. */
 function toAdmission(id: string, request: AdmitRequest, text: string): Admission {
   const [kind = "", first = "", second = ""] = text.split(" ");
   const { windows = [], places = [], breaker } = request;
@@ -175,7 +175,7 @@ function toAdmission(id: string, request: AdmitRequest, text: string): Admission
   return { admitted: false, because: "window", key, windowMs, ...after };
 }
 
-/** Half of a surrogate pair is nothing that the server's JSON reader takes. */
+/** The server's JSON parser rejects lone surrogates. */
 function toJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (!text.includes("\\ud")) return text;

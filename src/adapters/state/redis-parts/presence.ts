@@ -6,8 +6,8 @@ import { RULES } from "./limits-script.ts";
 import { createScript } from "./script.ts";
 
 /*
- * processes: until when each process counts as running, and its description. What one of them holds is under ids that begin with its own; the
- * places and leases to look at are in places:ID and leases:ID. Calls that wait look for places by themselves.
+ * processes: the expiry of each process, and its description. The ids of everything that a process holds begin with its own; its
+ * places and leases are in places:ID and leases:ID. Waiting calls check for places themselves.
  */
 export const PROCESSES = createScript(
   RULES +

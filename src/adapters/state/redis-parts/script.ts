@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 
-/** A Lua script. Its first argument names what to do. */
+/** A Lua script. Its first argument is the action. */
 export interface Script {
   readonly text: string;
   readonly sha1: string;
 }
 
 /**
- * Arguments: what to do, the server time from which it is too late to do it, and the time that a test gives (else empty). A command that was
- * delayed on its way, past the moment its caller gave up, must not take effect.
+ * Arguments: the action, the server time after which it is too late, and a test's time (else empty). A command that was
+ * delayed until after its caller gave up must not take effect.
  */
 const START = String.raw`
 local root, action = KEYS[1], ARGV[1]
@@ -39,7 +39,7 @@ if action == "start" then
 end
 `;
 
-/** Makes a script of what it does with each action. */
+/** Creates a script from its actions. */
 export function createScript(body: string): Script {
   const text = START + body;
   return { text, sha1: createHash("sha1").update(text).digest("hex") };

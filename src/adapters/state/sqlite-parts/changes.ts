@@ -6,18 +6,18 @@ import { createTopics } from "../../../state/topics.ts";
 import type { Database, StateFile } from "./file.ts";
 import type { Poller } from "./poller.ts";
 
-/** How often to look for messages of other processes. */
+/** The polling interval for messages of other processes. */
 const LOOK_MS = 200;
 
-/** How long a message is kept for processes that look late. */
+/** How long a message is kept for slow processes. */
 const KEEP_MS = 600_000;
 
-/** Clocks of two processes may differ: a new listener also hears what was published this much earlier. */
+/** Clocks of two processes may differ: a new listener also gets messages published this much earlier. */
 const SLACK_MS = 5_000;
 
 /** Messages in a table that every process reads. */
 export function createSqliteChanges(file: StateFile, poller: Poller, clock: Clock): Changes {
-  /** The last message that was read; none yet, so the first look goes by time. */
+  /** The last message read; undefined initially, so the first read goes by time. */
   let last: number | undefined;
   let since = 0;
   const topics = createTopics(() => {
@@ -28,7 +28,7 @@ export function createSqliteChanges(file: StateFile, poller: Poller, clock: Cloc
 
   function look(): void {
     const { rows, newest } = file.read((database) => {
-      // Another file may have taken the place of the one that was read.
+      // The file may have been replaced.
       const max = database.get<{ n: number | null }>("SELECT max(n) AS n FROM change")?.n ?? 0;
       const read = last !== undefined && last > max ? 0 : last;
       const sql = "SELECT topic, data FROM change WHERE n > :read AND n <= :max AND at >= :since ORDER BY n";

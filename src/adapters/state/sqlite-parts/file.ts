@@ -15,14 +15,14 @@ import {
 } from "../load-sqlite.ts";
 import { disappeared, isDamage, logDisappeared, moveAside, wasMovedAside } from "../move-aside.ts";
 
-/** Changes that are written before everybody else in this process gets a turn. */
+/** The number of changes written before yielding to other work in this process. */
 const CHANGES_A_TURN = 256;
 
-/** How often a file that another process has locked is tried again. */
+/** The retry interval for a file that another process has locked. */
 const RETRY_MS = 5;
 
 const SCHEMA_VERSION = 3;
-/** "TAST": says whose file it is. */
+/** "TAST": identifies our files. */
 const APPLICATION_ID = 0x54_41_53_54;
 
 const STATE: SqliteFile = {
@@ -53,46 +53,46 @@ type Values = Record<string, SQLInputValue>;
 export interface Database {
   get<Row>(sql: string, values?: Values): Row | undefined;
   all<Row>(sql: string, values?: Values): readonly Row[];
-  /** Returns how many rows changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, values?: Values): number;
 }
 
-interface Opened extends Database {
+interface OpenStateFile extends Database {
   readonly connection: DatabaseSync;
-  /** Which file was opened: another one may stand at its path later. */
+  /** The identity of the opened file: another one may have its path later. */
   readonly identity: string | undefined;
-  /** Which log and index SQLite keeps next to it. If they are deleted, whoever opens the file next gets others. */
+  /** The identity of the log and index that SQLite keeps next to it. If they are deleted, the next process creates new ones. */
   readonly sides: string;
   durable: boolean;
 }
 
-/** A change that waits to be written. */
+/** A change waiting to be written. */
 interface Change {
   readonly durable: boolean;
-  /** Makes the change, and returns a function that answers the caller once it is written. */
+  /** Makes the change, and returns a function that answers the caller after the commit. */
   write(database: Database): () => void;
   reject(error: unknown): void;
 }
 
 export type StateFile = ReturnType<typeof createStateFile>;
 
-/** One SQLite file, opened on first use. If it is lost, the operation that notices fails, and a new file begins that remembers the loss. */
+/** One SQLite file, opened on first use. If it is lost, the operation that detects it fails, and a new file is created that records the loss. */
 export function createStateFile(
   path: string,
   { clock, onLost }: { readonly clock: Clock; readonly onLost?: ((error: ArsenalError) => void) | undefined },
 ) {
   const file = resolve(path);
-  let opened: Opened | undefined;
+  let opened: OpenStateFile | undefined;
   let openings = 0;
   let closed = false;
-  /** Why the earlier file was lost, until the new one says so. */
+  /** Why the earlier file was lost, until the new one records it. */
   let loss: string | undefined;
   const waiting: Change[] = [];
-  /** Since when another process has the file locked. */
+  /** When another process locked the file. */
   let busySince: number | undefined;
 
-  /** Runs a step on the open database. If the file turns out to be lost, the next step uses the new one. */
-  function using<Value>(signal: AbortSignal | undefined, step: (opened: Opened) => Value): Value {
+  /** Runs a step on the open database. If the file was lost, the next step uses the new one. */
+  function using<Value>(signal: AbortSignal | undefined, step: (opened: OpenStateFile) => Value): Value {
     signal?.throwIfAborted();
     if (closed) throw new ArsenalError("CLOSED", "This state was closed and keeps nothing more. Create a new one.");
     try {
@@ -101,29 +101,29 @@ export function createStateFile(
     } catch (cause) {
       if (isArsenalError(cause)) throw cause;
       if (!isDamage(cause)) throw sqliteFailure(file, STATE, cause);
-      // Another process may have moved it aside already.
+      // Another process may have already renamed it.
       throw beginAnew(isInPlace() ? moveAside(file, cause) : disappeared(file));
     }
   }
 
-  /** False if the file that was opened is no longer the one at its path. */
+  /** Returns false if the opened file is no longer the one at its path. */
   function isInPlace(): boolean {
     return opened === undefined || identityOf(file) === opened.identity;
   }
 
-  /** Fails if SQLite's side files were deleted or replaced: what this process writes would be seen by some processes and not by others. */
-  function checkSides({ sides }: Opened): void {
+  /** Fails if SQLite's side files were deleted or replaced: some processes would not see the writes of this one. */
+  function checkSides({ sides }: OpenStateFile): void {
     if (sidesOf(file) !== sides) throw beginAnew(logDisappeared(file));
   }
 
-  function openNow(): Opened {
+  function openNow(): OpenStateFile {
     const parts = open(file, clock, loss);
     loss = undefined;
     openings++;
     return parts;
   }
 
-  /** Opens the file that takes the lost one's place at once, so that the loss is remembered whatever happens next. */
+  /** Opens the replacement of a lost file at once, so that the loss is recorded whatever happens next. */
   function beginAnew(lost: ArsenalError): ArsenalError {
     opened?.connection.close();
     opened = undefined;
@@ -132,7 +132,7 @@ export function createStateFile(
     try {
       opened = openNow();
     } catch {
-      // The next step tries again, and says why it cannot.
+      // The next step retries and reports the error.
     }
     return lost;
   }
@@ -149,7 +149,7 @@ export function createStateFile(
     if (waiting.length > 0) setImmediate(writeSome);
   }
 
-  /** True for a lock that may still be waited for. After five seconds, every change is refused at once until the lock is gone. */
+  /** Returns true for a lock that is still worth waiting for. After five seconds, every change is refused at once until the lock is released. */
   function isPatient(error: unknown): boolean {
     if (!isBusy(error)) return false;
     const now = systemClock.now();
@@ -157,7 +157,7 @@ export function createStateFile(
     return now - busySince < BUSY_TIMEOUT_MS && !closed;
   }
 
-  /** Writes changes in one transaction. Returns why not, if it cannot. Nobody else in this process gets a turn for up to `waitMs`. */
+  /** Writes changes in one transaction. Returns the error if it fails. Blocks this process for up to `waitMs`. */
   function writeTogether(changes: readonly Change[], waitMs: number): unknown {
     if (changes.length === 0) return undefined;
     try {
@@ -185,16 +185,16 @@ export function createStateFile(
   }
 
   return {
-    /** Reads now. Throws what the change below rejects with. */
+    /** Reads now. Throws the same errors as `change`. */
     read: <Value>(step: (database: Database) => Value, signal?: AbortSignal) => using(signal, step),
-    /** Writes in a transaction, together with what is asked for at the same time. A durable change is on the disk before it counts. */
+    /** Writes in a transaction, together with concurrent changes. A durable change is on the disk before it counts. */
     change: async <Value>(
       step: (database: Database) => Value,
       { durable, signal }: { readonly durable: boolean; readonly signal?: AbortSignal | undefined },
     ): Promise<Value> =>
       using(signal, () => {
         const { promise, resolve: done, reject } = Promise.withResolvers<Value>();
-        // Not before everybody else had a turn, however long the chain of changes is of which each waits for the one before.
+        // Yields first, however long a chain of dependent changes is.
         if (waiting.length === 0) setImmediate(writeSome);
         waiting.push({
           durable,
@@ -206,13 +206,13 @@ export function createStateFile(
         });
         return promise;
       }),
-    /** Differs from before if another process changed the file, or another file took its place. */
+    /** Changes when another process changed the file, or the file was replaced. */
     version: (): string =>
       using(undefined, (parts) => {
         checkSides(parts);
         return `${openings}:${parts.get<{ data_version: number }>("PRAGMA data_version")?.data_version}`;
       }),
-    /** False if nobody has made the file yet. */
+    /** False if the file does not exist yet. */
     exists: () => opened !== undefined || existsSync(file),
     close() {
       const changes = closed ? [] : waiting.splice(0);
@@ -225,23 +225,23 @@ export function createStateFile(
   };
 }
 
-/** Identifies the file at a path; undefined if there is none, or it was emptied. */
+/** Identifies the file at a path; undefined if it is missing or empty. */
 function identityOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined || stat.size === 0 ? undefined : `${stat.dev}:${stat.ino}`;
 }
 
-/** Identifies the log and the index that belong to a file. They are there for as long as a process has the file open. */
+/** Identifies a file's log and index. They exist while a process has the file open. */
 function sidesOf(file: string): string {
   const numbers = ["-wal", "-shm"].map((side) => statSync(file + side, { throwIfNoEntry: false })?.ino);
   return numbers.join(" ");
 }
 
-function open(file: string, clock: Clock, lost?: string): Opened {
+function open(file: string, clock: Clock, lost?: string): OpenStateFile {
   const why = lost ?? (!existsSync(file) && wasMovedAside(file) ? `${file} was damaged and moved aside` : undefined);
   const connection = openSqlite(file, STATE);
   try {
-    // A used approval must stay used when the power fails.
+    // A used approval must stay used after a power failure.
     connection.exec("PRAGMA synchronous = FULL");
     prepareSchema(connection, file, why === undefined ? undefined : { at: clock.now(), why });
   } catch (error) {

@@ -2,10 +2,10 @@ import type { LimitTables } from "../../../state/limit-rules.ts";
 import type { Places } from "../../../state/limits.port.ts";
 import type { Database } from "./file.ts";
 
-/** Calls of one window between two looks for those that have left it. */
+/** The number of calls of one window between two sweeps for those that have left it. */
 const CALLS_A_SWEEP = 32;
 
-/** The limits' tables, inside one transaction. */
+/** The tables of limits, inside one transaction. */
 export function limitTables(database: Database): LimitTables {
   return {
     nthNewest({ key, windowMs }, n) {
@@ -18,7 +18,7 @@ export function limitTables(database: Database): LimitTables {
       const sql =
         "INSERT INTO window_call SELECT :key, coalesce(max(n), 0) + 1, :now, :until FROM window_call WHERE key = :key RETURNING n";
       const n = database.get<{ n: number }>(sql, { key, now, until: now + windowMs })?.n ?? 0;
-      // Whatever is older than the last `calls` has left the window, or this call would not have been admitted.
+      // Calls older than the last `calls` have left the window, or this call would not have been admitted.
       if (n % CALLS_A_SWEEP === 0)
         database.run("DELETE FROM window_call WHERE key = :key AND n <= :old", { key, old: n - calls });
     },
@@ -76,13 +76,13 @@ export function limitTables(database: Database): LimitTables {
   };
 }
 
-/** A number that this file never gave before. */
+/** A number that this file never used before. */
 export function nextVersion(database: Database): number {
   const row = database.get<{ value: number }>("UPDATE last_version SET value = value + 1 RETURNING value");
   return row?.value ?? 0;
 }
 
-/** A pass without places has a row of its own, so that it cannot be given back twice. */
+/** A pass without places has its own row, so that it cannot be released twice. */
 function rowsOf(places: readonly Places[]): readonly string[] {
   return places.length === 0 ? [""] : places.map(({ key }) => key);
 }

@@ -9,19 +9,19 @@ import type { Database, StateFile } from "./file.ts";
 import { limitTables } from "./limit-tables.ts";
 import type { Poller } from "./poller.ts";
 
-/** How often a waiting call looks whether another process made room for it. */
+/** How often a waiting call checks whether another process made room for it. */
 const LOOK_FOR_PLACES_MS = 20;
 
-/** How often a waiting call looks for places whose holder disappeared. */
+/** How often a waiting call checks for places of lost holders. */
 const LOOK_FOR_LOST_MS = 250;
 
-/** How long a call of another process is held a place for, until that process takes it. */
+/** How long a place is reserved for a call of another process, until that process takes it. */
 const CLAIM_MS = 2_000;
 
-/** How often to look for breakers that other processes opened or closed. */
+/** The polling interval for breakers that other processes opened or closed. */
 const LOOK_FOR_BREAKERS_MS = 200;
 
-/** Changes between two looks for what is over. */
+/** The number of changes between two sweeps. */
 const CHANGES_A_SWEEP = 512;
 
 interface WaiterRow {
@@ -31,14 +31,14 @@ interface WaiterRow {
   readonly answer: string | null;
 }
 
-/** Limits in a file that processes share. The process that frees a place admits the first call that fits, which its process finds in the file. */
+/** Limits in a shared file. The process that frees a place admits the first matching call, whose process finds the answer in the file. */
 export function createSqliteLimits(
   file: StateFile,
   poller: Poller,
   clock: Clock,
   presence: RenewedPresence,
 ): Limits & {
-  /** Gives back what this process holds. */
+  /** Releases everything that this process holds. */
   close(): void;
 } {
   let lastId = 0;
@@ -52,7 +52,7 @@ export function createSqliteLimits(
     for (const { id, request } of waiting.values()) void askAgain(id, request).catch(() => {});
   });
 
-  /** Runs a rule in a transaction. Limits need not survive a power failure, so nobody waits for the disk. */
+  /** Runs a rule in a transaction. Limits need not survive a power failure, so calls do not wait for the disk. */
   function changing<Value>(step: (database: Database, now: number) => Value): Promise<Value> {
     return file.change(
       (database) => {
@@ -95,7 +95,7 @@ export function createSqliteLimits(
   function settle(id: string, admission: Admission): void {
     const waiter = waiting.get(id);
     if (waiter !== undefined) waiter.answer(admission);
-    // Given up between the transaction and now: what it was given goes back.
+    // Cancelled since the transaction: its pass is released.
     else if (admission.admitted)
       void changing((database, now) => letGo(database, admission.pass, now)).then(run, () => {});
   }
@@ -125,13 +125,13 @@ export function createSqliteLimits(
     return undefined;
   }
 
-  /** Puts a call that waits back into the queue, which the others took it out of. */
+  /** Puts a waiting call back into the queue, after other processes removed it. */
   async function askAgain(id: string, request: AdmitRequest): Promise<void> {
     const admission = await changing((database, now) => admitOrQueue(database, id, request, now));
     if (admission !== undefined) settle(id, admission);
   }
 
-  /** Leaves the queue. Another process may have answered already: what it gave goes back. */
+  /** Leaves the queue. Releases the pass if another process has already admitted the call. */
   function leave(database: Database, id: string, now: number): () => void {
     const row = database.get<WaiterRow>("DELETE FROM waiter WHERE id = :id RETURNING answer", { id });
     const answer = row?.answer === null || row === undefined ? undefined : (JSON.parse(row.answer) as Admission);
@@ -207,7 +207,7 @@ function run(told: () => void): void {
   told();
 }
 
-/** Takes what another process gave this one. False if it came too late, and the place is free again. */
+/** Takes a pass from another process. Returns false if it expired, and the place is free again. */
 function claim(database: Database, admission: Admission, until: number, now: number): boolean {
   if (!admission.admitted) return true;
   const { id, probe } = admission.pass;

@@ -3,7 +3,7 @@ import type { StateFile } from "./file.ts";
 
 export type Poller = ReturnType<typeof createPoller>;
 
-/** Notices what other processes write. It looks at one number, which SQLite keeps in memory, for as long as somebody wants to know. */
+/** Detects writes of other processes. Reads one number that SQLite keeps in memory, while there is a listener. */
 export function createPoller(file: StateFile, clock: Clock) {
   const looks = new Map<() => void, { readonly ms: number; seen: string | undefined }>();
   let cancel: (() => void) | undefined;
@@ -30,13 +30,13 @@ export function createPoller(file: StateFile, clock: Clock) {
         one.seen = version;
       }
     } catch {
-      // The file cannot be read now: what changed is noticed when it can.
+      // The file cannot be read now: changes are detected later.
     }
     schedule();
   }
 
   return {
-    /** Calls back about every `ms` milliseconds in which the file changed, and the first time. Returns what ends it. */
+    /** Calls back at most every `ms` milliseconds if the file changed, and the first time. Returns a function that stops it. */
     add(look: () => void, ms: number) {
       looks.set(look, { ms, seen: undefined });
       schedule();

@@ -31,7 +31,7 @@ export function createSqlitePresence(file: StateFile, clock: Clock): RenewedPres
   );
 }
 
-/** Forgets a process, and frees everything that is held under an id that begins with its own. Calls that wait look for places by themselves. */
+/** Removes a process, and frees everything whose id begins with its own. Waiting calls check for places themselves. */
 function free(database: Database, id: string): void {
   const held = `${id}:%`;
   database.run("DELETE FROM holder WHERE id LIKE :held", { held });

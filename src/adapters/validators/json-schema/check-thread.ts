@@ -4,10 +4,10 @@ import type { Checked, Problem } from "../../../execute/validator.port.ts";
 import type { Clock } from "../../../observe/clock.ts";
 import { unusableSchema } from "./problems.ts";
 
-/** A job for the thread. Both travel as JSON, which is written faster than a structured clone. */
+/** A job for the thread. Both fields are JSON, which is faster to write than a structured clone. */
 export interface ToThread {
   readonly schema: string;
-  /** Left out if the schema is only to be read. */
+  /** Omitted if the schema is only parsed. */
   readonly value?: string;
 }
 
@@ -25,12 +25,12 @@ interface Job extends PromiseWithResolvers<FromThread> {
 
 export type CheckThread = ReturnType<typeof createCheckThread>;
 
-/** Checks what would block the event loop, on one thread for all schemas. It starts with the first job, and keeps the process alive only during jobs. */
+/** Runs checks that would block the event loop, on one thread for all schemas. It starts with the first job, and keeps the process alive only during jobs. */
 export function createCheckThread(parts: {
-  /** Starts a thread, which reports that it is ready. */
+  /** Starts a thread, which reports when it is ready. */
   readonly start: () => Worker;
   readonly clock: Clock;
-  /** Time one job may take, in milliseconds. A thread that takes longer is ended, and another started for the next job. */
+  /** The time limit of one job, in milliseconds. A slower thread is ended, and another started for the next job. */
   readonly timeLimitMs: number;
 }) {
   const { start, clock, timeLimitMs } = parts;
@@ -63,7 +63,7 @@ export function createCheckThread(parts: {
     });
   }
 
-  /** Gives the thread its next job. One at a time, so that each has the whole time limit. */
+  /** Sends the thread its next job. One at a time, so that each has the whole time limit. */
   function next(): void {
     if (current) return;
     const [job] = queue;
@@ -105,7 +105,7 @@ export function createCheckThread(parts: {
   }
 
   return {
-    /** Returns what of a schema is not checked. Rejects with TOOL_INVALID if it cannot be used, or not in time. */
+    /** Returns the unchecked parts of a schema. Rejects with TOOL_INVALID if it is invalid, or takes too long. */
     async compile(schema: string): Promise<readonly string[]> {
       const answer = await ask({ schema });
       return "notes" in answer ? answer.notes : [];

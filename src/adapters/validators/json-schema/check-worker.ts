@@ -5,13 +5,13 @@ import type { JsonSchema } from "../../../tool/json-schema.ts";
 import type { FromThread, ToThread } from "./check-thread.ts";
 import { compileSchema, type SchemaCheck, withinLimits } from "./compile-schema.ts";
 
-/** Schemas kept; beyond it the one used least recently goes. */
+/** The number of cached schemas; the least recently used one is dropped. */
 const MAX_SCHEMAS = 50;
 
-/** What one check may take on a thread where nobody else waits: about a quarter of a second, and for patterns until the thread is ended. */
+/** The limits of one check on the thread: about a quarter of a second, and for patterns until the thread is ended. */
 const LIMITS = { maxSteps: 5_000_000, mayBacktrack: true };
 
-/** The thread that reads large schemas and checks what takes long. */
+/** The thread that parses large schemas and runs long checks. */
 if (parentPort) serve(parentPort);
 
 function serve(port: NonNullable<typeof parentPort>): void {

@@ -11,14 +11,14 @@ import { readSchemas } from "./read-schema.ts";
 /** Checks values against one schema. Throws `TooCostly` if a check needs more than its limits allow. */
 export interface SchemaCheck {
   (value: unknown, limits?: CheckLimits): Checked;
-  /** What of the schema is not checked, and why. */
+  /** The unchecked parts of the schema, and the reasons. */
   readonly notes: readonly string[];
 }
 
-/** For schemas and values of our own. */
+/** For our own schemas and values. */
 const NO_LIMITS: CheckLimits = { maxSteps: Infinity, mayBacktrack: true };
 
-/** Reads a schema. Throws TOOL_INVALID if it is malformed or too large. Runs no code, fetches nothing and counts every step, so hostile schemas do no harm. */
+/** Parses a schema. Throws TOOL_INVALID if it is malformed or too large. Runs no code, fetches nothing and counts every step, so hostile schemas are harmless. */
 export function compileSchema(schema: JsonSchema, { trusted = false }: CompileOptions = {}): SchemaCheck {
   const { tooLarge } = measureSchema(schema);
   if (tooLarge !== undefined) throw unusableSchema(`it ${tooLarge}`);
@@ -35,7 +35,7 @@ export function compileSchema(schema: JsonSchema, { trusted = false }: CompileOp
   return Object.assign(check, { notes: [...notes, ...[...patterns.values()].flatMap(({ note }) => note ?? [])] });
 }
 
-/** The patterns of all schemas, each read once. A person's own schema must have patterns that JavaScript knows. */
+/** The patterns of all schemas, each parsed once. Patterns in a user's own schema must be valid in JavaScript. */
 function readPatterns(schemas: Iterable<JsonSchema>, trusted: boolean): Patterns {
   const patterns = new Map<string, Pattern>();
   for (const { pattern, patternProperties } of schemas) {
@@ -49,7 +49,7 @@ function readPatterns(schemas: Iterable<JsonSchema>, trusted: boolean): Patterns
   return patterns;
 }
 
-/** Makes a check whose answer to costly values is that they are refused. */
+/** Wraps a check to refuse costly values. */
 export function withinLimits(check: SchemaCheck, limits: CheckLimits): (value: unknown) => Checked {
   return (value) => {
     try {

@@ -1,59 +1,59 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { arrayRules, objectRules } from "./member-rules.ts";
 import type { Pattern, Patterns } from "./patterns.ts";
-import type { Failure, Place } from "./problems.ts";
+import type { Failure, ValuePosition } from "./problems.ts";
 import type { ReadSchema } from "./read-schema.ts";
 import { valueRules } from "./value-rules.ts";
 
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
 export interface CheckLimits {
-  /** Each schema held against a value is a step; 50,000 take about ten milliseconds. */
+  /** Each schema applied to a value is a step; 50,000 take about ten milliseconds. */
   readonly maxSteps: number;
-  /** Whether patterns may run that only JavaScript's own engine can run, for as long as they take. */
+  /** Whether patterns that only JavaScript's own engine supports may run, without a time limit. */
   readonly mayBacktrack: boolean;
 }
 
 export interface Run extends CheckLimits {
   readonly failures: Failure[];
-  /** Above 0 while failures don't count: within `not` and `if`. */
+  /** Above 0 while failures are ignored: within `not` and `if`. */
   quiet: number;
-  /** Above 0 in a branch that may not be the one that counts: no defaults are filled in there. */
+  /** Above 0 in a branch that may not be the matching one: no defaults are applied there. */
   tentative: number;
   depth: number;
   steps: number;
 }
 
-/** Members of one value that some part of a schema has evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
+/** Members of one value that a part of a schema has evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
 export type Evaluated = Set<string | number>;
 
 /** Checks one keyword of a schema, and adds the members that the keyword evaluates. */
 export type Rule<Value = unknown> = (
   value: Value,
-  place: Place | undefined,
+  place: ValuePosition | undefined,
   run: Run,
   evaluated: Evaluated | undefined,
 ) => boolean;
 
-/** Holds a value against a schema. */
+/** Applies a schema to a value. */
 export type Holds = (schema: unknown, ...given: Parameters<Rule>) => boolean;
 
-/** Thrown if checking a value takes more than it may. */
+/** Thrown if checking a value exceeds its limits. */
 export class TooCostly extends Error {}
 
-/** Failures kept; nobody reads more. */
+/** The most failures kept. */
 const MAX_FAILURES = 200;
 
-/** Schemas within schemas: three calls each, on a stack that has room for some ten thousand. */
+/** The nesting limit of schemas: three calls each, on a stack with room for about ten thousand. */
 const MAX_DEPTH = 1_500;
 
-/** Counts work, and stops the check once it is too much. */
+/** Counts work, and stops the check at the limit. */
 export function spend(run: Run, steps: number): void {
   run.steps += steps;
   if (run.steps > run.maxSteps || run.depth > MAX_DEPTH) throw new TooCostly("checking it takes too long");
 }
 
-/** Notes a failure. Always returns false. */
+/** Records a failure. Always returns false. */
 export function fail(run: Run, failure: Failure): false {
   if (run.quiet === 0 && run.failures.length < MAX_FAILURES) run.failures.push(failure);
   return false;
@@ -66,7 +66,7 @@ export function matches(pattern: Pattern | undefined, text: string, run: Run): b
   return pattern.test(text);
 }
 
-/** Creates the evaluator. Makes the rules of a schema when a value first meets it, so the unused parts of a huge schema cost nothing. */
+/** Creates the evaluator. Compiles the rules of a schema on first use, so the unused parts of a huge schema cost nothing. */
 export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, patterns: Patterns): Holds {
   const known = new Map<SchemaObject, { readonly rules: readonly Rule[]; readonly asks: boolean }>();
 
@@ -81,7 +81,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     const { rules, asks } = read;
     run.depth++;
     spend(run, 1 + rules.length);
-    // A schema does not see what is evaluated around it. What it evaluates itself counts further out, if all of it holds.
+    // A schema does not see members evaluated outside it. Its own evaluations count outside if all of it holds.
     const own: Evaluated | undefined = evaluated || asks ? new Set() : undefined;
     let valid = true;
     for (const rule of rules) {
@@ -94,7 +94,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     return valid;
   };
 
-  /** Members are looked at last: defaults are filled in then. */
+  /** Members come last, because defaults are applied then. */
   function rulesOf(schema: SchemaObject): readonly Rule[] {
     const references = schemas.get(schema)?.references ?? [];
     return [
@@ -110,7 +110,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     const rules: Rule[] = [];
     const { allOf, anyOf, oneOf } = schema as { readonly [keyword: string]: readonly unknown[] | undefined };
 
-    /** Checks something whose failures don't count. */
+    /** Runs a check and ignores its failures. */
     const quietly: Holds = (part, value, place, run, evaluated) => {
       run.quiet++;
       run.tentative++;
@@ -127,7 +127,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
         run.tentative++;
         for (const option of options) {
           if (holds(option, value, place, run, evaluated)) count++;
-          // What else fits makes no difference, unless something asks which members it evaluates.
+          // Further matches make no difference, unless the evaluated members are needed.
           if (!isOne && count > 0 && !evaluated) break;
         }
         run.tentative--;
@@ -138,7 +138,7 @@ export function createEvaluator(schemas: ReadonlyMap<SchemaObject, ReadSchema>, 
     };
 
     if (Object.hasOwn(schema, "not")) {
-      const expected = (): string => "a value that does not match what is excluded";
+      const expected = (): string => "a value that does not match the excluded schema";
       rules.push(
         (value, place, run) =>
           !quietly(schema["not"], value, place, run, undefined) || fail(run, { place, value, expected }),

@@ -8,18 +8,18 @@ import { TooCostly } from "./evaluate.ts";
 import { unusableSchema } from "./problems.ts";
 
 export interface JsonSchemaValidatorOptions {
-  /** Time one large schema or one large set of arguments may take to check, in milliseconds. Default 2,000. */
+  /** The time limit of one large schema or one large set of arguments, in milliseconds. Defaults to 2,000. */
   readonly timeLimitMs?: number;
   readonly clock?: Clock;
 }
 
-/** Up to this size a schema is read in a few milliseconds. */
+/** Up to this size a schema is parsed in a few milliseconds. */
 const SMALL = { values: 5_000, characters: 200_000 };
 
-/** Steps before a check is handed to the thread: a few milliseconds. */
+/** The number of steps before a check moves to the thread: a few milliseconds. */
 const MAX_STEPS_HERE = 20_000;
 
-/** The default validator. Checks small things at once; large schemas, long checks and patterns that RE2 cannot run go to a thread with a time limit. */
+/** The default validator. Runs small checks synchronously; large schemas, long checks and patterns that RE2 cannot run go to a thread with a time limit. */
 export function jsonSchemaValidator({
   timeLimitMs = 2_000,
   clock = systemClock,
@@ -54,11 +54,11 @@ export function jsonSchemaValidator({
   };
 }
 
-/** The thread's program is next to this file, in the sources as in the build. */
+/** The thread's program is next to this file, in the sources and in the build. */
 function start(): Worker {
   const file = new URL(import.meta.url.endsWith(".ts") ? "./check-worker.ts" : "./check-worker.js", import.meta.url);
   return new Worker(file, {
-    // The worker would refuse some of the flags that the process was started with.
+    // The worker would refuse some of the process's flags.
     execArgv: [],
     name: "toolarsenal-check",
     resourceLimits: { maxOldGenerationSizeMb: 256 },

@@ -1,7 +1,7 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import { fail, type Holds, matches, type Rule, type Run, type SchemaObject, spend } from "./evaluate.ts";
 import type { Patterns } from "./patterns.ts";
-import { listed, type Place } from "./problems.ts";
+import { listed, type ValuePosition } from "./problems.ts";
 import { limitRules, sizeOf } from "./value-rules.ts";
 
 type Members = Record<string, unknown>;
@@ -61,7 +61,7 @@ export function arrayRules(schema: SchemaObject, holds: Holds): readonly Rule[] 
   }
 }
 
-/** Makes rules of the keywords about the members of an object. Only own members count. */
+/** Creates rules from the keywords about the members of an object. Only own members count. */
 export function objectRules(schema: SchemaObject, holds: Holds, patterns: Patterns): readonly Rule[] {
   const { required, propertyNames } = schema;
   const properties = isPlainObject(schema["properties"]) ? schema["properties"] : undefined;
@@ -69,7 +69,7 @@ export function objectRules(schema: SchemaObject, holds: Holds, patterns: Patter
   const add = (rule: Rule<Members>): void => {
     rules.push((value, ...rest) => !isPlainObject(value) || rule(value, ...rest));
   };
-  const hasAll = (names: readonly string[], value: Members, place: Place | undefined, run: Run): boolean => {
+  const hasAll = (names: readonly string[], value: Members, place: ValuePosition | undefined, run: Run): boolean => {
     let valid = true;
     spend(run, names.length);
     for (const name of names) {
@@ -120,7 +120,7 @@ export function objectRules(schema: SchemaObject, holds: Holds, patterns: Patter
   return rules;
 }
 
-/** Each member against every schema that speaks of it: by its name, by a pattern, or as one of the others. */
+/** Checks each member against every schema that applies to it: by its name, by a pattern, or as one of the others. */
 function memberRule(
   schema: SchemaObject,
   properties: SchemaObject | undefined,
@@ -139,7 +139,7 @@ function memberRule(
   return (value, place, run, evaluated) => {
     let valid = true;
     const check = (name: string, each: unknown, isOther = false): void => {
-      const at: Place = { around: place, member: name };
+      const at: ValuePosition = { around: place, member: name };
       const fits =
         isOther && each === false
           ? fail(run, { place: at, value: value[name], expected, member: "unknown" })
@@ -154,7 +154,7 @@ function memberRule(
       for (const { pattern, each } of patterns) {
         if (!matches(pattern, name, run)) continue;
         isKnown = true;
-        // With a pattern that is not checked, the name may be meant or not: it is neither one of the others, nor does the schema apply.
+        // With an unchecked pattern, it is unknown whether the name matches: neither schema applies.
         if (pattern?.note === undefined) check(name, each);
       }
       if (!isKnown && additionalProperties !== undefined) {
@@ -174,7 +174,7 @@ function memberRule(
   };
 }
 
-/** A copy of own data that defaults can be written into. */
+/** Copies own data, so that defaults can be written into it. */
 export function copyValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyValue);

@@ -5,9 +5,9 @@ import { re2 } from "../../re2.ts";
 
 export interface Pattern {
   test(text: string): boolean;
-  /** About how many steps one character takes at most. */
+  /** The approximate number of steps per character. */
   readonly size: number;
-  /** True if only JavaScript's own engine can run it, whose time no length of text bounds. */
+  /** True if only JavaScript's own engine can run it, whose time is unbounded. */
   readonly backtracks: boolean;
   /** Why the pattern is not checked. It then accepts every text. */
   readonly note?: string;
@@ -17,15 +17,15 @@ export interface Pattern {
 export type Patterns = ReadonlyMap<string, Pattern>;
 
 const MAX_LENGTH = 5_000;
-/** RE2 takes long to compile a larger program, and long for each character. */
+/** Larger programs are slow to compile in RE2, and slow for each character. */
 const MAX_SIZE = 3_000;
-/** RE2 refuses to count further. */
+/** RE2's limit on repetitions. */
 const MAX_REPEATS = 1_000;
 /** RE2 refuses groups nested much deeper. */
 const MAX_GROUPS = 200;
 
 const LINE_END = "\\x{a}\\x{d}\\x{2028}\\x{2029}";
-/** JavaScript's white space, of which RE2 has only a part, and everything else. */
+/** JavaScript's white space, of which RE2 has only a part, and its complement. */
 const SPACE =
   "\\x{9}-\\x{d}\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
 const NO_SPACE =
@@ -43,7 +43,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   Separator: "Z",
 };
 
-/** Reads a pattern. RE2 runs it in linear time; what RE2 cannot express runs on JavaScript's engine. An invalid pattern accepts everything and has a note. */
+/** Parses a pattern. RE2 runs it in linear time; patterns that RE2 cannot express run on JavaScript's engine. An invalid pattern accepts everything and has a note. */
 export function readPattern(source: string): Pattern {
   const ignored = (why: string): Pattern => {
     const note = `The pattern ${showValue(source)} is not checked: ${why}.`;
@@ -54,7 +54,7 @@ export function readPattern(source: string): Pattern {
   if (!native) return ignored("it is not a regular expression of JavaScript");
   try {
     const { text, size } = toRe2(source);
-    // Compiled when first used: most patterns of a large schema never are.
+    // Compiled on first use: most patterns of a large schema are never used.
     let compiled: RE2JS | undefined;
     if (size <= MAX_SIZE)
       return { test: (given) => (compiled ??= re2().compile(text)).test(given), size, backtracks: false };
@@ -65,14 +65,14 @@ export function readPattern(source: string): Pattern {
   return { test: (text) => native.test(text), size: 1, backtracks: true };
 }
 
-/** Thrown for what RE2 cannot express. */
+/** Thrown for patterns that RE2 cannot express. */
 class NotInRe2 extends Error {}
 
-/** What a pattern of JavaScript is in the syntax of RE2, and about how many instructions RE2 makes of it. */
+/** Converts a JavaScript pattern to RE2's syntax, and estimates the number of its instructions. */
 function toRe2(source: string): { readonly text: string; readonly size: number } {
   let at = 0;
   let text = "";
-  /** Sizes of the open groups, the innermost last, and of what a quantifier would repeat; the same for how often parts are repeated. */
+  /** Sizes of the open groups, the innermost last, and of the part that a quantifier would repeat; the same for repetitions. */
   const open = [{ size: 0, repeats: 1 }];
   let last = { size: 0, repeats: 1 };
 
@@ -100,7 +100,7 @@ function toRe2(source: string): { readonly text: string; readonly size: number }
     else if (match(/\.|\[\^\]/y)) add(source[at - 1] === "." ? `[^${LINE_END}]` : "(?s:.)", 1);
     else if (match(/\[\]/y)) add("[^\\x{0}-\\x{10ffff}]", 1);
     else if (match(/\[/y)) add(characterClass(), 1);
-    // Whether a group captures makes no difference to whether something matches.
+    // Whether a group captures does not affect matching.
     else if (match(/\((?:\?:|\?<[^>]+>)?/y)) {
       if (source[at] === "?") throw new SyntaxError("it has an unknown kind of group");
       if (open.length > MAX_GROUPS) throw new NotInRe2();
@@ -129,13 +129,13 @@ function toRe2(source: string): { readonly text: string; readonly size: number }
       written += from;
       if (!match(/-(?!\])/y)) continue;
       const to = item();
-      // `[\w-.]`: if either side is a class, the dash means itself.
+      // `[\w-.]`: if either side is a class, the dash is literal.
       written += [from, to].every((side) => /^\\x\{[\da-f]+\}$/.test(side)) ? `-${to}` : `\\x{2d}${to}`;
     }
     return `${written}]`;
   }
 
-  /** One character or one named class, as it is written between brackets. */
+  /** One character or one named class, in the syntax between brackets. */
   function item(): string {
     if (!match(/\\/y)) return codePoint();
     const named = match(/[dDwWsS]/y)?.[0];
@@ -151,7 +151,7 @@ function toRe2(source: string): { readonly text: string; readonly size: number }
     if (control !== undefined) return hex(control.charCodeAt(0) % 32);
     const sign = match(/[tnvfr]|0(?!\d)/y)?.[0];
     if (sign !== undefined) return hex(CONTROL[sign] ?? 0);
-    // Other dialects give more letters a meaning (\A, \Z, \h).
+    // Other dialects define more letters (\A, \Z, \h).
     if (/[\p{L}\p{N}]/u.test(source[at] ?? "")) throw new SyntaxError(`it has the unknown escape \\${source[at]}`);
     return codePoint();
   }

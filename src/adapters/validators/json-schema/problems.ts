@@ -2,26 +2,26 @@ import { type ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { showValue } from "../../../errors/show-value.ts";
 import type { Problem } from "../../../execute/validator.port.ts";
 
-/** Where in a value a check is. Written out only if something is wrong. */
-export interface Place {
-  readonly around: Place | undefined;
+/** The position of a check in a value. Formatted only on a failure. */
+export interface ValuePosition {
+  readonly around: ValuePosition | undefined;
   readonly member: string | number;
 }
 
 /** A value that does not satisfy a keyword. */
 export interface Failure {
-  readonly place: Place | undefined;
+  readonly place: ValuePosition | undefined;
   readonly value: unknown;
-  /** What the schema wants, in words. */
+  /** The schema's requirement, in words. */
   readonly expected: () => string;
-  /** Left out for a value that is there and known, but wrong. */
+  /** Omitted for a value that is present and known, but wrong. */
   readonly member?: "missing" | "unknown";
 }
 
-/** Names and values listed in one message; a schema may have thousands. */
+/** The most names and values in one message; a schema may have thousands. */
 const MAX_LISTED = 50;
 
-/** What two branches of a schema say alike is said once. */
+/** Identical problems of several branches are reported once. */
 export function toProblems(failures: readonly Failure[]): readonly Problem[] {
   const problems = failures.map(toProblem);
   return [...new Map(problems.map((problem) => [`${problem.field}\n${problem.expected}`, problem])).values()];
@@ -43,7 +43,7 @@ function toProblem({ place, value, expected: wanted, member }: Failure): Problem
   return { field, message, expected, received };
 }
 
-function fieldOf(place: Place | undefined): string {
+function fieldOf(place: ValuePosition | undefined): string {
   const members: (string | number)[] = [];
   for (let at = place; at; at = at.around) members.unshift(at.member);
   return members.join(".");
@@ -51,7 +51,7 @@ function fieldOf(place: Place | undefined): string {
 
 const FIX = "Fix the schema in the tool's source.";
 
-/** The error of a schema with a keyword that is not as it must be. */
+/** The error of a schema with an invalid keyword. */
 export function brokenSchema(path: string, what: string, value: unknown): ArsenalError {
   const field = path === "" ? "parameters" : `parameters.${path}`;
   const shown = show(value);
@@ -59,7 +59,7 @@ export function brokenSchema(path: string, what: string, value: unknown): Arsena
   return fixable("TOOL_INVALID", problem, FIX, { field, value: shown });
 }
 
-/** The error of a schema that is well-formed and still cannot be used. */
+/** The error of a well-formed schema that cannot be used. */
 export function unusableSchema(why: string, cause?: unknown): ArsenalError {
   return fixable("TOOL_INVALID", `Cannot use the schema of the parameters: ${why}.`, FIX, {
     field: "parameters",
@@ -81,7 +81,7 @@ function inWords(value: unknown): string {
   return `${typeof value} ${show(value)}`;
 }
 
-/** Values of a large one that are written out: the first sixty characters have room for no more. */
+/** The most values of a large one that are formatted: sixty characters have room for no more. */
 const MAX_SHOWN = 40;
 
 /** The beginning of a value as JSON. A huge value costs no more than a small one. */

@@ -13,27 +13,27 @@ import type { SchemaObject } from "./evaluate.ts";
 import { brokenSchema, unusableSchema } from "./problems.ts";
 
 export interface ReadSchema {
-  /** Schemas in it that speak of the same value, what its references mean included. */
+  /** Its schemas that apply to the same value, including the targets of its references. */
   readonly inPlace: unknown[];
-  /** What `$ref` and its kin mean. */
+  /** The targets of `$ref` and similar keywords. */
   readonly references: unknown[];
 }
 
-/** A schema with an address of its own: the whole one, or a part that has an `$id`. */
+/** A schema with its own address: the root, or a part with an `$id`. */
 interface Resource {
   readonly root: SchemaObject;
   readonly address: string;
   readonly anchors: Map<string, SchemaObject>;
 }
 
-/** A schema that still has to be read, or has references that still have to be followed. */
-interface Waiting<Schema = SchemaObject> {
+/** A schema that still has to be read, or has unresolved references. */
+interface PendingSchema<Schema = SchemaObject> {
   readonly schema: Schema;
   readonly resource: Resource;
   readonly path: string;
 }
 
-/** Schemas that one value may be held against, references followed. */
+/** The most schemas that apply to one value, including references. */
 const MAX_EXPANDED = 10_000;
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 const NO_ADDRESS = "schema:/";
@@ -44,7 +44,7 @@ const isNumber = (value: unknown): boolean => typeof value === "number";
 const isFlag = (value: unknown): boolean => typeof value === "boolean";
 const isNamesByName = (value: unknown): boolean => isPlainObject(value) && Object.values(value).every(isTexts);
 
-/** What the keywords must be that contain no schemas. Keywords that are not named here or below mean nothing. */
+/** The valid values of keywords that contain no schemas. Keywords that are not listed here or below are ignored. */
 const PLAIN = byKeyword<{ isRight(value: unknown): boolean; readonly what: string }>([
   [{ isRight: isText, what: "a string" }, "$ref $dynamicRef $recursiveRef pattern format"],
   [{ isRight: (value) => [value].flat().every((name) => TYPES.has(name)), what: "a type of JSON Schema" }, "type"],
@@ -69,19 +69,19 @@ const ONE = words(
 const SEVERAL = words("allOf anyOf oneOf prefixItems");
 
 /**
- * Walks a schema and returns every schema in it, with what references mean and notes on what could not be followed. Nothing is fetched: a
- * reference to the outside is an error, except to JSON Schema's own schema, which accepts anything. Throws TOOL_INVALID if the schema is
+ * Walks a schema and returns every schema in it, with the targets of references and notes on unresolved ones. Nothing is fetched: an
+ * external reference is an error, except to JSON Schema's own schema, which accepts anything. Throws TOOL_INVALID if the schema is
  * malformed or expands too far.
  */
 export function readSchemas(root: SchemaObject) {
   const schemas = new Map<SchemaObject, ReadSchema>();
   const resources = new Map<string, Resource>();
   const notes = new Set<string>();
-  const unresolved: Waiting[] = [];
+  const unresolved: PendingSchema[] = [];
 
-  /** Without recursion: the schema decides how deep it is. */
+  /** Not recursive, because a schema may have any depth. */
   function walk(start: unknown, from: Resource, startPath: string): void {
-    const waiting: Waiting<unknown>[] = [{ schema: start, resource: from, path: startPath }];
+    const waiting: PendingSchema<unknown>[] = [{ schema: start, resource: from, path: startPath }];
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       const { schema, path } = next;
       if (typeof schema === "boolean") continue;
@@ -98,7 +98,7 @@ export function readSchemas(root: SchemaObject) {
     }
   }
 
-  /** The resource a schema belongs to: its own if it has an `$id`. Also notes the names it can be referred to by. */
+  /** The resource of a schema: its own if it has an `$id`. Also records its anchors. */
   function resourceOf(schema: SchemaObject, around: Resource): Resource {
     const { $id, $anchor, $dynamicAnchor } = schema;
     let resource = around;
@@ -132,7 +132,7 @@ export function readSchemas(root: SchemaObject) {
   const whole: Resource = { root, address, anchors: new Map() };
   resources.set(address, whole);
   walk(root, whole, "");
-  // What is referred to may be where no schema was looked for, and refer to more.
+  // A reference may lead to a place that was not walked, which may contain further references.
   for (let next = unresolved.pop(); next; next = unresolved.pop()) {
     const { schema, resource: from, path } = next;
     for (const keyword of REFERENCES) {
@@ -152,7 +152,7 @@ export function readSchemas(root: SchemaObject) {
   return { schemas, notes: [...notes] };
 }
 
-/** Calls back for each schema directly in a schema. Throws TOOL_INVALID if a keyword is not what it must be. */
+/** Calls back for each schema directly in a schema. Throws TOOL_INVALID if a keyword is invalid. */
 function forEachSubschema(
   schema: SchemaObject,
   path: string,
@@ -176,7 +176,7 @@ function forEachSubschema(
   }
 }
 
-/** Refuses references that double at each step or lead in a circle. Recursion through members is fine: the depth of the value ends it. */
+/** Refuses references that double at each step or are circular. Recursion through members is fine: the depth of the value ends it. */
 function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
   const sizes = new Map<unknown, number>();
   const entered = new Set<unknown>();
@@ -186,7 +186,7 @@ function refuseExpansion(schemas: ReadonlyMap<SchemaObject, ReadSchema>): void {
     const read = isPlainObject(schema) ? schemas.get(schema) : undefined;
     if (sizes.has(schema) || read === undefined) waiting.pop();
     else if (entered.has(schema)) {
-      // The sizes of everything it leads to are known now.
+      // The sizes of all its targets are known now.
       waiting.pop();
       const size = read.inPlace.reduce((total: number, each) => total + (sizes.get(each) ?? 1), 1);
       if (size > MAX_EXPANDED) {
@@ -210,7 +210,7 @@ function divide(reference: string): readonly [string, string] {
   return [before, decodePercent(fragment)];
 }
 
-/** The address that a reference means, without its fragment. */
+/** The address of a reference, without its fragment. */
 function addressOf(reference: string, base: string): string | undefined {
   return URL.parse(reference, base)?.href.split("#")[0];
 }

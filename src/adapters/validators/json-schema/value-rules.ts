@@ -18,7 +18,7 @@ export function valueRules(schema: SchemaObject, patterns: Patterns): readonly R
   const { type, enum: allowed, pattern, format } = schema;
 
   if (type !== undefined) {
-    // `nullable` is OpenAPI's way to allow null.
+    // `nullable` is OpenAPI's notation for null.
     const types = [type, ...(schema["nullable"] === true ? ["null"] : [])].flat() as string[];
     add(
       () => [type].flat().join(" or "),
@@ -78,7 +78,7 @@ type Kind = "number" | "string" | "array" | "object";
 
 interface Limit {
   readonly kind: Kind;
-  /** Gets the value itself if it is a number, otherwise how long it is. */
+  /** Gets the value itself if it is a number, otherwise its length. */
   holds(size: number, limit: number): boolean;
   expected(limit: number): string;
 }
@@ -100,7 +100,7 @@ const LIMITS: Readonly<Record<string, Limit>> = {
   maxProperties: { kind: "object", holds: atMost, expected: (limit) => `an object of at most ${limit} members` },
 };
 
-/** Makes rules of the keywords that compare a number, or how long something is, with a limit. */
+/** Creates rules from the keywords that compare a number or a length with a limit. */
 export function limitRules(schema: SchemaObject, kind: Kind): readonly Rule[] {
   return Object.entries(LIMITS).flatMap(([keyword, { kind: of, holds, expected }]) => {
     // In draft 4 `exclusiveMinimum` is a flag, and the limit is in `minimum`.
@@ -115,7 +115,7 @@ export function limitRules(schema: SchemaObject, kind: Kind): readonly Rule[] {
   });
 }
 
-/** What a limit is about; undefined for a value of another kind. */
+/** The number or length that a limit applies to; undefined for a value of another kind. */
 function sizeFor(kind: Kind, value: unknown, run: Run): number | undefined {
   switch (kind) {
     case "number":
@@ -135,7 +135,7 @@ function sizeFor(kind: Kind, value: unknown, run: Run): number | undefined {
   }
 }
 
-/** Decimal fractions are not exact: 0.3 is three times 0.1 all the same. */
+/** Decimal fractions are not exact: 0.3 still counts as a multiple of 0.1. */
 function isMultiple(value: number, divisor: number): boolean {
   const quotient = value / divisor;
   if (Number.isInteger(quotient)) return true;
@@ -143,7 +143,7 @@ function isMultiple(value: number, divisor: number): boolean {
   return Number.isFinite(quotient) && !Number.isInteger(divisor) && distance < 1e-9 * Math.max(1, Math.abs(quotient));
 }
 
-/** How many values a value contains; Infinity if they are more than the limit. */
+/** The number of values that a value contains; Infinity above the limit. */
 export function sizeOf(value: unknown, limit: number = Infinity): number {
   const { tooLarge, values } = measureSchema(value, { characters: Infinity, values: limit, depth: Infinity });
   return tooLarge === undefined ? values : Infinity;
@@ -153,7 +153,7 @@ export function sizeOf(value: unknown, limit: number = Infinity): number {
 function findDuplicate(items: readonly unknown[]): readonly [number, number] | undefined {
   const seen = new Map<unknown, number>();
   for (const [index, item] of items.entries()) {
-    // The letter keeps a text from being taken for the object whose JSON it is.
+    // The letter distinguishes a text from an object with the same JSON.
     const isObject = typeof item === "object" && item !== null;
     const key = isObject ? `o${canonicalJson(item)}` : typeof item === "string" ? `s${item}` : item;
     const before = seen.get(key);

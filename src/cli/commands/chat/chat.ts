@@ -60,7 +60,7 @@ export const command: Command = {
   },
 };
 
-/** What shells report for a program that Ctrl-C ended. */
+/** The exit code that shells report after Ctrl-C. */
 const INTERRUPTED = 130;
 
 interface Chat {
@@ -68,11 +68,11 @@ interface Chat {
   readonly arsenal: ToolArsenal;
   readonly input: Input;
   readonly terminal: Terminal;
-  /** Present if a person types. */
+  /** Present if the input is interactive. */
   readonly keyboard: Keyboard | undefined;
 }
 
-/** The configured model, with what the command line says instead. Keys and addresses are those of one API. */
+/** The configured model, overridden by the command line. Keys and addresses belong to one API. */
 function llmSettings(input: Input, configured: ResolvedConfig["llm"]): ResolvedConfig["llm"] {
   const { model, "api-base": apiBase } = input.options;
   const type = readChoice(input, "llm", Object.keys(llms) as readonly (keyof typeof llms)[]);
@@ -98,7 +98,7 @@ function typesIn({ keyboard }: Terminal): Readable & { readonly isTTY?: boolean 
   return keyboard?.input ?? process.stdin;
 }
 
-/** What to ask the model: the argument, or what is piped in. Undefined if a person at a keyboard is to be asked, or a saved run goes on by itself. */
+/** The prompt for the model: the argument, or the piped input. Undefined if the prompt comes from the keyboard, or a saved run continues by itself. */
 async function promptOf(
   { positionals, options }: Input,
   terminal: Terminal,
@@ -119,7 +119,7 @@ async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | u
   const { agent, terminal, keyboard } = given;
   let history: readonly AgentMessage[] = saved?.messages ?? [];
 
-  /** Works on one prompt. At a keyboard, errors are shown and the chat goes on. */
+  /** Runs one prompt. At a keyboard, errors are shown and the chat continues. */
   async function turn(start: (signal: AbortSignal) => AgentRun): Promise<AgentResult["status"] | "failed"> {
     const stop = new AbortController();
     const quiet = keyboard?.onInterrupt(() => stop.abort());
@@ -153,7 +153,7 @@ async function chat(given: Chat, saved: SavedRun | undefined, prompt: string | u
   }
 }
 
-/** Follows a run to its end, and asks the person at the keyboard about calls that wait. */
+/** Follows a run to its end, and asks the user about pending calls. */
 async function finish(given: Chat, followed: { run: AgentRun }, signal: AbortSignal): Promise<AgentResult> {
   const show = showEvents(given.terminal, given.input.json);
   for (;;) {
@@ -168,7 +168,7 @@ async function finish(given: Chat, followed: { run: AgentRun }, signal: AbortSig
   }
 }
 
-/** Asks the operator about each call that waits. False if one of them is still waiting then. */
+/** Asks the operator about each pending call. Returns false if one is still pending. */
 async function askOperator(
   { arsenal, terminal, keyboard }: Chat,
   waiting: readonly NeededApproval[],
@@ -182,7 +182,7 @@ async function askOperator(
     if (line === undefined) return false;
     const answer = /^y(?:es)?$/i.test(line.trim()) ? "approve" : "deny";
     const answered = await arsenal.approvals.answer(confirmationId, answer, localOperator());
-    // If somebody else answered before, what they said counts.
+    // If someone else answered first, their answer counts.
     if (answered.outcome !== "refused" || answered.because === "settled") continue;
     terminal.err.write(`${answered.error.message}\n`);
     return false;
@@ -190,7 +190,7 @@ async function askOperator(
   return true;
 }
 
-/** Saves the chat where `--save` says. One that waits for approval is kept in any case. */
+/** Saves the chat to the `--save` file. A chat that waits for approval is always saved. */
 async function save({ input, terminal }: Chat, saved: SavedRun): Promise<void> {
   const waits = saved.open?.calls.flatMap(({ result }) => result?.confirmationId ?? []) ?? [];
   const file = input.options["save"] ?? (waits.length > 0 ? defaultChatFile(saved, terminal) : undefined);
@@ -210,7 +210,7 @@ async function save({ input, terminal }: Chat, saved: SavedRun): Promise<void> {
   else terminal.err.write(`  Then go on:   ${PROGRAM} chat --resume ${file}${same}\n`);
 }
 
-/** Reads a chat that was saved. Throws INPUT_INVALID with the name of the file. */
+/** Reads a saved chat. Throws INPUT_INVALID with the name of the file. */
 async function readChat(file: string, { folder }: Terminal): Promise<SavedRun> {
   const refuse = (problem: string, fix: string): never => {
     throw wrongInput("--resume", file, problem, fix);
@@ -230,7 +230,7 @@ async function readChat(file: string, { folder }: Terminal): Promise<SavedRun> {
   }
 }
 
-/** Saves a chat, readable by this user alone, because it contains the arguments and results of calls. Never leaves half a file. */
+/** Saves a chat, readable by this user alone, because it contains the arguments and results of calls. Never leaves a partial file. */
 async function writeChat(file: string, saved: SavedRun, { folder }: Terminal): Promise<void> {
   const path = resolve(folder, file);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -239,7 +239,7 @@ async function writeChat(file: string, saved: SavedRun, { folder }: Terminal): P
   await rename(temporary, path);
 }
 
-/** Where a chat that waits is kept if nobody says where. Undefined if this user has no home folder. */
+/** The default file for a chat that waits for approval. Undefined if this user has no home folder. */
 function defaultChatFile(saved: SavedRun, { environment }: Terminal): string | undefined {
   const home = environment["HOME"] || environment["USERPROFILE"];
   return home ? join(home, ".toolarsenal", "chats", `${saved.traceId}.json`) : undefined;

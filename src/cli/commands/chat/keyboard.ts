@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Terminal } from "../../command.ts";
 
-/** A person who types. */
+/** The keyboard of the user. */
 export type Keyboard = ReturnType<typeof openKeyboard>;
 
 /** Reads lines with editing and history. `terminal.signal` ends it. */
@@ -37,14 +37,14 @@ export function openKeyboard({ keyboard, err, signal }: Terminal) {
   signal.addEventListener("abort", close);
 
   return {
-    /** One line; undefined once the person has ended the input (Ctrl-D), or pressed Ctrl-C twice. The question must be our own text. */
+    /** Reads one line; undefined once the user has ended the input (Ctrl-D), or pressed Ctrl-C twice. The question must be our own text. */
     ask(question: string): Promise<string | undefined> {
       if (ended) return Promise.resolve(undefined);
       lines.setPrompt(question);
       lines.prompt();
       return new Promise((resolve) => (answer = resolve));
     },
-    /** Ctrl-C calls this instead of ending the input, until the function that it returns is called. */
+    /** Makes Ctrl-C call `listener` instead of ending the input, until the returned function is called. */
     onInterrupt(listener: () => void): () => void {
       interrupt = listener;
       return () => (interrupt = undefined);

@@ -6,14 +6,14 @@ import { clip, note, styles } from "../../terminal/style.ts";
 
 const WIDTH = 200;
 
-/** Shows the events of a chat: what the model says on stdout, everything else on stderr. With `json`, each event as a line on stdout. */
+/** Shows the events of a chat: the model's text on stdout, everything else on stderr. With `json`, each event is a line on stdout. */
 export function showEvents(terminal: Terminal, json: boolean): (event: AgentEvent) => void {
   const { out, err, environment } = terminal;
   const paint = styles(err, environment);
   let inLine = false;
   let offered: string | undefined;
 
-  /** Text of the model ends before anything else is shown. */
+  /** Ends a line of the model's text before other output. */
   function endLine(): void {
     if (inLine) out.write("\n");
     inLine = false;

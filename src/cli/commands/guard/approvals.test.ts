@@ -105,7 +105,7 @@ describe("toolarsenal approvals", () => {
     await writeFile(join(folder, "self.yaml"), `${CONFIG}security: { self_approval: local }\n`);
     for (const config of ["arsenal.yaml", "self.yaml"]) {
       const refused = await run("approve", confirmationId, "--config", config);
-      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('"local" asked for default.pay') });
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('"local" requested default.pay') });
       expect(refused.err).toContain("Let another approver answer, or set security.self_approval to local");
     }
     expect((await run("deny", confirmationId)).code).toBe(0);

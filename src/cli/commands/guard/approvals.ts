@@ -23,7 +23,7 @@ export const command: Command = {
   async run(input, terminal) {
     const [action = "", id] = input.positionals;
     return withKeptApprovals(input, terminal, async ({ config, states, emit }) => {
-      // Whether a caller may approve its own call is for the gateway to say that asked: it is kept with the call.
+      // The gateway that requested the approval decides on self-approval: the setting is stored with the call.
       const settings = { ...config.security, selfApproval: "never" } as const;
       const books = states.map(({ documents }) =>
         createApprovals({ state: documents, clock: systemClock, emit, settings }),
@@ -48,7 +48,7 @@ export const command: Command = {
 
 const AGAIN = " Now have the same call made again: it runs once.";
 
-/** Answers in the operator's name, wherever the call is kept. Throws if the answer is refused. */
+/** Answers as the operator, in the store that has the call. Throws if the answer is refused. */
 async function answer(
   id: string,
   given: "approve" | "deny",
@@ -57,7 +57,7 @@ async function answer(
   const by = localOperator();
   const waiting = await Promise.all(books.map((book) => book.get(id)));
   const holder = books[waiting.findIndex((each) => each !== undefined)];
-  // Only the store that has the call is asked, because every refusal is recorded.
+  // Only the store that has the call is used, because every refusal is recorded.
   for (const book of holder === undefined ? books : [holder]) {
     const answered = await book.answer(id, given, by);
     if (answered.outcome !== "refused") return answered.outcome;

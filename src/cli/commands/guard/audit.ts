@@ -41,7 +41,7 @@ export const command: Command = {
     const log = type === "postgres" ? tableLog(config, terminal) : await fileLog(config, input, terminal);
     try {
       if (await log.isEmpty()) {
-        // The key is made with the log: a key without a log means that the log was removed.
+        // The key is created with the log: a key without a log means that the log was removed.
         if (head !== undefined || key !== undefined || given !== undefined || (await log.hadKey())) {
           const fix = "Check the path, or find out who removed it.";
           throw wrongInput("--file", log.place, `There is no audit log at ${log.place}.`, fix);
@@ -67,7 +67,7 @@ export const command: Command = {
   },
 };
 
-/** A log, wherever it is kept. */
+/** A log in any store. */
 type ReadableLog = Awaited<ReturnType<typeof fileLog>>;
 
 async function fileLog({ audit }: ResolvedConfig, { options }: Input, { folder }: Terminal) {
@@ -80,7 +80,7 @@ async function fileLog({ audit }: ResolvedConfig, { options }: Input, { folder }
     /** For messages. */
     place: file,
     files: files.length,
-    /** Where the key that signs it is, unless it is given. */
+    /** The file of the signing key, unless a key is given. */
     keyFile: keyFile as string | undefined,
     isEmpty: async (): Promise<boolean> => files.length === 0,
     hadKey: async (): Promise<boolean> => (await readKeyFile(keyFile)) !== undefined,
@@ -141,7 +141,7 @@ function readHead(given: string | undefined): AuditHead | undefined {
   throw wrongInput("--head", given, "--head is not a valid head.", "Use the SEQ:HASH that an earlier verify printed.");
 }
 
-/** The key that is given or configured, or else the one next to the log. */
+/** The given or configured key, or else the one next to the log. */
 async function findKey(
   keyFile: string | undefined,
   { audit: { secret } }: ResolvedConfig,

@@ -96,7 +96,7 @@ function readPrincipal(id: string, { options, flags, repeated }: Input): Princip
   };
 }
 
-/** Runs a step on the keys of the file that is given, or of the file or state that is configured. */
+/** Runs a step on the keys of the given file, or of the configured file or state. */
 async function withKeys(input: Input, terminal: Terminal, run: (keys: KeyStore) => Promise<number>): Promise<number> {
   const { file: given } = input.options;
   if (given !== undefined) return run(fileKeys(resolve(terminal.folder, given)));

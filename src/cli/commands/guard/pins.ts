@@ -90,7 +90,7 @@ function show(listed: readonly Pin[], input: Input, terminal: Terminal): void {
     );
 }
 
-/** True for a pin that an operator can accept. */
+/** Returns true for a pin that an operator can accept. */
 function waits({ state }: Pin): boolean {
   return state === "changed" || state === "new";
 }
@@ -99,7 +99,7 @@ interface OpenCatalog extends AsyncDisposable {
   readonly held?: (ids: readonly string[]) => Promise<readonly Tool[]>;
 }
 
-/** Opens the catalog to read what it holds, if processes share it. Without it pins can still be listed and accepted. */
+/** Opens the catalog to read its tools, if processes share it. Without it pins can still be listed and accepted. */
 async function openCatalog(
   config: ResolvedConfig,
   surroundings: Surroundings,

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { wordingScanner } from "../../../adapters/scanners/wording/wording.ts";
 import { showValue } from "../../../errors/show-value.ts";
-import { type Place, PLACES, reaches, SEVERITIES } from "../../../guard/scan/finding.ts";
+import { type TextPlace, PLACES, reaches, SEVERITIES } from "../../../guard/scan/finding.ts";
 import { createScanner, type Scanner, type ScanReport } from "../../../guard/scan/scanner.ts";
 import { isPlainObject } from "../../../tool/json-schema.ts";
 import type { Command, Input, Stream, Terminal } from "../../command.ts";
@@ -45,7 +45,7 @@ export const command: Command = {
     const format = readChoice(input, "format", FORMATS);
     const source = inputStream(input, terminal);
     const scanner = createScanner({ mode: "flag", scanners: [wordingScanner()] });
-    // A table is for a person who looks at what is configured; lines in are lines out.
+    // A table is for a person who inspects the configured tools; line input gives line output.
     const isWatched = terminal.out.isTTY === true && !input.json && source === undefined;
     const output = OUTPUTS[format ?? (isWatched ? "table" : "json")](terminal);
     const count = { scanned: 0, flagged: 0, unreadable: 0, failing: 0 };
@@ -80,7 +80,7 @@ async function* lineItems({ stream, uri }: LineSource, scanner: Scanner): AsyncG
   }
 }
 
-/** Scans the instructions of each server, then every tool, as they are offered: before anything is blocked, neutralised or pinned. */
+/** Scans the instructions of each server, then every tool, as offered: before anything is blocked, neutralised or pinned. */
 async function* configuredItems(input: Input, terminal: Terminal, scanner: Scanner): AsyncGenerator<Scanned> {
   await using arsenal = await openArsenal(input, terminal, { asOffered: true });
   for (const { name, state } of arsenal.upstreams) {
@@ -97,7 +97,7 @@ interface LineSource {
   readonly uri: string;
 }
 
-/** The file or stream to scan; undefined to scan what is configured. */
+/** The file or stream to scan; undefined to scan the configured sources. */
 function inputStream(input: Input, terminal: Terminal): LineSource | undefined {
   const { tools } = input.options;
   const standard = terminal.protocol?.input ?? process.stdin;
@@ -113,7 +113,7 @@ function inputStream(input: Input, terminal: Terminal): LineSource | undefined {
   return configFiles(input, terminal).paths.length === 0 && piped ? { stream: standard, uri: "stdin" } : undefined;
 }
 
-/** True if something is piped or redirected into the program. */
+/** Returns true if input is piped or redirected into the program. */
 function isPiped(): boolean {
   try {
     const standard = fstatSync(0);
@@ -134,14 +134,14 @@ function scanLine(line: string, scanner: Scanner): { readonly report: ScanReport
   const { text, place } = value;
   if (text !== undefined) {
     if (typeof text !== "string") return { error: `"text" is ${showValue(text)}, not a text.` };
-    return { report: scanner.scanText(text, PLACES.includes(place as Place) ? (place as Place) : undefined) };
+    return { report: scanner.scanText(text, PLACES.includes(place as TextPlace) ? (place as TextPlace) : undefined) };
   }
   if (typeof value["name"] !== "string" && typeof value["description"] !== "string")
     return { error: 'The line has neither "text" nor the "name" or "description" of a tool.' };
   return { report: scanner.scanTool(value) };
 }
 
-/** Writes, and waits for a slow reader: otherwise a million lines would pile up here. */
+/** Writes, and waits for a slow reader: otherwise a million lines would accumulate in memory. */
 async function write(out: Stream, text: string): Promise<void> {
   if (text !== "" && out.write(text) === false && "once" in out) await once(out as unknown as EventEmitter, "drain");
 }

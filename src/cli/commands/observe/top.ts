@@ -10,7 +10,7 @@ import { clip, styles, table } from "../../terminal/style.ts";
 
 type Call = ArsenalEvent<"call-finished">;
 
-/** How many of the latest calls are shown. */
+/** The number of latest calls shown. */
 const SHOWN_CALLS = 12;
 
 const CLEAR = "\u001B[H\u001B[2J\u001B[3J";
@@ -41,7 +41,7 @@ export const command: Command = {
   },
 };
 
-/** The figures of a gateway. Rejects with what to do if it wants credentials. */
+/** The figures of a gateway. If it requires credentials, the error explains how to pass them. */
 async function firstLook(gateway: ArsenalClient, url: string): Promise<GatewayOverview> {
   try {
     return await gateway.stats();
@@ -52,7 +52,7 @@ async function firstLook(gateway: ArsenalClient, url: string): Promise<GatewayOv
   }
 }
 
-/** Draws again and again, on the terminal's other screen, until Ctrl-C. */
+/** Redraws on the terminal's alternate screen until Ctrl-C. */
 async function follow(gateway: ArsenalClient, url: string, everyMs: number, terminal: Terminal): Promise<number> {
   const { out, signal } = terminal;
   const first = await firstLook(gateway, url);
@@ -63,7 +63,7 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
     },
     { names: ["call-finished"] },
   );
-  // A caller who may not read events sees no single calls, but all the figures.
+  // A caller who may not read events sees no individual calls, but all figures.
   end.connected.catch(() => {});
   out.steer?.(OTHER_SCREEN.open);
   try {
@@ -81,7 +81,7 @@ async function follow(gateway: ArsenalClient, url: string, everyMs: number, term
   }
 }
 
-/** The gateway at a glance. */
+/** Renders the figures of the gateway. */
 function look(seen: GatewayOverview, calls: readonly Call[], url: string, { out, environment }: Terminal): string {
   const { bold, dim, green, red, yellow } = styles(out, environment);
   const {
@@ -136,7 +136,7 @@ function row({ at, data }: Call, { green, red }: ReturnType<typeof styles>): rea
   return [time, clip(toolId, 40), shown, `${Math.round(latencyMs)} ms`, clip(principal, 20)];
 }
 
-/** Numbers as a line of bars; the highest fills its place. */
+/** Renders numbers as a line of bars; the highest fills its cell. */
 export function sparkline(values: readonly number[]): string {
   const most = Math.max(...values);
   return values

@@ -7,7 +7,7 @@ import type { Command, Terminal } from "../../command.ts";
 import { showExplanation } from "../../terminal/show-explanation.ts";
 import { clip, note, styles, table } from "../../terminal/style.ts";
 
-/** Requests that are listed if none is named. */
+/** Requests listed if none is named. */
 const LISTED = 20;
 
 export const command: Command = {

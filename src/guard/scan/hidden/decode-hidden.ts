@@ -1,6 +1,6 @@
 const READABLE = /^[\t\n\r\x20-\x7E]+$/;
 
-/** What a row of tag characters spells: each stands for one of ASCII. */
+/** Decodes tag characters: each stands for one of ASCII. */
 export function decodeTags(characters: string): string {
   return Array.from(characters, (character) => {
     const code = (character.codePointAt(0) ?? 0) - 0xe0000;
@@ -8,7 +8,7 @@ export function decodeTags(characters: string): string {
   }).join("");
 }
 
-/** What a row of variation selectors spells, in whichever of the known ways gives readable text; undefined if none does. */
+/** Decodes variation selectors, in the first known encoding that gives readable text; undefined if none does. */
 export function decodeSelectors(characters: string): string | undefined {
   const codes = Array.from(characters, (character) => character.codePointAt(0) ?? 0);
   const numbers = codes.map((code) => (code >= 0xe0100 ? code - 0xe0100 + 16 : code - 0xfe00));
@@ -21,9 +21,9 @@ export function decodeSelectors(characters: string): string | undefined {
   );
 }
 
-/** Decodes a row of two different invisible characters, eight bits a letter. Returns undefined if the result is not text. */
+/** Decodes two different invisible characters, eight bits per letter. Returns undefined if the result is not text. */
 export function decodeBits(characters: string): string | undefined {
-  // A letter of ASCII begins with a zero, so the character that comes first is the zero.
+  // An ASCII letter begins with a zero bit, so the first character is the zero.
   const [, one, more] = new Set(characters);
   if (one === undefined || more !== undefined) return undefined;
   return readable(octets(characters, one));
@@ -57,18 +57,18 @@ export const NEEDS_JOINER: RegExp =
 export const SPACELESS: RegExp =
   /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}]/u;
 
-/** A letter of a language that runs from right to left. */
+/** A letter of a right-to-left script. */
 export const RIGHT_TO_LEFT: RegExp =
   /(?=\p{L})[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
 const EMOJI_BEFORE_JOINER = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F\u{E007F}]/u;
 
-/** True if a joiner between the two makes one emoji of them. */
+/** Returns true if a joiner combines the two into one emoji. */
 export function joinsEmoji(before: string, after: string): boolean {
   return EMOJI_BEFORE_JOINER.test(before) && /\p{Extended_Pictographic}/u.test(after);
 }
 
-/** True if the variation selector is one that its base character knows: emoji or text style, or a glyph of an ideograph. */
+/** Returns true if the base character supports the variation selector: emoji or text style, or a glyph of an ideograph. */
 export function isVariation(base: string, selector: number): boolean {
   if (selector === 0xfe0f || selector === 0xfe0e) return /[\p{Emoji}\p{Extended_Pictographic}]/u.test(base);
   if (selector >= 0xe0100) return /\p{Script=Han}/u.test(base);
@@ -77,7 +77,7 @@ export function isVariation(base: string, selector: number): boolean {
   );
 }
 
-/** Everything that begins with ESC or its one-character forms, as the inside of a regular expression. Each part is bounded, so reading is linear. */
+/** Matches any sequence that begins with ESC or its one-character forms, as the inside of a regular expression. Each part is bounded, so matching is linear. */
 export const TERMINAL_ESCAPE: string = [
   String.raw`(?:\x1B\[|\x9B)[0-?]{0,64}[ -/]{0,8}[@-~]?`,
   String.raw`(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])[^\x07\x1B\x90\x98\x9B-\x9F]{0,4096}(?:\x07|\x1B\\|\x9C)?`,
@@ -87,7 +87,7 @@ export const TERMINAL_ESCAPE: string = [
 const CONTROL = new RegExp(String.raw`^(?:\x1B\[|\x9B)([0-9;:]*)(.?)$`, "s");
 const CARRIES = new RegExp(String.raw`^(?:\x1B[\]PX^_]|[\x90\x98\x9D\x9E\x9F])([^\x07\x1B\x9C]*)`);
 
-/** What a sequence does to what a person sees on a terminal, and what it carries unseen: the address of a link, a title. */
+/** The visible effect of a sequence on a terminal, and its invisible content: the address of a link, a title. */
 export function readEscape(sequence: string): {
   readonly effect: "colour" | "conceal" | "steer" | "text";
   readonly hidden: string;
@@ -102,9 +102,9 @@ export function readEscape(sequence: string): {
   return { effect: conceals(parameters.split(/[;:]/)) ? "conceal" : "colour", hidden: "" };
 }
 
-/** True for the attribute "concealed", and for a letter in the colour of its ground. */
+/** Returns true for the attribute "concealed", and for text in the colour of its background. */
 function conceals(attributes: readonly string[]): boolean {
-  // In 38;5;N and 38;2;R;G;B the numbers after 38 are a colour and no attribute.
+  // In 38;5;N and 38;2;R;G;B the numbers after 38 are a colour and not an attribute.
   const extended = attributes.findIndex((attribute) => attribute === "38" || attribute === "48");
   const plain = extended < 0 ? attributes : attributes.slice(0, extended);
   if (plain.includes("8")) return true;

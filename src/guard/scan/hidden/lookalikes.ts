@@ -1,4 +1,4 @@
-/** Letters of other alphabets that look like Latin ones, in pairs: theirs, ours. */
+/** Letters of other alphabets that look like Latin ones, in pairs: the lookalike, then the Latin letter. */
 const PAIRS =
   "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwүyӏlкkтtмmнhвbАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅSԚQԜWҮYӀI" + // Cyrillic
   "οoαaνvρpιiκkυuτtχxγyηnωwεeΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX" + // Greek
@@ -14,7 +14,7 @@ const FOREIGN =
   /[\u0251\u0261\u0262\u0269\u026A\u0274\u0280\u0299\u029C\u029F\u028F\uA731\u1D00-\u1D22\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 const LETTERS = /[\p{L}\p{M}]+/gu;
 
-/** A word in which letters of another alphabet pass for Latin ones. */
+/** A word with lookalikes of Latin letters. */
 export interface Disguise {
   readonly start: number;
   readonly word: string;
@@ -35,27 +35,27 @@ export function disguises(text: string): readonly Disguise[] {
       continue;
     }
     const mixed = Array.from(word).filter((letter) => !FOREIGN.test(letter)).length;
-    // "μm", "Δt" and the like: a Greek symbol before or after one letter of a unit is no disguise.
+    // "μm", "Δt" and the like: a Greek symbol next to one letter of a unit is not a disguise.
     if (mixed === 0) whole.push({ start, word, latin });
     else if (word.length > 2 || /\p{Script=Cyrillic}/u.test(word)) found.push({ start, word, latin });
   }
   const latinText =
     (text.match(/\p{Script=Latin}/gu)?.length ?? 0) > whole.reduce((sum, { word }) => sum + word.length, 0);
-  // A language that uses the alphabet shows letters of its own sooner or later; single symbols are mathematics.
+  // Text in a language with that alphabet also has letters without a Latin lookalike; single symbols are mathematics.
   const wholly = !written && latinText ? whole.filter(({ word }) => word.length > 1 || found.length > 0) : [];
   return [...found, ...wholly].sort((one, other) => one.start - other.start);
 }
 
 const STYLED =
   /[\u{1D400}-\u{1D6A3}\u24B6-\u24E9\u{1F130}-\u{1F149}\u{1F150}-\u{1F169}\u{1F170}-\u{1F189}\u249C-\u24B5\uFF21-\uFF3A\uFF41-\uFF5A]/u;
-/** Several in a row, or one that is part of a word. */
+/** Several in a row, or one inside a word. */
 const STYLED_WORDS = new RegExp(
   String.raw`${STYLED.source}{2,}|(?<=[A-Za-z])${STYLED.source}|${STYLED.source}(?=[A-Za-z])`,
   "gu",
 );
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** Words in full-width, mathematical, circled or squared letters, which models read and filters of words do not. East Asian text may have full-width ones. */
+/** Words in full-width, mathematical, circled or squared letters, which models read and word filters miss. East Asian text may have full-width ones. */
 export function styledWords(text: string): readonly Disguise[] {
   if (!STYLED.test(text)) return [];
   const eastAsian = EAST_ASIAN.test(text);
@@ -74,7 +74,7 @@ function plainLetters(word: string): string {
   }).join("");
 }
 
-/** Words spelled with the letters that flags are made of. Flags take two each, so that a row of an odd number is a word. */
+/** Words spelled with regional indicator letters. A flag takes two, so an odd number is a word. */
 export function spelledWithFlags(text: string): readonly Disguise[] {
   if (!/[\u{1F1E6}-\u{1F1FF}]/u.test(text)) return [];
   const rows = [...text.matchAll(/[\u{1F1E6}-\u{1F1FF}]+/gu)];

@@ -14,16 +14,16 @@ import { countCharacters } from "../../../tool/limits.ts";
 import { type Disguise, disguises, spelledWithFlags, styledWords } from "./lookalikes.ts";
 import { reaches, type Severity } from "../finding.ts";
 
-/** The ways to hide text, or what it says, from a person who looks at it. */
+/** The ways to hide text, or its meaning, from a human reader. */
 export const HIDING = {
   tags: "Hides text in Unicode tag characters, which models read and people do not see.",
   selectors: "Hides data in variation selectors.",
   "zero-width": "Has zero-width characters that no language needs there.",
   bidi: "Has controls that show text in another order than it is read.",
-  terminal: "Has codes that steer a terminal, and can hide or replace what it shows.",
+  terminal: "Contains terminal control codes, which can hide or replace text.",
   control: "Has control characters, with which a terminal shows something else than a model reads.",
   filler: "Has letters that are blank.",
-  "soft-hyphen": "Breaks its words with soft hyphens that nobody sees.",
+  "soft-hyphen": "Breaks its words with invisible soft hyphens.",
   "private-use": "Has characters without a meaning of their own.",
   "stacked-marks": "Buries its letters under marks.",
   lookalikes: "Spells words with letters of another alphabet that look the same.",
@@ -35,18 +35,18 @@ export type HidingKind = keyof typeof HIDING;
 export interface HiddenText {
   readonly kind: HidingKind;
   readonly severity: Severity;
-  /** Where it begins, in UTF-16 code units of the text as given. */
+  /** The start, in UTF-16 code units of the given text. */
   readonly position: number;
-  /** How many characters take part. */
+  /** The number of characters involved. */
   readonly count: number;
-  /** What was hidden, where it can be read. */
+  /** The hidden text, if it can be decoded. */
   readonly hidden?: string;
 }
 
-/** What ordinary text, which most is, has none of: nothing to look at. */
+/** Ordinary text has none of these and needs no further check. */
 const UNUSUAL = /[^\t\n\r\x20-\x7E]|\r(?!\n)/;
 
-/** The flags of England, Scotland and Wales, and of subdivisions that have none yet, are this one with tag characters behind it. */
+/** The flags of England, Scotland and Wales, and of other subdivisions, are this one followed by tag characters. */
 const BLACK_FLAG = "\u{1F3F4}";
 
 const CLASSES = {
@@ -66,7 +66,7 @@ const CLASSES = {
 type SuspectClass = keyof typeof CLASSES;
 const CLASS_NAMES = Object.keys(CLASSES) as readonly SuspectClass[];
 
-/** One group for each class. They have no names, which would take longer to give than to find. */
+/** One group for each class. Unnamed, because named groups are slower. */
 const SUSPECT = new RegExp(
   Object.values(CLASSES)
     .map((inside) => `(${inside})`)
@@ -74,24 +74,24 @@ const SUSPECT = new RegExp(
   "gu",
 );
 
-/** Findings of one kind this close together are one. */
+/** Findings of one kind this close together are merged. */
 const CLOSE = 16;
 const MAX_FINDINGS = 64;
 const MAX_HIDDEN = 4096;
-/** A text that hides this often hides on purpose: the rest is taken out without a look at each. */
+/** A text with this many hidden characters hides on purpose: the rest is removed without judging each. */
 const MAX_JUDGED = 10_000;
-/** After so many rounds nothing is let pass any more, so that the last round leaves nothing behind. */
+/** After this many rounds no exceptions are made, so that the last round leaves nothing behind. */
 const LENIENT_ROUNDS = 3;
 
 /**
- * Takes out what a person would not see and a model would read: tag characters, zero-width characters, terminal codes and so on, and writes
- * lookalike letters as the ones they pass for. What languages and emoji need stays. Running it on its own output changes nothing.
+ * Removes text that a person does not see but a model reads: tag characters, zero-width characters, terminal codes and so on, and replaces
+ * lookalike letters with Latin ones. Characters that languages and emoji need stay. Idempotent.
  */
 export function normaliseText(text: string): { readonly text: string; readonly findings: readonly HiddenText[] } {
   if (!UNUSUAL.test(text)) return { text, findings: [] };
   const findings: HiddenText[] = [];
   let current = sweep(text, true, (found) => add(findings, found));
-  // What was taken out may have kept two characters apart that mean something together.
+  // Removed text may have separated two characters that mean something together.
   for (let round = 1; current.changed; round++) current = sweep(current.text, round < LENIENT_ROUNDS, () => {});
   return { text: current.text, findings };
 }
@@ -150,7 +150,7 @@ function createContext(text: string, lenient: boolean) {
 
 type Judgement = Pick<HiddenText, "kind" | "severity" | "hidden"> & { readonly keep?: string };
 
-/** What a run of suspect characters is; undefined if it may stay. */
+/** Classifies a run of suspect characters; undefined if it may stay. */
 function judge(kind: SuspectClass | undefined, run: string, start: number, context: Context): Judgement | undefined {
   switch (kind) {
     case "flag":
@@ -170,7 +170,7 @@ function judge(kind: SuspectClass | undefined, run: string, start: number, conte
       return { kind: "terminal", severity: effect === "colour" ? "medium" : "high", ...shown(hidden) };
     }
     case "control":
-      // Where a terminal would begin the line anew, the two halves must not grow together.
+      // A carriage return restarts the line on a terminal, so the two halves must not be joined.
       return { kind: "control", severity: "medium", keep: run === "\r" ? "\n" : "" };
     case "filler":
       return judgeFiller(run, start, context);
@@ -203,7 +203,7 @@ function judgeZeroWidth(run: string, start: number, { lenient, before, after }: 
   return { kind: "zero-width", severity, ...shown(decodeBits(run) ?? "") };
 }
 
-/** True for one character that its neighbours need; a run of several is none of these. */
+/** Returns true for a single character that its neighbours need; false for a run of several. */
 function mayStand(character: string, start: number, left: string, right: string): boolean {
   switch (character) {
     case "\u200D":
@@ -250,7 +250,7 @@ function judgeFiller(run: string, start: number, { lenient, before, after }: Con
   return { kind: "filler", severity: run === "\uFFFC" ? "low" : "medium" };
 }
 
-/** Puts plain letters in the place of those that pass for them. */
+/** Replaces lookalikes with plain letters. */
 function respell(text: string, words: readonly Disguise[]): string {
   let plain = "";
   let last = 0;
@@ -274,7 +274,7 @@ function reportDisguises(text: string, report: (found: HiddenText) => void): voi
   tell("styled-letters", [...styledWords(text), ...spelledWithFlags(text)], 4);
 }
 
-/** Adds a finding, or lengthens the one before it where they belong together. */
+/** Adds a finding, or extends the previous one if they belong together. */
 function add(findings: HiddenText[], found: HiddenText): void {
   const index = findings.findLastIndex(({ kind }) => kind === found.kind);
   const before = findings[index];
@@ -288,7 +288,7 @@ function add(findings: HiddenText[], found: HiddenText): void {
   const { hidden: known = "" } = before;
   const hidden = known.length >= MAX_HIDDEN ? known : [known, found.hidden].join(between).slice(0, MAX_HIDDEN);
   const worse = reaches(found.severity, before.severity) ? found.severity : before.severity;
-  // One stray character is a slip of an editor; several close together are not.
+  // One stray character is an editing mistake; several close together are not.
   const severity = count >= 3 && worse === "low" ? "medium" : worse;
   findings[index] = { ...before, count, severity, ...shown(hidden) };
 }

@@ -10,7 +10,7 @@ import type { Rule } from "./rule.ts";
 import { SECRET_RULES } from "./secret-access.ts";
 import { SHADOWING_RULES } from "./shadowing.ts";
 
-/** The rules that look for phrases, a table for each category. */
+/** The phrase rules, one table per category. */
 export const PHRASE_TABLES: readonly (readonly PhraseRule[])[] = [
   INJECTION_RULES,
   EXFILTRATION_RULES,
@@ -25,5 +25,5 @@ export function scanRules({ allowedDomains }: { readonly allowedDomains?: readon
   return [...PHRASE_TABLES.flat(), imageDataRule(allowedDomains), ...ENCODED_RULES, ...CONCEALED_RULES];
 }
 
-/** Every rule, if no domain is allowed. */
+/** Every rule, without allowed domains. */
 export const SCAN_RULES: readonly Rule[] = scanRules();

@@ -5,17 +5,17 @@ const HIDING_STYLES =
   "display ?: ?none|visibility ?: ?hidden|(opacity|font-size) ?: ?0(?![.\\d]*[1-9])|(left|top|text-indent) ?: ?-\\d{3,5}|" +
   "color ?: ?(white|#fff(fff)?|transparent)\\b|clip ?: ?rect\\(0";
 const HIDDEN = toExpression([
-  // A picture that waits for its turn says nothing.
+  // A lazily shown image contains no text.
   `<[a-z][\\w-]{0,20} [^<>]{0,200}(${HIDING_STYLES})[^<>]{0,200}>(?! ?<(img|svg|path)\\b)`,
   "<[a-z][\\w-]{0,20} ([^<>]{0,100} )?hidden( ?= ?[\"']?(hidden|true)?[\"']?)? ?>",
-  // A link of Markdown that nothing refers to.
+  // A Markdown link definition without references.
   "(?<![^\\n])[ \\t]{0,3}\\[(//|comment|_|\\^|#|\\.)\\]: ?(#|<>)? ?[\"'(][^\\n]{3,500}",
 ]);
-/** A comment, unless it is what programs leave there for other programs. */
+/** A comment, except those between programs. */
 const COMMENT = toExpression([
   "<!--(?! ?(prettier|markdownlint|eslint|toc\\b|all-contributors|release-please|!\\[|https?:))[^<>]{1,2000}",
 ]);
-/** Words that speak to a model, or of what it can do. A note between authors has none of them. */
+/** Words that address a model, or describe its abilities. A note between authors has none of them. */
 const SPEAKS_TO_MODEL = toExpression([
   "you|your|assistant|agent|ai|llm|models?|users?|tools?|instructions?|conversation|system|ignore|disregard|override",
   "bypass|always|never|before (using|responding|answering)|call|execute|curl|include|append|reveal|send|forward|post",
@@ -23,7 +23,7 @@ const SPEAKS_TO_MODEL = toExpression([
 ]);
 const GAP = /\s{48,}/g;
 
-/** True for a gap that pushes what follows off the screen. Tables have gaps too, and go on with a rule or a bar. */
+/** Returns true for a gap that pushes the following text off the screen. Tables have gaps too, followed by a rule or a bar. */
 function floods(text: string, { start, end }: Span): boolean {
   if (start === 0 || end === text.length || /[|+-]/.test(text.charAt(end))) return false;
   const gap = text.slice(start, end);

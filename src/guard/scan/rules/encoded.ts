@@ -4,19 +4,19 @@ const BASE64 = /(?<![\w+/=.-])[A-Za-z0-9+/_-]{24,8192}={0,2}(?![\w+/=])/g;
 const HEX = /(?<![0-9A-Fa-f])(?:0x)?[0-9A-Fa-f]{40,8192}(?![0-9A-Za-z])/g;
 const ESCAPED =
   /(?:\\x[0-9A-Fa-f]{2}){12,2048}|(?:%[0-9A-Fa-f]{2}){12,2048}|(?:&#x?[0-9A-Fa-f]{2,6};){8,1024}|(?:\\u00[0-9A-Fa-f]{2}){8,1024}/g;
-/** Every payload has so many characters without a space. */
+/** Every payload has this many characters without a space. */
 const LONG = /\S{24}/;
-/** Invisible characters written out, for a program to put in. */
+/** Escaped invisible characters, for a program to insert. */
 const SPELLED_TAGS = /(?:\\u\{?|\\U000)[eE]00[0-7][0-9a-fA-F]|&#x[eE]00[0-7][0-9a-fA-F];/g;
 
 export interface Decoded extends Span {
   readonly content: string;
 }
 
-/** At most so many payloads of a text are taken apart, so that a text full of them costs no more than one with a few. */
+/** The most payloads of a text that are decoded, so that a text full of them costs no more than one with a few. */
 const MAX_PAYLOADS = 32;
 
-/** What the encoded stretches of a text say, of those that say something in words. */
+/** The decoded stretches of a text that contain words. */
 export function decodePayloads(text: string): readonly Decoded[] {
   if (!LONG.test(text)) return [];
   const found: Decoded[] = [];
@@ -45,14 +45,14 @@ function unescape(payload: string): string {
   );
 }
 
-/** True for something one could read aloud, or give to a shell; false for binary data, and for the JSON that tokens and cursors are made of. */
+/** Returns true for readable prose or a shell command; false for binary data, and for the JSON of tokens and cursors. */
 function isProse(content: string): boolean {
   if (content.length < 16 || !/^[\t\n\r\x20-\x7E]+$/.test(content) || /^\s*[[{]/.test(content)) return false;
   const letters = content.match(/[A-Za-z ]/g)?.length ?? 0;
   return letters / content.length > 0.6 && (content.match(/ /g)?.length ?? 0) >= 2;
 }
 
-/** Text that has to be decoded before it can be read. What it says is scanned as well. */
+/** Text that has to be decoded before it can be read. The decoded text is scanned as well. */
 export const ENCODED_RULES: readonly Rule[] = [
   {
     id: "encoded.payload",

@@ -4,24 +4,24 @@ import { toExpression } from "./phrases.ts";
 import type { Rule, RuleText, Span } from "./rule.ts";
 
 const ADDRESS = "https?://[^\\s<>()\"']{1,4000}";
-/** Images whose address stands with them: `![alt](address)`, `<img src="address">`. */
+/** Images with an inline address: `![alt](address)`, `<img src="address">`. */
 const IMAGES = toExpression([
   `!\\[[^\\]\\n]{0,200}\\]\\( ?<?${ADDRESS}`,
   `<img\\b[^<>]{0,300}\\bsrc ?= ?["']?${ADDRESS}`,
 ]);
-/** Images whose address stands elsewhere: `![alt][label]`, `![label][]`. */
+/** Images with a referenced address: `![alt][label]`, `![label][]`. */
 const NAMED_IMAGES = toExpression(["!\\[[^\\]\\n]{0,200}\\]\\[[^\\]\\n]{0,100}\\]"]);
-/** Where such an address stands: `[label]: address`. */
+/** The definition of such an address: `[label]: address`. */
 const DEFINITIONS = toExpression([`(?<![^\\n])[ \\t]{0,3}\\[[^\\]\\n]{1,200}\\]: ?<?${ADDRESS}`]);
 
-/** From this length on a value is data, whatever it looks like. */
+/** A value of at least this length is data, whatever it looks like. */
 const LONG_VALUE = 64;
-/** The same for one part of a path: names of files and repositories are long too. */
+/** The same for one segment of a path: names of files and repositories are long too. */
 const LONG_PART = 120;
 
 /**
  * Finds images whose address carries data to a host that is not allowed: showing the image sends the data. Names, sizes, colours,
- * versions and hashes, as in badges, are not data. Text is, also encoded; so are e-mail addresses, long numbers and anything very long.
+ * versions and hashes, as in badges, are not data. Plain and encoded text are data, and so are e-mail addresses, long numbers and anything very long.
  */
 export function imageDataRule(allowedDomains: readonly string[] = []): Rule {
   const allowed = onlyWithin(allowedDomains);
@@ -42,7 +42,7 @@ export function imageDataRule(allowedDomains: readonly string[] = []): Rule {
   };
 }
 
-/** The definitions that an image refers to. Links refer to others, and are not followed by themselves. */
+/** The definitions that images refer to. Definitions of links are not loaded by themselves. */
 function shownDefinitions(text: RuleText): readonly Span[] {
   const images = text.all(NAMED_IMAGES);
   if (images.length === 0) return images;
@@ -69,7 +69,7 @@ function carriesData(url: URL): boolean {
 function isData(value: string): boolean {
   if (/^https?:\/\/\S+$/i.test(value) || /^[\w.-]+\/[\w.-]+(?:[,&][\w.-]+\/[\w.-]+){0,20}$/.test(value)) return false;
   if (isEncodedText(value) || wordsIn(value) >= 4) return true;
-  // A hash or a signature says nothing by itself.
+  // A hash or a signature is not data.
   if (/^[0-9a-f]{32,128}$/i.test(value)) return false;
   return value.length >= LONG_VALUE || /^[\w.+-]+@[\w-]+\.[\w.-]+$|^\d{15,19}$|^\s*[{[]\s*["\w]/.test(value);
 }
@@ -78,7 +78,7 @@ function wordsIn(text: string): number {
   return text.split(/\s+/).filter((word) => word !== "").length;
 }
 
-/** True for base64 or hexadecimal digits that stand for readable text, other than an address. */
+/** Returns true for base64 or hexadecimal digits of readable text, other than an address. */
 function isEncodedText(text: string): boolean {
   if (/^(?:[0-9a-f]{2}){12,}$/i.test(text)) return isReadable(Buffer.from(text, "hex"));
   if (!/^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(text)) return false;

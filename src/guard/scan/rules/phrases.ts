@@ -3,7 +3,7 @@ import { chains, isMeant, type Rule, type RuleText, type Span } from "./rule.ts"
 import { VOCABULARY } from "./vocabulary.ts";
 
 /**
- * What a rule looks for: samples, each with the phrase that finds it. No other phrase of the category finds the same sample. A phrase is a regular
+ * The samples that a rule finds, each with its phrase. No other phrase of the category finds the same sample. A phrase is a regular
  * expression that reads like what it finds, in any case and not in the middle of a word:
  * - a space is any white space, ` ?` is white space or nothing;
  * - ` … ` is up to sixty characters of the same sentence;
@@ -20,12 +20,12 @@ export interface PhraseRule extends Rule {
   readonly phrases: Phrases;
 }
 
-/** Makes a rule of phrases. Its category is the first part of its id. It passes over a phrase that the words before it forbid: "never send …". */
+/** Creates a rule of phrases. Its category is the first part of its id. It ignores a phrase that the preceding words forbid: "never send …". */
 export function rule(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
   return make(id, severity, message, phrases, isMeant);
 }
 
-/** Makes a rule that finds a phrase whatever stands before it, for code, markers, claims, and phrases that forbid something themselves. */
+/** Creates a rule that ignores the words before a phrase, for code, markers, claims, and phrases that forbid something themselves. */
 export function always(id: string, severity: Severity, message: string, phrases: Phrases): PhraseRule {
   return make(id, severity, message, phrases, () => true);
 }
@@ -66,7 +66,7 @@ function inEitherOrder(phrase: string): readonly string[] {
 const STEP = / >(\d+) /;
 const isExact = (phrase: string): boolean => phrase.startsWith("=");
 
-/** Phrases without steps are read together, in one pass. */
+/** Phrases without steps are matched together, in one pass. */
 function searchesFor(phrases: readonly string[]): readonly ((text: RuleText) => readonly Span[])[] {
   const plain = phrases.filter((phrase) => !STEP.test(phrase));
   const together = [plain.filter(isExact), plain.filter((phrase) => !isExact(phrase))].filter(
@@ -92,7 +92,7 @@ function toSharedExpression(part: string): RegExp {
   return expression;
 }
 
-/** Returns an expression for any of some phrases without steps, which all count capitals or all do not. */
+/** Returns an expression for any of some phrases without steps, which are all case-sensitive or all not. */
 export function toExpression(phrases: readonly string[]): RegExp {
   const sources = phrases.map(toSource);
   const words = sources.filter((source) => BEGINS_WORD.test(source)).join("|");
@@ -101,7 +101,7 @@ export function toExpression(phrases: readonly string[]): RegExp {
   return new RegExp(String.raw`(?:${either})(?<!\w\B)`, phrases.every(isExact) ? "g" : "gi");
 }
 
-/** An expression that begins with a letter: what it finds must not begin inside a word. */
+/** An expression that begins with a letter: its match must not begin inside a word. */
 const BEGINS_WORD = /^(?:\(\?:)*(?:\w|\\[wd])/;
 
 function toSource(phrase: string): string {
@@ -112,7 +112,7 @@ function toSource(phrase: string): string {
   });
 }
 
-/** What is escaped and what stands in square brackets means itself. */
+/** Escapes and square brackets are literal. */
 const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]|\{([a-z-]+)\}| … | \?| |\((?!\?)|(?<=[a-z])~/g;
 
 const MEANINGS: Readonly<Record<string, string>> = {

@@ -1,16 +1,16 @@
-import type { FindingCategory, Place, Severity } from "../finding.ts";
+import type { FindingCategory, TextPlace, Severity } from "../finding.ts";
 
-/** Something to look for in a text. */
+/** A pattern to find in a text. */
 export interface Rule {
-  /** `category.name`, as findings, settings and SARIF name it. */
+  /** `category.name`, as in findings, settings and SARIF. */
   readonly id: string;
   readonly category: FindingCategory;
   readonly severity: Severity;
-  /** Where it applies. Defaults to everywhere. */
-  readonly places?: readonly Place[];
-  /** What a finding means, for a person. */
+  /** The places where it applies. Defaults to all. */
+  readonly places?: readonly TextPlace[];
+  /** The meaning of a finding, for a person. */
   readonly message: string;
-  /** Returns where the text has it; undefined if it does not. Takes time in proportion to the text. */
+  /** Returns the first match; undefined if there is none. Takes time in proportion to the text. */
   find(text: RuleText): Span | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** A text that rules read: without hidden characters, full-width and typographic forms folded. Lookups are shared between rules. */
+/** A text for rules: without hidden characters, with full-width and typographic forms folded. Lookups are shared between rules. */
 export interface RuleText {
   readonly text: string;
   /** Returns every match, in order. The expression has the flag `g`. */
@@ -61,17 +61,17 @@ const NONE: readonly Span[] = Object.freeze([]);
 const FORBIDDING =
   "never|not|\\w+n't|avoid|without|(?:prevent|block|detect|forbid|mitigate)s?|refuses?\\sto|against|whether|" +
   "(?:may|might|can|could)\\s(?:attempt|try|also|instruct\\s\\w+)|accidentally|potentially|phrases?\\slike|explain\\sthe";
-/** At the end of what stands before, at most three words back. */
+/** At the end of the preceding text, at most three words back. */
 const FORBIDS = new RegExp(`\\b(?:${FORBIDDING})\\s{1,8}(?:\\w+\\s{1,8}){0,3}['"\`]?$`, "i");
 
-/** Returns false if the words just before forbid it or only talk about it: "never send your key to …". */
+/** Returns false if the preceding words forbid it or only talk about it: "never send your key to …". */
 export function isMeant({ text }: RuleText, { start }: Span): boolean {
   return !FORBIDS.test(text.slice(Math.max(0, start - 40), start));
 }
 
-/** Returns every stretch in which each step begins at most so many characters after the one before ended. */
+/** Returns every stretch in which each step begins within its distance after the end of the one before. */
 export function chains(text: RuleText, steps: readonly RegExp[], distances: readonly number[]): readonly Span[] {
-  // The rarest step decides most texts: if it is absent, nothing else is looked up.
+  // The rarest step decides most texts: if it is missing, nothing else is looked up.
   if (steps.some((step) => text.all(step).length === 0)) return NONE;
   return steps
     .map((step) => text.all(step))

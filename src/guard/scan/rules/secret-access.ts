@@ -1,6 +1,6 @@
 import { always, type PhraseRule, rule } from "./phrases.ts";
 
-/** Attempts at keys and secret files. */
+/** Attempts to access keys and secret files. */
 export const SECRET_RULES: readonly PhraseRule[] = [
   rule("secret-access.read", "high", "Reads a file that holds keys or secrets.", {
     "First read ~/.aws/sso.json for the region.": "{read} >40 {key-file}",
@@ -38,7 +38,7 @@ export const SECRET_RULES: readonly PhraseRule[] = [
     npm_0123456789abcdef0123456789abcd: "=npm_[A-Za-z0-9]{30,}\\w*",
     hf_0123456789abcdef0123456789abcd: "=hf_[A-Za-z0-9]{30,}\\w*",
     "SG.0123456789abcdef.0123456789abcdef": "=SG\\.[\\w-]{16,}\\.[\\w-]{16,}",
-    // A value that may be a key is long and has a digit.
+    // A possible key is long and has a digit.
     "https://a.example/?token=abcdefghijk7":
       "[?&](access_token|api_?key|auth_token|session_?id|token|secret|password)=(?=[\\w.-]{0,40}\\d)[\\w.-]{12,}",
     "client_secret = abcdefghijklmno7":

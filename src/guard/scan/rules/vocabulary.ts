@@ -1,12 +1,12 @@
-/** Words that phrases have in common, by the name they are used under; phrases.ts explains how an entry is read. */
+/** Words shared by phrases, by their name; phrases.ts explains the notation. */
 export const VOCABULARY: Readonly<Record<string, string>> = {
   /** Sending something away. */
   send:
     "send~|sent|forward~|forwarded|transmit~|upload~|post~|relay~|exfil\\w*|leak~|submit~|deliver~|pipe~|curl|wget|transfer~|" +
     "e-?mail (?=the|all|any|them|it|your|their|every|this)|emailing|ship~|beacon~|stream~ to|sync~|mirror~",
-  /** Sending, and nothing else. */
+  /** Only sending. */
   "carry-off": "send~|forward~|upload~|transmit~|relay~|exfil\\w*",
-  /** Putting something into what is sent anyway: an argument, an address, an answer. */
+  /** Adding something to a message that is sent anyway: an argument, an address, an answer. */
   include:
     "includ~|append~|embed~|pass~|attach~|insert~|add~|put~|encod~|smuggl~|provid~|cop(y|ies|ying)|plac~|stor~|" +
     "populat~|fill|supply|concatenat~",
@@ -23,7 +23,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "get|search~ for|look for|cat|less|head|tail|type|base64|xxd|tar|zip|cp|scp|rsync|read_?file(sync)?",
   search: "scan|search|collect|gather|harvest|read all",
   covertly: "silently|quietly|discreetly|secretly|covertly|stealthily|surreptitiously|invisibly|behind the scenes",
-  /** What is done covertly. */
+  /** Covert actions. */
   act:
     "send~|forward~|upload~|transmit~|post~|relay~|bcc|cop(y|ies|ying)|read~|collect~|harvest~|exfil\\w*|leak~|append~|" +
     "prepend~|inject~|register~|execut~|invok~|delet~|rout~|redirect~",
@@ -35,14 +35,14 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
   off: "(suspended|lifted|disabled|switched off|turned off|void|waived|revoked)",
   consent: "(confirmations?|approvals?|reviews?|permission|oversight|consent)",
   agreed: "(authori[sz]ed|approved|certified|verified|granted|pre-?approved|consented)",
-  /** The next few words, where a whole sentence would be too much. */
+  /** The next few words, if a whole sentence would be too much. */
   soon: "\\b[^.\\n]{0,30}\\b",
   program: "(npx|uvx|bunx|curl|wget|bash|powershell|iex) \\S+",
   url: "https?://[^\\s\"'`)]{3,120}",
   /** The name of a tool. */
   name: "[`'\"]?[a-z]\\w{1,20}_\\w{2,30}[`'\"]?",
   word: "[`'\"]?\\w{2,40}[`'\"]?",
-  /** What was said between a person and a model. */
+  /** The conversation between a person and a model. */
   conversation:
     "((full|entire|whole|complete|user|user's|current|previous|prior|all) )*(conversation|chat|dialog(ue)?|prompt|message|session) (history|logs?|context|transcripts?|contents?|metadata|summary)|" +
     "((the|this|our|full|entire|whole) )+conversation(?! (id|with|about|list|name))|conversation(al)? (data|text)|" +
@@ -51,7 +51,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "everything (the user|said|discussed|you know|in (your|the) context|(we|that (was|has been)) (said|discussed|written))|" +
     "(chat|user|complete|entire|full|whole) (transcripts?|dialog(ue)?)|(transcript|dialog(ue)?) so far|this dialog(ue)?|" +
     "(last|latest|recent|first) (\\w+ )?(messages|turns) (of|in|from) th(is|e) (chat|conversation|dialog(ue)?|session)",
-  /** What a model was told by those who run it. */
+  /** The operator's instructions to a model. */
   prompt:
     "(system|initial|hidden|developer|original|internal|secret|base|root|pre)[ _-]?(prompts?|instructions?|messages?|context|directives?|guidelines)|" +
     "your ((full|complete|exact|entire|own|hidden|secret|internal) )*(instructions|prompts?|directives|guidelines|rules|configuration|context|programming)|" +
@@ -69,7 +69,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "file contents?|contents? of ((the|all|any|this) )?(\\w+ )?(files?|director(y|ies)|folders?)|source code|database|" +
     "((the|this|entire|whole) )+(workspace|repository|repo|project folder|working directory|code ?base)|" +
     "home director(y|ies)|clipboard|browser history|screenshots?",
-  /** Files that hold keys and nothing else. Settings that come from `.env` are what programs do at their start. */
+  /** Files that hold only keys. Programs read settings from `.env` at their start. */
   "key-file":
     "\\.(ssh|aws|gnupg|kube|docker|azure|gcloud|password-store|mozilla|bitcoin|ethereum)[/\\\\](?!config\\b)[\\w.-]{0,60}|" +
     "\\.config[/\\\\]gcloud[/\\\\][\\w.-]{0,60}|id_(rsa|ed25519|ecdsa|dsa)\\b(?!\\.pub)|" +
@@ -78,7 +78,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "(?<![\\w.])\\.(netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd|(bash|zsh)_history)|" +
     "(credentials|wallet|keystore|secrets)\\.(json|dat|ya?ml)|System32[/\\\\]{1,2}Config[/\\\\]{1,2}SAM|NTDS\\.dit|" +
     "Login Data|cookies\\.sqlite|key[34]\\.db|logins\\.json|\\*\\.(pem|key|keystore|pfx|p12)|private\\.key|password[ -]file",
-  /** The same, and settings of programs that may hold keys: nobody sends those away either. */
+  /** The same, and settings of programs that may hold keys, which are not sent either. */
   "secret-file":
     "{key-file}|(mcp|claude_desktop_config)\\.json|" +
     "\\.(cursor|claude|codex|gemini|vscode)[/\\\\](mcp|settings|config)\\.(json|toml)",
@@ -88,39 +88,39 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "(?<=[\\w-]{2})\\.(com|net|org|io|dev|app|xyz|ru|cn|tk|top|evil|example|site|cloud|me|co|sh)(?![\\w(])|" +
     "(external|remote|third[- ]party|attacker'?s?|our|secondary|collection|analytics|telemetry|logging|audit(ing)?|cloud|outside|following|above|exfil\\w*) (\\w+ )?(endpoint|server|url|webhook|service|host|address|site|domain|collector|agent|listener|bucket|language model)s?|" +
     "webhooks?|ngrok|pastebin|attacker|\\d{1,3}(\\.\\d{1,3}){3}|/(collect|exfil|steal|upload|ingest|log|c2)",
-  /** Where in a call or an answer something can be put. */
+  /** Parts of a call or an answer that can carry something. */
   carrier:
     "param(eter)?s?|arguments?|fields?|var(iable)?|headers?|body|metadata|payload|sidenote|url|query|" +
     "(your|the|every|each|all|its|first|next) (\\w+ )?(repl(y|ies)|responses?|answers?|outputs?|summar(y|ies)|messages?|requests?|comments?)|" +
     "as ((the|a|an) )?['\"`]?\\w+",
-  /** The same, where it is named. */
+  /** The same, named explicitly. */
   "named-carrier":
     "(in|into|as|via|through|inside|to|under) ((the|an?|its) )?(['\"`][\\w.-]{1,40}['\"`]|[\\w-]{1,30}) (field|parameter|param|argument|header|query|property|variable|call)s?|" +
     "as ['\"`][\\w.-]{1,40}['\"`]",
   /** Getting past rules. */
   dismiss: "ignor~|disregard~|forget~|overrid~|bypass~",
-  /** Putting out of mind. */
+  /** Ignoring something. */
   "pass-over": "ignore|disregard|forget|discard|overrule|pay no attention to|(put|set) aside|turn away from",
-  /** What rules are called with: a closed list, so that "ignores files without instructions" passes. Settings have the same words. */
+  /** Adjectives of rules: a closed list, so that "ignores files without instructions" passes. Settings have the same words. */
   qualifier:
     "all|any|every|the|these|those|of|and|or|your|my|its|their|our|(openai|anthropic|chatgpt)('s)?|" +
     "previous(ly)?|prior|above|earlier|preceding|former|original|initial|other|given|loaded|regular|typical|" +
     "(set|default|current|existing|standard|global|normal)(?! (settings|rules|polic|controls?|constraints?|checks|commands|filters|limitations|restrictions|directions))|" +
     "system|developer|model|built-in|underlying|safety(?! checks)|security|privacy|content|ethic(s|al)|moral|legal|usage|operational|behavioral|deployment",
-  /** Whose rules an attacker gets around; manuals tell how somebody gets around "these" controls. */
+  /** The owners of rules that an attacker circumvents; manuals explain how to circumvent "these" controls. */
   own: "all|any|your|my|its|previous|prior|earlier|above|safety(?! checks)|content|ethical|moral|(openai|anthropic|chatgpt)('s)?",
   rules:
     "instructions?|directives?|directions|commands|programming|training|system prompts?|guidelines?|rules|polic(y|ies)|protocols?|principles|settings|" +
     "guardrails?|restrictions?|constraints?|safeguards?|protections?|limitations|boundaries|measures|checks|controls?|safety(?! checks?)|moderation|filters|filtering|censorship",
   "any-rules": "({qualifier}[\\s,/]{1,8}){1,7}{rules}",
   "own-rules": "({qualifier}[\\s,/]{1,8}){0,3}{own}[\\s,/]{1,8}({qualifier}[\\s,/]{1,8}){0,4}{rules}",
-  /** Being somebody: alone the words are ordinary, beside words against limits they are not. */
+  /** Playing a role: ordinary words alone, suspicious next to words against limits. */
   persona:
     "acts? (as|like)|acting as|pretend~|you are|you're now|you will (act|be|become|respond|generate|play)|role-?play~|" +
     "from (now on|this (moment|point))|simulat(e|es|ing|or)|becom~|(transform|turn) into|take (up|on)|personas?|" +
     "alter ego|(respond|answer)(s|ing)? as|repl(y|ies) as|imagine (you|that)|characters?|chat ?bots?|\\w+(gpt|bot|ai)|an? ai|mode|" +
     "named|called|known as|hypothetical|fictional|(language|ai|llm) models?|artificial intelligence",
-  /** What a model keeps to: "any of OpenAI's ethical or legal guidelines". "Limits on" are those of a service. */
+  /** The limits of a model: "any of OpenAI's ethical or legal guidelines". "Limits on" are those of a service. */
   limits:
     "((any|all|the|of|kind|sort|its|their|your|such|openai'?s?|chatgpt'?s?|anthropic'?s?|ai|ethical|moral|legal|safety|content|normal|typical|standard|underlying|mortal|human|and|or|nor|considerations?( for)?)[\\s,/]+){0,7}(rules|laws?|guidelines|polic(y|ies)|principles|conventions|regulations|guardrails|restrictions?|limitations?|limits|constraints|bounds|boundaries|ethics|ethicality|morals?|morality|virtues|legality|censorship|filters?|filtering|refusal|disclaimers?|(ethical|moral|legal|safety) (settings|concerns|code|protocols|measures))(?! on )",
   unlimited:
@@ -128,7 +128,7 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "(not (bound|limited|restrained|constrained|restricted|controlled)|un(bound|restrained|restricted)) by {limits}|" +
     "(doesn'?t|don'?t|not|never) (have|follows?|consider|apply|enforce|cares? (about|for)) {limits}|" +
     "(lacks?|hates?|removes?|strips?|defy|defies) {limits}",
-  /** Words that say by themselves that something has no limits. */
+  /** Words that state by themselves that something has no limits. */
   unbound:
     "uncensored|unfiltered|(un|non-)restricted|unlimited mode|amoral|immoral|unethical|evil|nefarious|machiavellian|" +
     "illegal|jailbroken|unhinged|without (any )?(refusal|exception|judging|censorship|question)|anything|whatever|" +
@@ -139,10 +139,10 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "no matter (how|what) (\\w+ ){0,3}?(immoral|unethical|illegal|dangerous|strange|weird|twisted|harmful|offensive)|" +
     "regardless of (its|the|any|how|whether|their) (\\w+ ){0,3}?(type|content|ethic\\w*|moral\\w*|legal\\w*|harm\\w*|polic\\w+)|" +
     "(ready|willing) to do (any )?illegal",
-  /** One answer as always, and another one. */
+  /** One normal answer, and a second one. */
   "two-answers":
     "(two|both|dual|2) (\\w+ ){0,3}?(responses|answers|outputs|paragraphs|ways|personalities|personas|entities)",
-  /** Asking for something to be made or told. */
+  /** Requests to make or explain something. */
   make:
     "write|code|create|generate|produc(e|ing)|mak(e|ing)|getting|build|construct|design|develop|give|show|describe|explain|" +
     "synthesi[sz]\\w+|how (do|did|to|was|were|will|can)|instructions for|(steps|procedures?) (to|for|used)|components used in|" +
@@ -156,21 +156,21 @@ export const VOCABULARY: Readonly<Record<string, string>> = {
     "heroin|drug synthesis|illegal drugs|explosives?|bombs?|nerve agents?|lewisite|sarin|ricin|dimethylmercury|uranium|" +
     "anthra(x|cis)|biological agents?|chemical weapons?|terrorist attack|genocide|shoot up|kill ((lots of|many) )?people|" +
     "self-harm|child porn\\w*|harvested organs",
-  /** Programs that run what they are given. */
+  /** Programs that execute their input. */
   shell: "((ba|z|da|k|c)?sh|python\\d?|perl|ruby|node|php|powershell|pwsh|iex)",
-  /** Ends one command in front of another. A semicolon may also end an entity of HTML. */
+  /** Separates two commands. A semicolon may also end an HTML entity. */
   next: "((?<!&\\w{2,6});|\\||&&) ?",
-  /** The machine itself, as an address names it. */
+  /** The local machine in an address. */
   "this-machine": "localhost|127\\.0\\.0\\.1|0\\.0\\.0\\.0|\\[::1?\\]",
-  /** Folders and files that are a person's or the machine's own. */
+  /** Folders and files of a person or of the machine. */
   "own-file": "~|\\$HOME|/etc\\b|/home/|\\.ssh|\\.aws|\\.env\\b",
-  /** Folders in which programs that act for a person keep their settings and keys. */
+  /** Folders in which agents keep their settings and keys. */
   "agent-folder": "\\.(claude|cursor|mcp|codex|gemini|ssh)\\b",
-  /** Files that the next login, or the next start of the machine, reads and obeys. */
+  /** Files that the next login or boot executes. */
   "start-file":
     "[\"']?(~|/root|/home/\\w{1,30}|/Users/\\w{1,30}|(/|(\\.\\./){2,8})etc)/(\\.ssh/authorized_keys|sudoers|pam\\.d/|ssh/sshd_config|cron|rc\\.local|\\.?profile|\\.(bash|zsh)rc|passwd|shadow|ld\\.so\\.preload|systemd/system/)[\\w./-]{0,40}",
-  /** An image of Markdown, up to somewhere in its address. */
+  /** A Markdown image, up to somewhere in its address. */
   image: "!\\[[^\\]\\n]{0,200}\\]\\( ?https?://[^)\\s]{1,300}",
-  /** A setting that says which model a program talks to. */
+  /** A setting with the address of a program's model. */
   "model-address": "\\w*(_BASE_URL|_API_BASE|api_base)[\"']? ?[:=] ?[\"']?",
 };

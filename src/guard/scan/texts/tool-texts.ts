@@ -1,28 +1,28 @@
 import { isPlainObject } from "../../../tool/json-schema.ts";
 
-/** A text in a tool's definition that a model gets to read, and where it is. */
+/** A text in a tool's definition that a model reads, and its path. */
 export interface ToolText {
   /** `description`, `parameters.properties.city.description` */
   readonly path: string;
   readonly text: string;
 }
 
-/** What a model, or a person who approves it, reads of a definition: canonical or of MCP. `sourceMeta` goes to MCP clients as it came. */
+/** The parts of a definition, canonical or of MCP, that a model or an approver reads. `sourceMeta` goes to MCP clients unchanged. */
 const READ_PARTS =
   "name title description extendedDescription examples tags category deprecationMessage instructions annotations parameters inputSchema input_schema returns outputSchema sourceMeta";
 
 /** Keywords of JSON Schema whose values are for validators. */
 export const FOR_VALIDATORS: ReadonlySet<string> = new Set(["$schema", "$id", "$ref", "type", "format", "pattern"]);
-/** Words one after another: whatever it calls itself, a model reads it as a sentence. */
+/** Several words in a row: a model reads them as a sentence. */
 const SENTENCE = /[a-z]{2,} [a-z]{2,} [a-z]{2,}/i;
 
-/** A definition with more parts is no longer read by a person either: it counts as one that cannot be scanned. */
+/** A definition with more parts is unreadable for a person too, and counts as one that cannot be scanned. */
 const MAX_PARTS = 50_000;
 
-/** So many texts are read one by one. Those after them are read together: a text costs more than its characters. */
+/** The number of texts that are scanned one by one. Further ones are scanned together, because each text has a fixed cost. */
 const MAX_TEXTS = 1_000;
 
-/** Every text of a tool's definition once, names of parameters included. Throws on one that is too large to read. */
+/** Every text of a tool's definition once, including names of parameters. Throws if the definition is too large. */
 export function toolTexts(tool: object): readonly ToolText[] {
   const texts: ToolText[] = [];
   const further: string[] = [];

@@ -3,10 +3,10 @@ import type { Principal } from "../../../../guard/principal.ts";
 import type { Tool } from "../../../../tool/tool.ts";
 import type { CheckedRule, ListField } from "../document/document.ts";
 
-/** One list of a rule, compiled. */
+/** One compiled list of a rule. */
 export interface Condition<Subject> {
   readonly field: ListField;
-  /** The list as it is written. */
+  /** The list as written. */
   readonly wants: readonly string[];
   holds(subject: Subject): boolean;
 }
@@ -16,15 +16,15 @@ export interface Caller {
   readonly toolset: string | undefined;
 }
 
-/** Lists that say where a rule reaches. The others say what is needed there. */
+/** Lists that define the scope of a rule. The others are its requirements. */
 const REACH: ReadonlySet<ListField> = new Set(["tools", "namespaces", "sources", "toolsets", "tenants", "principals"]);
 
-/** Whether a condition is about where a rule reaches: in a policy that denies by default, what no rule reaches is not seen. */
+/** Returns whether a condition defines the scope of a rule: in a policy that denies by default, tools outside every scope are hidden. */
 export function isAboutReach({ field }: Condition<never>): boolean {
   return REACH.has(field);
 }
 
-/** The lists of a rule that look at the tool alone. `grants` is for rules that let calls run. */
+/** The conditions of a rule on the tool alone. `grants` is for rules that permit calls. */
 export function toolConditions({ lists }: CheckedRule, grants: boolean): readonly Condition<Tool>[] {
   return compile<Tool>(lists, {
     tools: (wanted) => {
@@ -39,7 +39,7 @@ export function toolConditions({ lists }: CheckedRule, grants: boolean): readonl
   });
 }
 
-/** The lists of a rule that look at the caller. */
+/** The conditions of a rule on the caller. */
 export function callerConditions({ lists }: CheckedRule): readonly Condition<Caller>[] {
   return compile<Caller>(lists, {
     toolsets: (wanted) => on(wanted, "exact", ({ toolset }) => (toolset === undefined ? [] : [toolset])),
@@ -73,11 +73,11 @@ function on<Subject>(
 
 /** The condition of a rule on one call. */
 export interface When {
-  /** As it is written. */
+  /** As written. */
   readonly text: string;
   readonly usesArguments: boolean;
   readonly usesTime: boolean;
-  /** Whether it holds. Never throws: a failure is reported and refuses the call. */
+  /** Returns whether it holds. Never throws: a failure is reported and refuses the call. */
   evaluate(facts: Facts): boolean | Failure;
 }
 
@@ -85,7 +85,7 @@ interface Failure {
   readonly failed: string;
 }
 
-/** What conditions can look at. */
+/** The inputs of conditions. */
 export interface Facts {
   readonly tool: Readonly<Record<string, unknown>>;
   readonly principal: Readonly<Record<string, unknown>>;

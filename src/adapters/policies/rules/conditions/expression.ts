@@ -11,7 +11,7 @@ const MAX_LENGTH = 2_000;
 
 const MAX_NESTING = 24;
 
-/** Compiles an expression once. What it costs to evaluate is bounded by its length and by what of the arguments it may loop over. `problem` follows "does not compile". */
+/** Compiles an expression. Its evaluation cost is bounded by its length and by limits on the arguments it may loop over. `problem` follows "does not compile". */
 export function compileExpression(text: string): { readonly when?: When; readonly problem?: string } {
   if (text.length > MAX_LENGTH)
     return { problem: `: it has ${text.length} characters, and ${MAX_LENGTH} are the most` };
@@ -45,7 +45,7 @@ export function compileExpression(text: string): { readonly when?: When; readonl
   return { when };
 }
 
-/** With the first expression: a document without one does not need the library. */
+/** Loaded on the first expression: other documents do not need the library. */
 let loaded: ReturnType<typeof load> | undefined;
 
 function load() {
@@ -67,7 +67,7 @@ function load() {
   return { cel, environment, pattern, variablesOf: createVariables(cel, timestamp) };
 }
 
-/** The library turns a text that is not a number into NaN. Comparing with NaN is always false, so a rule that refuses would not apply. */
+/** The library converts a non-numeric text to NaN. Comparing with NaN is always false, so a rule that refuses would not apply. */
 function strictDouble({ celFunc, CelScalar }: typeof Cel): Cel.CelFunc {
   return celFunc("double", [CelScalar.STRING], CelScalar.DOUBLE, (text) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
@@ -76,7 +76,7 @@ function strictDouble({ celFunc, CelScalar }: typeof Cel): Cel.CelFunc {
   });
 }
 
-/** Counted before parsing, which is recursive. Brackets in texts count as well: it is a bound, not a measure. */
+/** Counted before parsing, which is recursive. Brackets in strings count as well: it is an upper bound. */
 function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -91,7 +91,7 @@ function syntaxProblem(error: unknown): string {
   const message = shortMessage(error).replace(/^<input>:\d+:\d+: /, "");
   const { start } =
     (error as { readonly location?: { readonly start?: { line: number; column: number } } }).location ?? {};
-  // The library goes on to list everything it would have taken.
+  // The library appends everything it would have accepted.
   const [, found] = /^found (.*?) but expecting/s.exec(message) ?? [];
   return placed(found === undefined ? message : `unexpected ${found}`, start);
 }
@@ -112,12 +112,12 @@ function shortMessage(error: unknown): string {
   return message.length <= 200 ? message : `${message.slice(0, 199)}…`;
 }
 
-/** The variables of expressions, as the library takes them. Made when first asked for, once for each call; those of a tool, once. */
+/** The variables of expressions, in the library's format. Created on first use, once for each call; those of a tool, once. */
 function createVariables(
   cel: typeof Cel,
   timestamp: (ms: number) => Cel.CelInput,
 ): (facts: Facts) => Record<string, Cel.CelInput> {
-  /** The library's own map takes a key that holds null for one that is not there: `has(args.x)` would be false. */
+  /** The library's own map treats a key with null as missing: `has(args.x)` would be false. */
   function toMap(object: Readonly<Record<string, unknown>>): Cel.CelInput {
     const entries = Object.entries(object).filter(([, member]) => member !== undefined);
     const map = cel.celMap(new Map(entries.map(([key, member]) => [key, toInput(member)])));
@@ -151,7 +151,7 @@ const VARIABLES: ReadonlySet<string> = new Set(["tool", "args", "principal", "no
 /** Types are values in CEL: `type(args.amount) == double`. */
 const TYPES: ReadonlySet<string> = new Set("int uint double bool string bytes list map null_type type".split(" "));
 
-/** Finds what an expression uses. Refuses what would always fail or take long: unknown names and functions, bad or computed patterns, nested loops. */
+/** Finds the names that an expression uses. Refuses expressions that would always fail or take long: unknown names and functions, bad or computed patterns, nested loops. */
 function inspectExpression(
   { expr, sourceInfo }: ReturnType<typeof Cel.parse>,
   { environment, pattern }: Pick<ReturnType<typeof load>, "environment" | "pattern">,
@@ -166,7 +166,7 @@ function inspectExpression(
 
   function checkCall(node: Node, { function: name, args }: Readonly<Record<string, unknown>>): void {
     if (/^[A-Za-z]/.test(String(name)) && environment.funcs.find(String(name)) === undefined)
-      refuse(node, `there is no function "${String(name)}"`);
+      refuse(node, `unknown function "${String(name)}"`);
     if (name !== "matches") return;
     const source = literalText((args as readonly Node[]).at(-1));
     try {
@@ -177,7 +177,7 @@ function inspectExpression(
     }
   }
 
-  /** Looks at every expression in a part of one. */
+  /** Visits every expression in a part of one. */
   function visit(value: unknown, scope: ReadonlySet<string>, inLoop: boolean): void {
     if (typeof value !== "object" || value === null) return;
     const node = value as Node;
@@ -196,7 +196,7 @@ function inspectExpression(
       }
       case "comprehensionExpr": {
         loops = true;
-        if (inLoop) refuse(node, "a loop (all, exists, map, filter) stands within another");
+        if (inLoop) refuse(node, "a loop (all, exists, map, filter) is nested in another");
         visit([part["iterRange"], part["accuInit"]], scope, inLoop);
         const inner = new Set([...scope, ...["iterVar", "iterVar2", "accuVar"].map((key) => String(part[key]))]);
         return visit([part["loopCondition"], part["loopStep"], part["result"]], inner, true);
@@ -230,13 +230,13 @@ function literalText(node: Node | undefined): string | undefined {
   return constant.case === "stringValue" ? String(constant.value) : undefined;
 }
 
-/** What an expression may look through once, and what one with a loop may look through again and again. */
+/** The limits on data that an expression reads once, and that one with a loop reads repeatedly. */
 const LIMITS = {
   once: { values: 100_000, characters: 4_000_000 },
   looping: { values: 2_000, characters: 64_000 },
 } as const;
 
-/** They are measured once a call. */
+/** Measured once per call. */
 const sizeOf = remember(({ arguments: args }: Facts) => measure(args));
 
 function exceeds(facts: Facts, loops: boolean): boolean {
@@ -245,7 +245,7 @@ function exceeds(facts: Facts, loops: boolean): boolean {
   return size.values > values || size.characters > characters;
 }
 
-/** Counts values, and the characters of texts and keys, no further than the larger limit. */
+/** Counts values, and the characters of texts and keys, up to the larger limit. */
 function measure(value: unknown) {
   const waiting: unknown[] = [value];
   let values = 0;

@@ -25,7 +25,7 @@ const KNOWN: Readonly<Partial<Record<ListField, readonly string[]>>> = {
   risk: RISK_LEVELS,
 };
 
-/** Checks everything but expressions, and throws one error with every problem. */
+/** Checks everything except expressions, and throws one error with every problem. */
 export function checkDocument(value: unknown, locate: Locate): CheckedDocument {
   const problems = createProblems(locate);
   const document = isPlainObject(value) ? value : {};
@@ -57,7 +57,7 @@ function checkRules(value: unknown, problems: Problems): readonly CheckedRule[] 
     }
     const checked = checkRule(rule, path, problems);
     if (ids.has(checked.id)) {
-      const fix = "Give each rule an id of its own.";
+      const fix = "Give each rule a unique id.";
       problems.report([...path, "id"], `another rule is ${showValue(checked.id)}`, checked.id, fix);
     }
     ids.add(checked.id);
@@ -167,7 +167,7 @@ function checkEach(
   return list;
 }
 
-/** An empty list is a list here: the call reaches nothing. */
+/** An empty list is valid here: the call reaches no host. */
 function checkEgress(value: unknown, path: readonly string[], problems: Problems): readonly string[] {
   if (Array.isArray(value) && value.length === 0) return [];
   const fix = "Write example.com, or *.example.com for all below it, without scheme, port and path.";

@@ -2,12 +2,12 @@ import { configInvalid, type LocatedIssue } from "../../../../errors/arsenal-err
 import { nearest, showValue } from "../../../../errors/show-value.ts";
 import { MAX_PATTERN_LENGTH } from "../../../../guard/pattern.ts";
 
-/** Where a path stands, for the start of a message: `policy.yaml:3:5 `. */
+/** The location of a path, for the start of a message: `policy.yaml:3:5 `. */
 export type Locate = (path: readonly string[]) => string;
 
 type Path = readonly string[];
 
-/** The problems of a document, gathered so that one error tells all of them. */
+/** The problems of a document, collected so that one error reports all of them. */
 export type Problems = ReturnType<typeof createProblems>;
 
 export function createProblems(locate: Locate) {
@@ -26,7 +26,7 @@ export function createProblems(locate: Locate) {
   };
 }
 
-/** A list of texts, of the `known` ones where those are closed. One text stands for a list of it. */
+/** A list of texts, limited to the `known` ones if given. One text stands for a list of it. */
 export function checkList(
   value: unknown,
   path: Path,
@@ -47,13 +47,13 @@ export function checkList(
       return "";
     }
     if (typeof entry === "string" && entry.trim() !== "") return entry.trim();
-    const fix = "Write a name, with * for any characters where it stands for several.";
+    const fix = "Write a name, or a pattern with * for any characters.";
     problems.mustBe(at, "a non-empty string", entry, fix);
     return "";
   });
 }
 
-/** The value if it is one of the known ones; otherwise undefined, and reported. */
+/** The value if it is one of the known ones; otherwise reports it and returns undefined. */
 export function oneOf<T extends string>(value: unknown, path: Path, known: readonly T[], { mustBe }: Problems) {
   if (known.includes(value as T)) return value as T;
   const one = `one of ${known.join(", ")}`;
@@ -61,7 +61,7 @@ export function oneOf<T extends string>(value: unknown, path: Path, known: reado
   return undefined;
 }
 
-/** Reports keys that are not known here: a condition with a typo must not be a rule without it. */
+/** Reports unknown keys: a rule must not lose a condition because of a typo. */
 export function checkKeys(value: object, path: Path, known: readonly string[], { report }: Problems): void {
   for (const key of Object.keys(value).filter((each) => !known.includes(each))) {
     const fix = didYouMean(key, known, `Known keys here: ${known.join(", ")}.`);
@@ -69,7 +69,7 @@ export function checkKeys(value: object, path: Path, known: readonly string[], {
   }
 }
 
-/** The fix for a wrong word: the known one that is spelled nearly like it. */
+/** The fix for a wrong word: the known word with the nearest spelling. */
 export function didYouMean(word: unknown, known: readonly string[], otherwise: string): string {
   const near = typeof word === "string" ? nearest(word, known) : undefined;
   return near === undefined ? otherwise : `Did you mean "${near}"?`;

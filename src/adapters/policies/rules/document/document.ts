@@ -1,25 +1,25 @@
 import type { RegistrationLimits } from "../../../../register/registration-limits.ts";
 import type { Capability, RiskLevel, ToolSource } from "../../../../tool/tool.ts";
 
-/** A policy as it is written: who may use which tools, under which conditions. */
+/** A policy document: who may use which tools, under which conditions. */
 export interface PolicyDocument {
   readonly version: 1;
-  /** `strict` refuses what no rule allows. Defaults to `standard`. */
+  /** `strict` refuses calls that no rule allows. Defaults to `standard`. */
   readonly mode?: "standard" | "strict";
   /** Rules and settings by name: `blockHighRiskWithoutApproval`, `{ blockedCommands: ["sudo"] }`. */
   readonly presets?: readonly (string | Readonly<Record<string, unknown>>)[];
   readonly rules?: readonly RuleDocument[];
 }
 
-/** What a rule does to the calls it matches. */
+/** The effect of a rule on matching calls. */
 export const EFFECTS = ["allow", "deny", "require_approval"] as const;
 export type Effect = (typeof EFFECTS)[number];
 
 type OneOrMore<T> = T | readonly T[];
 
-/** One rule. A call must meet every condition that is written, and of each list one entry. */
+/** One rule. A call must meet every condition, and match one entry of each list. */
 export interface RuleDocument {
-  /** Unique; answers and the audit log name the rule by it. */
+  /** Unique; responses and the audit log name the rule by it. */
   readonly id: string;
   readonly effect: Effect;
   /** Names, ids or patterns (`*`, `?`). */
@@ -35,20 +35,20 @@ export interface RuleDocument {
   readonly roles?: OneOrMore<string>;
   /** CEL over `tool`, `args`, `principal` and `now`. */
   readonly when?: string;
-  /** For `deny`: whether the tool is also absent from lists and search. True where `when` does not look at `args` or `now`. */
+  /** For `deny`: whether the tool is also hidden from lists and search. Defaults to true if `when` does not use `args` or `now`. */
   readonly hide?: boolean;
   /** Shown to the caller. */
   readonly reason?: string;
   readonly obligations?: ObligationsDocument;
 }
 
-/** What holds for a call that runs under a rule. */
+/** The obligations of a call under a rule. */
 export interface ObligationsDocument {
   /** `10/minute`: calls of one caller, over all tools the rule matches. */
   readonly rate?: string;
   /** Paths into the result (`customer.email`, `items.*.ssn`, `**.token`) or RE2 patterns between slashes. */
   readonly redact?: OneOrMore<string>;
-  /** Domains the call may reach. */
+  /** Domains that the call may reach. */
   readonly egress?: OneOrMore<string>;
   readonly max_result_bytes?: number;
 }
@@ -56,11 +56,11 @@ export interface ObligationsDocument {
 const ABOUT_TOOL = ["tools", "namespaces", "sources", "capabilities", "risk", "tags"] as const;
 const ABOUT_CALLER = ["toolsets", "tenants", "principals", "roles"] as const;
 
-/** The lists a rule matches by. */
+/** The list conditions of a rule. */
 export const LIST_FIELDS = [...ABOUT_TOOL, ...ABOUT_CALLER] as const;
 export type ListField = (typeof LIST_FIELDS)[number];
 
-/** A rule that was checked, its lists all lists. */
+/** A checked rule, with all lists normalised. */
 export interface CheckedRule {
   readonly id: string;
   readonly effect: Effect;
@@ -69,7 +69,7 @@ export interface CheckedRule {
   readonly hide?: boolean | undefined;
   readonly reason?: string | undefined;
   readonly obligations?: CheckedObligations | undefined;
-  /** True for one that asks for an approval and gives no permission by it. */
+  /** True for a rule that requires an approval and grants nothing. */
   readonly tightens?: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface CheckedObligations {
   readonly maxResultBytes?: number | undefined;
 }
 
-/** The presets a document names, each with its value. Those of registration decide on no call. */
+/** The presets of a document, each with its value. Presets about registration decide on no call. */
 export interface CheckedPresets extends RegistrationLimits {
   readonly requireAuthorizationForAll?: boolean;
   readonly blockHighRiskWithoutApproval?: boolean;

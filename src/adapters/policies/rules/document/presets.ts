@@ -4,10 +4,10 @@ import { DEFAULT_CONFIRMATION } from "../../patterns.ts";
 import { checkList, didYouMean, type Problems } from "./check-fields.ts";
 import type { CheckedPresets, CheckedRule } from "./document.ts";
 
-/** Commands that no tool which runs code is given, where the preset names none. */
+/** The default commands that tools which run code must not get. */
 const BLOCKED_COMMANDS: readonly string[] = ["rm -rf /", "sudo", ":(){:|:&};:"];
 
-/** Tools that may be registered, where the preset names no number. */
+/** The default limit on registered tools. */
 const MAX_TOOLS = 1_000;
 
 const PRESETS = [
@@ -32,7 +32,7 @@ export function checkPresets(value: unknown, problems: Problems): CheckedPresets
     for (const [name, given] of Object.entries(isPlainObject(entry) ? entry : { [String(entry)]: undefined })) {
       if (!isPreset(name)) {
         const fix = didYouMean(name, PRESETS, `There are ${PRESETS.join(", ")}.`);
-        problems.report(path, `there is no preset ${showValue(entry)}`, name, fix);
+        problems.report(path, `unknown preset ${showValue(entry)}`, name, fix);
       } else found[name] = checkValue(name, given, isPlainObject(entry) ? [...path, name] : path, problems);
     }
   }
@@ -59,7 +59,7 @@ function checkValue(name: Preset, given: unknown, path: readonly string[], probl
   }
 }
 
-/** The presets that decide on calls, as the rules they stand for. */
+/** The rules of the presets that decide on calls. */
 export function presetRules(presets: CheckedPresets): readonly CheckedRule[] {
   const confirm = (name: keyof CheckedPresets, lists: CheckedRule["lists"]): readonly CheckedRule[] =>
     presets[name] === true ? [{ id: `preset:${name}`, effect: "require_approval", tightens: true, lists }] : [];

@@ -4,10 +4,10 @@ import { createRequire } from "node:module";
 import type * as Yaml from "yaml";
 import type { Locate } from "./check-fields.ts";
 
-/** More aliases than this are an attack, or a mistake. */
+/** More aliases are an attack or a mistake. */
 const MAX_ALIASES = 100;
 
-/** A YAML (or JSON) text as plain data, and where everything in it stands. `name` stands in messages. */
+/** Parses a YAML (or JSON) text, with the location of every value. `name` is for messages. */
 export function readDocument(text: string, name: string): { readonly value: unknown; readonly locate: Locate } {
   const { LineCounter, parseDocument, visit } = library();
   const lines = new LineCounter();
@@ -34,14 +34,14 @@ export function readDocument(text: string, name: string): { readonly value: unkn
     return { value, locate: (path) => at(offsetOf(document, path, "value")) };
   } catch (cause) {
     if (isArsenalError(cause)) throw cause;
-    // Such as a nesting so deep that the parser runs out of stack, or a bomb of aliases.
+    // For example nesting so deep that the parser overflows the stack, or an alias bomb.
     const message = `the document cannot be read: ${messageOf(cause)}`;
     const fix = "Check its anchors and aliases, and write it with less nesting.";
     throw configInvalid([{ field: "yaml", message, fix, at: `${name}: ` }]);
   }
 }
 
-/** Where a value or its key stands, or its nearest parent that is there. A key that should not be there is found by itself. */
+/** The offset of a value or its key, or of its nearest existing parent. An unexpected key is found by itself. */
 export function offsetOf(document: Yaml.Document, path: readonly string[], of: "key" | "value"): number | undefined {
   const { isMap, isNode, isScalar } = library();
   for (let length = path.length; length > 0; length--) {
@@ -59,7 +59,7 @@ export function offsetOf(document: Yaml.Document, path: readonly string[], of: "
   return undefined;
 }
 
-/** Loaded with the first document that is a text. */
+/** Loaded on the first document that is a text. */
 function library(): typeof Yaml {
   return createRequire(import.meta.url)("yaml") as typeof Yaml;
 }
