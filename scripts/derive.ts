@@ -9,9 +9,20 @@ const ROOT = new URL("..", import.meta.url);
 const REST = /^\/\/ The rest of toolarsenal\/[^]*/m;
 
 /** What an adapter's file exports for the configuration, not for users. */
-const RESERVED: ReadonlySet<string> = new Set(["create", "config", "needs", "check"]);
+const RESERVED: ReadonlySet<string> = new Set([
+  "create",
+  "config",
+  "needs",
+  "check",
+  "reach",
+  "problem",
+  "expand",
+  "patient",
+  "watch",
+  "import",
+]);
 
-const SETTINGS = "src/config/adapter-settings.json";
+const SETTINGS = "src/adapters/adapter-settings.json";
 
 /** Every file that follows from the adapters' manifests and the operations of the REST API, with the text it must have. Later ones are made from the earlier ones. */
 export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -127,6 +138,7 @@ function placeOf(kind: string, name: string): string {
     mcp: "mcp.servers[]",
     a2a: "a2a.agents[]",
     openapi: "openapi[]",
+    scripts: "scripts[]",
     builtin: "builtins",
   };
   const sections: Record<string, string> = {
@@ -136,7 +148,7 @@ function placeOf(kind: string, name: string): string {
     llms: "llm",
     sinks: "telemetry",
   };
-  if (kind === "sources") return sources[name] ?? name;
+  if (kind === "sources") return sources[name] ?? "sources[]";
   if (kind === "identity") return `server.auth.${name.replaceAll("-", "_")}`;
   return sections[kind] ?? kind;
 }

@@ -32,7 +32,6 @@ it("retrieveTools gives the types of the dialect that was named", () => {
 
 it("what cannot be remote does not compile", () => {
   expectTypeOf<ArsenalClient>().not.toHaveProperty("register");
-  expectTypeOf<ArsenalClient>().not.toHaveProperty("addEnsemble");
   expectTypeOf<ArsenalClient>().not.toHaveProperty("serveMcp");
   expectTypeOf<Parameters<ArsenalClient["execute"]>[0]>().not.toHaveProperty("principal");
   expectTypeOf<Parameters<ArsenalClient["addTool"]>>().toHaveProperty("length").toEqualTypeOf<1>();

@@ -25,7 +25,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
     await gateway?.close();
   });
   afterEach(async () => {
-    for (const name of ["late", "chatty"]) await gateway.arsenal.removeEnsemble(name);
+    for (const name of ["late", "chatty"]) await gateway.arsenal.remove(name);
   });
 
   async function open(path: string, { mayFail = false } = {}): Promise<Page> {
@@ -149,7 +149,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
       "x-desk": "4",
       "x-key": "desk-key-of-the-gateway",
     });
-    await gateway.arsenal.removeEnsemble("late");
+    await gateway.arsenal.remove("late");
 
     const pets = createServer((_request, response) => {
       const responses = { 200: { description: "The pets." } };
@@ -160,7 +160,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
     await new Promise<void>((resolve) => void pets.listen(0, "127.0.0.1", resolve));
     await add(page, "OpenAPI document", "late", `http://127.0.0.1:${(pets.address() as AddressInfo).port}/`);
     await page.getByText("late was added with 1 tool.").waitFor();
-    await gateway.arsenal.removeEnsemble("late");
+    await gateway.arsenal.remove("late");
 
     const agent = await startTestAgent();
     onTestFinished(() => agent[Symbol.asyncDispose]());

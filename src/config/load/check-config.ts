@@ -3,8 +3,10 @@ import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { CLIENT_KEYS, toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
+import { alternativesOf, namedAlternative } from "./alternatives.ts";
 import { describeExpected } from "./setting.ts";
 import type { Spelling } from "../../adapters/settings.ts";
+import { present } from "../../tool/present.ts";
 
 /** How keys are spelled where the configuration came from: snake in files, camel in code. */
 export type KeyStyle = "snake" | "camel";
@@ -50,14 +52,21 @@ interface Reading {
 
 /** Reads a value as its schema describes it. Settings need a few keywords of JSON Schema only, and a start no validator. */
 function readSetting(given: unknown, schema: JsonSchema, path: readonly string[], reading: Reading): unknown {
-  const { items, properties, anyOf, additionalProperties } = schema;
+  const { items, properties, additionalProperties } = schema;
+  const alternatives = alternativesOf(schema);
   const value = fromText(given, schema, reading.origin);
   const refuse = (): unknown => {
     reading.wrong.push(toIssue(value, schema, path, reading.origin));
     return value;
   };
-  if (Array.isArray(anyOf)) {
-    for (const choice of anyOf as readonly JsonSchema[]) {
+  if (alternatives.length > 0 && properties !== undefined && isPlainObject(value)) {
+    const named = namedAlternative(schema, value);
+    if (named !== undefined) return readSetting(value, named, path, reading);
+    // Only the type is wrong: what else is there cannot be judged.
+    return readMembers(present({ type: value["type"] }), schema, path, reading);
+  }
+  if (alternatives.length > 0 && properties === undefined) {
+    for (const choice of alternatives) {
       const attempt: Reading = { ...reading, unknown: [], wrong: [] };
       const read = readSetting(value, choice, path, attempt);
       if (attempt.unknown.length + attempt.wrong.length === 0) return read;

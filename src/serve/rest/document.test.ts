@@ -135,7 +135,7 @@ describe("the OpenAPI document", () => {
   it("makes the gateway a source of another one: its operations are tools, and they run", async () => {
     const { url } = await documented();
     const { arsenal } = await openGateway();
-    const count = await arsenal.addOpenApi({ name: "remote", document: `${url}/openapi.json`, server: url });
+    const count = await arsenal.add({ type: "openapi", name: "remote", document: `${url}/openapi.json`, server: url });
     expect(count).toBe(OPERATIONS.length);
     const found = await arsenal.execute({
       toolName: "remote.search",

@@ -8,6 +8,15 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { OfferedTool, Source, SourceOptions } from "../../../register/source.port.ts";
 import { createAuthorize } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
+import { literalSecret } from "../credentials/literal-secret.ts";
+import {
+  hasReference,
+  type ImportCommand,
+  isLocal,
+  problemError,
+  type Reach,
+  type SourceSurroundings,
+} from "../source-adapter.ts";
 import { type SignatureParts, verifiedCard } from "./card-signature.ts";
 import { type Agent, loadExtendedCard } from "./connection.ts";
 import { loadCard, type LoadedCard, MAX_CARD_BYTES } from "./load-card.ts";
@@ -32,7 +41,7 @@ const REFRESH_S = 300;
  * The skills of another agent, each a tool that sends it a message and follows the task to its end.
  *
  * @example
- * await arsenal.addEnsemble(a2aSource({ name: "weather", url: "https://weather.example.com", credentials: { key: "env:WEATHER_KEY" } }));
+ * await arsenal.add(a2aSource({ name: "weather", url: "https://weather.example.com", credentials: { key: "env:WEATHER_KEY" } }));
  * @internal
  */
 export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Source {
@@ -234,4 +243,38 @@ function toDraft(
   };
 }
 
+export function create(settings: A2aAgentSettings, { egress, clock, secrets }: SourceSurroundings): Source {
+  const found = literalSecret(settings);
+  if (found !== undefined) throw problemError(settings.name, found);
+  return a2aSource(settings, { egress, clock, secrets });
+}
+
+export { literalSecret as problem } from "../credentials/literal-secret.ts";
+
+export function reach({ url, endpoint, tls, trustedKeys, credentials, headers }: A2aAgentSettings): Reach {
+  const keys = trustedKeys === undefined || !isLocal(trustedKeys) ? [] : [trustedKeys];
+  return {
+    addresses: [url, ...(endpoint === undefined ? [] : [endpoint])],
+    reads: [...Object.values(tls ?? {}), ...keys],
+    secrets: hasReference([credentials, headers]),
+  };
+}
+
+const importAgent: ImportCommand<A2aAgentSettings> = {
+  summary: "From an A2A agent: its address, or a configured name",
+  positionals: ["SOURCE"],
+  examples: ["import a2a https://weather.example.com"],
+  async open([place = ""], { name, configured }) {
+    const url = /^https?:/i.test(place) ? URL.parse(place) : null;
+    const found = url === null ? await configured(place) : { name: name ?? url.hostname, url: place };
+    if (found === undefined) {
+      const problem = `"${place}" is neither an address nor a configured agent.`;
+      const fix = "Give the agent's address, such as https://HOST, or a name under a2a.agents.";
+      throw fixable("INPUT_INVALID", problem, fix, { field: "SOURCE", value: place });
+    }
+    return [{ source: a2aSource(name === undefined ? found : { ...found, namespace: name }), skipped: () => [] }];
+  },
+};
+
+export { importAgent as import };
 export { config } from "./settings.ts";

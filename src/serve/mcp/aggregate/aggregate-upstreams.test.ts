@@ -52,7 +52,7 @@ async function serve(box: McpUpstream): Promise<Plane> {
       (await box.list("tools")).map((one) => ({ draft: toDraft(one, box.settings), handler: createHandler(one, box) })),
     disconnect: async () => undefined,
   };
-  await arsenal.addEnsemble(source);
+  await arsenal.add(source);
   return planeOf(arsenal, box);
 }
 
