@@ -14,6 +14,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "config",
   "needs",
   "check",
+  "reads",
   "reach",
   "problem",
   "expand",
@@ -45,9 +46,11 @@ async function settingsText(): Promise<string> {
   const kinds = Object.entries(KINDS).map(async ([kind, manifest]) => {
     const adapters = Object.entries(manifest as Record<string, () => Promise<Record<string, unknown>>>).map(
       async ([name, load]) => {
-        const { create, config, needs } = await load();
+        const { create, config, needs, reads } = await load();
         if (Array.isArray(needs)) throw new Error(`${kind}/${name}: needs must give each setting what to write.`);
-        return [name, { create: create !== undefined, needs, config }] as const;
+        // The file of an adapter that reads files is named too: a policy is loaded before anything can be awaited.
+        const [, file] = (reads !== undefined && /import\("([^"]+)"\)/.exec(String(load))) || [];
+        return [name, { create: create !== undefined, needs, config, reads, file }] as const;
       },
     );
     return [kind, Object.fromEntries(await Promise.all(adapters))] as const;

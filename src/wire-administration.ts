@@ -203,7 +203,7 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
 
   function keepLog({ name, log }: Source): void {
     leftLogs.delete(name);
-    if (log !== undefined) leftLogs.set(name, log);
+    leftLogs.set(name, log ?? { read: () => [] });
     const [oldest] = leftLogs.keys();
     if (leftLogs.size > MAX_LEFT_LOGS && oldest !== undefined) leftLogs.delete(oldest);
   }

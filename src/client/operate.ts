@@ -11,6 +11,7 @@ import type {
   TraceHistory,
 } from "../serve/administration.ts";
 import type { LogLine } from "../register/source.port.ts";
+import type { JsonSchema } from "../tool/json-schema.ts";
 import type { Asked, Http } from "./http.ts";
 
 /** What a gateway says of itself and of the caller. */
@@ -43,6 +44,8 @@ export interface RemoteOperations {
     reload(name: string): Promise<EnsembleStatus>;
     /** Disconnects and connects it. Calls under way fail; its tools come back with the same ids. */
     restart(name: string): Promise<EnsembleStatus>;
+    /** The types of sources that can be added, each with the JSON Schema of its settings. */
+    types(): Promise<Readonly<Record<string, JsonSchema>>>;
   };
   readonly policy: {
     /** The rules in force, in the order they are looked at. Undefined if the policy cannot list them. */
@@ -125,6 +128,8 @@ export function operations(http: Http): RemoteOperations {
       connect: (name) => post(ensemble(name, "/connect"), {}, { connects: true }),
       disconnect: (name) => post(ensemble(name, "/disconnect")),
       reload: (name) => post(ensemble(name, "/reload")),
+      types: async () =>
+        (await http.json<{ types: Readonly<Record<string, JsonSchema>> }>({ path: "/source-types" })).types,
       restart: (name) => post(ensemble(name, "/restart"), {}, { connects: true }),
     },
     policy: {

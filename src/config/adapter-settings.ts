@@ -50,6 +50,10 @@ interface Declared {
   /** Settings that it cannot do without, each with what to write. */
   readonly needs?: Readonly<Record<string, string>>;
   readonly config?: Setting;
+  /** The endings of the files that it reads; `*` for any that no other adapter reads. */
+  readonly reads?: readonly string[];
+  /** Its module, from the folder of its kind, if it reads files. */
+  readonly file?: string;
 }
 const DECLARED = declared as unknown as Readonly<Record<Kind, Readonly<Record<string, Declared>>>>;
 
@@ -63,6 +67,14 @@ export function namesOf<Of extends Kind>(kind: Of): readonly NameOf<Of>[] {
 /** The settings that an adapter cannot do without, each with what to write. */
 export function needsOf(kind: Kind, name: string): Readonly<Record<string, string>> {
   return DECLARED[kind][name]?.needs ?? {};
+}
+
+/** The module of the adapter of a kind that reads a file, from src/adapters. Undefined if none does. */
+export function readerOf(kind: Kind, ending: string): string | undefined {
+  const adapters = Object.values(DECLARED[kind]);
+  const found =
+    adapters.find(({ reads }) => reads?.includes(ending)) ?? adapters.find(({ reads }) => reads?.includes("*"));
+  return found?.file?.replace("./", `${kind}/`);
 }
 
 /** What one adapter takes. */

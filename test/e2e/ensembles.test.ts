@@ -58,12 +58,13 @@ describe("ensembles in a configuration file", () => {
       telemetry: { enabled: false },
       ensembles: [join(folder.path, "ensembles"), join(folder.path, "i*.toml"), join(folder.path, "none*.toml")],
     });
-    const failed = next(arsenal, "ensemble-failed");
+    const failed: unknown[] = [];
+    arsenal.subscribe(({ data }) => failed.push(data), { names: ["ensemble-failed"] });
     const reports = await (await arsenal.start()).sources;
-    expect(await failed).toEqual({
-      ensemble: wrong,
-      message: `${wrong}:4: defaults.timout is not a known key. Did you mean "timeout"?`,
-    });
+    expect(failed).toEqual([
+      { ensemble: join(folder.path, "none*.toml"), message: expect.stringContaining("none*.toml has no ensemble.") },
+      { ensemble: wrong, message: `${wrong}:4: defaults.timout is not a known key. Did you mean "timeout"?` },
+    ]);
     expect(reports.map(({ name, error }) => error?.message ?? name)).toEqual([
       "b",
       expect.stringContaining("c.toml:4: defaults.timout"),

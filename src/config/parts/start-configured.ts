@@ -5,6 +5,7 @@ import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Source } from "../../register/source.port.ts";
+import type { ToolSource } from "../../tool/tool.ts";
 import { fileTexts, watchFiles } from "../../system/watch-files.ts";
 import { type ConfiguredSource, configuredSources } from "../load/configured-sources.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
@@ -65,7 +66,7 @@ export async function addSources(sources: readonly ConfiguredSource[], arsenal: 
   const told = new Map<string, string>();
   const watched = emit && watchFiles({ ...(clock && { clock }), onChange: retry });
 
-  async function add(configured: ConfiguredSource): Promise<SourceReport> {
+  async function add(configured: ConfiguredSource, isRetry = false): Promise<SourceReport> {
     const { settings, watched: { files, followed } = { files: [], followed: false } } = configured;
     const { type, ...own } = settings;
     const texts = followed ? await fileTexts(files) : [];
@@ -82,14 +83,18 @@ export async function addSources(sources: readonly ConfiguredSource[], arsenal: 
       // An ensemble that could not be connected was reported already.
       const isTold = isArsenalError(thrown) && thrown.code === "SOURCE_UNAVAILABLE";
       if (!isTold && told.get(configured.name) !== error.message)
-        emit?.("ensemble-failed", { ensemble: configured.name, message: error.message });
+        emit?.("ensemble-failed", {
+          ensemble: configured.name,
+          ...(isRetry && { kind: type as ToolSource }),
+          message: error.message,
+        });
       told.set(configured.name, error.message);
       return { ...report, name: configured.name, error };
     }
   }
 
   async function retry(): Promise<void> {
-    for (const source of waiting.keys()) await add(source);
+    for (const source of waiting.keys()) await add(source, true);
     follow();
   }
 

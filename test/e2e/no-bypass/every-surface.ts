@@ -171,6 +171,7 @@ export const REST_API: Readonly<Record<string, Does>> = {
   disconnectEnsemble: operates,
   reloadEnsemble: operates,
   restartEnsemble: operates,
+  listSourceTypes: operates,
   addEnsemble: manages,
   removeEnsemble: manages,
   listPolicyRules: operates,

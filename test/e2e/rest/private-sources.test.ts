@@ -31,8 +31,8 @@ describe("an operator on another machine", () => {
       ["a2a", { name: "g", url: inside.url }],
       ["a2a", { name: "h", url: "http://169.254.169.254/" }],
     ] as const;
-    for (const [kind, settings] of sources)
-      expect([settings.name, await ask("olga", "POST", `/ensembles/${kind}`, settings)]).toMatchObject([
+    for (const [type, settings] of sources)
+      expect([settings.name, await ask("olga", "POST", "/ensembles", { type, ...settings })]).toMatchObject([
         settings.name,
         {
           status: 403,

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fixable } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
 import { type ClientCertificate, createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { fillMembers } from "../../../guard/secrets/fill-members.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
@@ -15,6 +16,7 @@ import {
   isLocal,
   problemError,
   type Reach,
+  type SettingProblem,
   type SourceSurroundings,
 } from "../source-adapter.ts";
 import { type SignatureParts, verifiedCard } from "./card-signature.ts";
@@ -244,12 +246,20 @@ function toDraft(
 }
 
 export function create(settings: A2aAgentSettings, { egress, clock, secrets }: SourceSurroundings): Source {
-  const found = literalSecret(settings);
+  const found = problem(settings);
   if (found !== undefined) throw problemError(settings.name, found);
   return a2aSource(settings, { egress, clock, secrets });
 }
 
-export { literalSecret as problem } from "../credentials/literal-secret.ts";
+export function problem(settings: A2aAgentSettings): SettingProblem | undefined {
+  for (const field of ["url", "endpoint"] as const) {
+    const { [field]: value } = settings;
+    if (value === undefined || /^https?:$/.test(URL.parse(value)?.protocol ?? "")) continue;
+    const message = `is ${showValue(value)}, which is not an address of HTTP`;
+    return { field, value, message, fix: "Write an address that starts with http:// or https://." };
+  }
+  return literalSecret(settings);
+}
 
 export function reach({ url, endpoint, tls, trustedKeys, credentials, headers }: A2aAgentSettings): Reach {
   const keys = trustedKeys === undefined || !isLocal(trustedKeys) ? [] : [trustedKeys];
@@ -268,9 +278,9 @@ const importAgent: ImportCommand<A2aAgentSettings> = {
     const url = /^https?:/i.test(place) ? URL.parse(place) : null;
     const found = url === null ? await configured(place) : { name: name ?? url.hostname, url: place };
     if (found === undefined) {
-      const problem = `"${place}" is neither an address nor a configured agent.`;
+      const message = `"${place}" is neither an address nor a configured agent.`;
       const fix = "Give the agent's address, such as https://HOST, or a name under a2a.agents.";
-      throw fixable("INPUT_INVALID", problem, fix, { field: "SOURCE", value: place });
+      throw fixable("INPUT_INVALID", message, fix, { field: "SOURCE", value: place });
     }
     return [{ source: a2aSource(name === undefined ? found : { ...found, namespace: name }), skipped: () => [] }];
   },

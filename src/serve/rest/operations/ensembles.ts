@@ -2,8 +2,8 @@ import type { NamedSource } from "../../../adapters/sources/named-source.ts";
 import { TOOL_SOURCES } from "../../../tool/tool.ts";
 import { statusFor } from "../../administration.ts";
 import { type Operation, operationsOf } from "../operation.ts";
-import { ANY_SOURCE } from "../schemas/ensemble.ts";
-import { answer, choice, flag, integer, list, object, openObject, text, time } from "../schemas/write.ts";
+import { ANY_SOURCE, SOURCES } from "../schemas/ensemble.ts";
+import { answer, anyObject, choice, flag, integer, list, object, openObject, text, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Ensembles", role: "operator", tenants: "none" });
@@ -102,12 +102,20 @@ export const ensembleOperations: readonly Operation[] = [
     summary: "Disconnect an ensemble and connect it again",
     description: "Starts the program of a server again. Calls under way fail; the tools come back with the same ids.",
   }),
+  operation("listSourceTypes", "GET /source-types", {
+    summary: "List the types of sources that can be added, and the settings of each",
+    answers: {
+      200: answer("By type.", ["types"], { types: anyObject("The JSON Schema of the settings, by type.") }),
+    },
+    async run() {
+      return { body: { types: SOURCES } };
+    },
+  }),
   operation("addEnsemble", "POST /ensembles", {
     summary: "Add a source of tools, such as an MCP server, an OpenAPI document or another agent",
     description: "It lasts until the process ends.",
     body: ANY_SOURCE,
     examples: {
-      server: { type: "mcp", name: "files", url: "http://127.0.0.1:9000/mcp" },
       document: {
         type: "openapi",
         name: "weather",
@@ -120,6 +128,7 @@ export const ensembleOperations: readonly Operation[] = [
         },
         server: "https://weather.example.com",
       },
+      server: { type: "mcp", name: "files", url: "http://127.0.0.1:9000/mcp" },
     },
     // A whole document may be in it.
     maxBytes: 4 * 1024 * 1024,

@@ -6,7 +6,7 @@ const NAME = { pattern: "^[A-Za-z][A-Za-z0-9_-]*$", maxLength: 64 };
 const DECLARED = declared.sources as unknown as Readonly<Record<string, { readonly config: JsonSchema }>>;
 
 /** The settings of each type of source, as a request has them: those of the configuration, with names that need no rewriting. */
-const SOURCES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+export const SOURCES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
   Object.entries(DECLARED).map(([type, { config }]) => {
     const { properties = {}, ...rest } = withoutDefaults(config) as JsonSchema;
     const named = Object.entries(properties).map(([key, schema]) => {
@@ -23,8 +23,10 @@ export const ANY_SOURCE: JsonSchema = {
   description: "The type of the source, and the settings of that type.",
   properties: { type: { enum: Object.keys(SOURCES), description: "The type of the source." } },
   required: ["type"],
+  // The schema of the type says which others there are.
+  additionalProperties: true,
   allOf: Object.entries(SOURCES).map(([type, schema]) => {
-    return { if: { properties: { type: { const: type } } }, then: schema };
+    return { if: { properties: { type: { const: type } }, required: ["type"] }, then: schema };
   }),
 };
 
