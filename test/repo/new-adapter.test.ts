@@ -235,7 +235,7 @@ writeFileSync("policy.fixture", "eight\\n");
 writeFileSync("arsenal.yaml", "sources: [{ type: fixture, name: by_file, fixture_tool: x }]\\nsecurity: { policy_file: policy.fixture }\\n");
 await using gateway = await ToolArsenal.fromConfig("arsenal.yaml");
 gateway.register({ name: "eight", description: "Returns the number eight." }, () => 8);
-assert.equal((await gateway.execute({ toolName: "eight", arguments: {} })).status, "permission_denied");
+assert.equal((await gateway.execute({ toolName: "eight", arguments: {} })).error?.code, "TOOL_NOT_FOUND");
 assert.equal(await gateway.add({ type: "fixture", name: "by_code" }), 1);
 const { url = "", close } = await gateway.serveMcp({ port: 0 });
 const body = JSON.stringify({ type: "fixture", name: "by_rest", fixtureTool: "y" });

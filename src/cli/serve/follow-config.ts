@@ -86,8 +86,9 @@ export function createFollower(
       return refuse(problemsOf(error));
     }
     current = next;
-    for (const name of [...leaving, ...coming.map((source) => source.name)])
-      for (const each of namesOf(name)) await arsenal.remove(each);
+    // One that failed may still be retried.
+    const failed = coming.map(({ name }) => name).filter((name) => known.get(name)?.failed === true);
+    for (const name of [...leaving, ...failed]) for (const each of namesOf(name)) await arsenal.remove(each);
     const reports = await (await addSources(coming, arsenal)).reports;
     note(reports);
     const came = reports.filter(({ error }) => error === undefined).map(({ name }) => name);
@@ -105,7 +106,7 @@ export function createFollower(
     return Promise.all(
       after.map(async (source) => {
         const old = before.find(({ name }) => name === source.name);
-        if (old === undefined || isDeepStrictEqual(old, source)) return source;
+        if (old === undefined || isMissing(old) || isDeepStrictEqual(old, source)) return source;
         const problem = await sourceProblem(source);
         if (problem === undefined) return source;
         const line = `${old.name}: ${toldFailure(problem)} The tools of the old document stay.`;
@@ -117,13 +118,10 @@ export function createFollower(
     );
   }
 
-  const noting = parts.reports?.then(note);
+  void parts.reports?.then(note);
   return {
     /** Reads the configuration again. If it is invalid, the old one stays. Sources that could not be loaded are retried. */
-    async follow(): Promise<void> {
-      await noting;
-      return enqueue();
-    },
+    follow: enqueue,
     /** Stops following. */
     close(): void {
       closed = true;
