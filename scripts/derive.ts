@@ -49,7 +49,8 @@ async function settingsText(): Promise<string> {
         const { create, config, needs, reads } = await load();
         if (Array.isArray(needs)) throw new Error(`${kind}/${name}: needs must give each setting what to write.`);
         // The file of an adapter that reads files is named too: a policy is loaded before anything can be awaited.
-        const [, file] = (reads !== undefined && /import\("([^"]+)"\)/.exec(String(load))) || [];
+        const line = new RegExp(`^  "?${name}"?: \\(\\) => import\\("([^"]+)"\\),$`, "m");
+        const [, file] = (reads !== undefined && line.exec(read(`src/adapters/${kind}/manifest.ts`))) || [];
         return [name, { create: create !== undefined, needs, config, reads, file }] as const;
       },
     );

@@ -155,14 +155,14 @@ export function wireArsenal(given: ToolArsenalConfig, parts: ToolArsenalParts) {
   }
 
   /** Adds a source by its settings, a source of the program's own, or a list of tools. Returns how many tools came. */
-  async function add(given: GivenSource, options: AddOptions = {}): Promise<number> {
+  async function add(source: GivenSource, options: AddOptions = {}): Promise<number> {
     refuseIfClosed();
     const { addSource } = await import("./wire-sources.ts");
     const ownFiles = async (): Promise<readonly string[]> =>
       (await import("./config/load/own-files.ts")).ownFiles(config);
     const around = { clock, emit, egress, secrets, debugProtocol, mayStart, ownFiles, handlers: parts.handlers };
     const { addTools } = registrations;
-    return addSource(given, options, { ...around, wanted, addEnsemble, addTools, isClosed });
+    return addSource(source, options, { ...around, wanted, addEnsemble, addTools, isClosed });
   }
 
   /** Connects what the configuration names, once. */

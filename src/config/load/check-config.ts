@@ -3,7 +3,6 @@ import { nearest, showValue } from "../../errors/show-value.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { CLIENT_KEYS, toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
-import { alternativesOf, namedAlternative } from "./alternatives.ts";
 import { describeExpected } from "./setting.ts";
 import type { Spelling } from "../../adapters/settings.ts";
 import { present } from "../../tool/present.ts";
@@ -204,4 +203,24 @@ function fromText(value: unknown, { type }: JsonSchema, origin: Origin): unknown
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
   if ((type === "integer" || type === "number") && /^-?\d+(?:\.\d+)?$/.test(value)) return Number(value);
   return value;
+}
+
+/** The alternatives of a schema; none if it has no `anyOf`. */
+export function alternativesOf({ anyOf }: JsonSchema): readonly JsonSchema[] {
+  return Array.isArray(anyOf) ? (anyOf as readonly JsonSchema[]) : [];
+}
+
+/** The alternative that the `type` of a value names. Undefined if the schema has none for it. */
+function namedAlternative(schema: JsonSchema, value: unknown): JsonSchema | undefined {
+  if (!isPlainObject(value) || schema.properties?.["type"] === undefined) return undefined;
+  const isNamed = ({ properties = {} }: JsonSchema): boolean =>
+    (properties["type"] as JsonSchema | undefined)?.enum?.includes(value["type"]) === true;
+  return alternativesOf(schema).find(isNamed);
+}
+
+/** The schema of an object: the alternative that its type names or that has its keys, else the schema itself. */
+export function schemaOf(schema: JsonSchema, value: Readonly<Record<string, unknown>>): JsonSchema {
+  const hasKeys = ({ properties }: JsonSchema): boolean =>
+    properties !== undefined && Object.keys(value).every((key) => Object.hasOwn(properties, key));
+  return namedAlternative(schema, value) ?? alternativesOf(schema).find(hasKeys) ?? schema;
 }

@@ -7,7 +7,7 @@ import { readReference, referencesIn } from "../../guard/secrets/reference.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { isLocal } from "../../adapters/sources/source-adapter.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
-import { alternativesOf, schemaOf } from "./alternatives.ts";
+import { alternativesOf, schemaOf } from "./check-config.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 import { IN_MEMORY } from "./state-type.ts";
 

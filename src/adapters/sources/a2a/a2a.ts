@@ -246,12 +246,12 @@ function toDraft(
 }
 
 export function create(settings: A2aAgentSettings, { egress, clock, secrets }: SourceSurroundings): Source {
-  const found = problem(settings);
+  const found = settingsProblem(settings);
   if (found !== undefined) throw problemError(settings.name, found);
   return a2aSource(settings, { egress, clock, secrets });
 }
 
-export function problem(settings: A2aAgentSettings): SettingProblem | undefined {
+function settingsProblem(settings: A2aAgentSettings): SettingProblem | undefined {
   for (const field of ["url", "endpoint"] as const) {
     const { [field]: value } = settings;
     if (value === undefined || /^https?:$/.test(URL.parse(value)?.protocol ?? "")) continue;
@@ -286,5 +286,5 @@ const importAgent: ImportCommand<A2aAgentSettings> = {
   },
 };
 
-export { importAgent as import };
+export { importAgent as import, settingsProblem as problem };
 export { config } from "./settings.ts";

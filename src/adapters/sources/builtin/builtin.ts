@@ -68,12 +68,12 @@ export async function create(settings: Given<typeof config>, surroundings: Sourc
   return builtinSource({ ...others, tools, files, ...(sandbox && { code: { sandbox } }) }, parts);
 }
 
-export function reach({ tools = BUILTIN_TOOLS, files = {}, webSearch = {} }: Given<typeof config>): Reach {
+export function reach({ tools = BUILTIN_TOOLS, files = {}, webSearch: search = {} }: Given<typeof config>): Reach {
   return {
     reads: files.roots ?? [],
     writes: tools.includes("file-write") ? (files.roots ?? []) : [],
     commands: tools.includes("code-execute") ? ["code-execute"] : [],
-    addresses: webSearch.url === undefined ? [] : [webSearch.url],
+    addresses: search.url === undefined ? [] : [search.url],
     secrets: tools.includes("web-search"),
   };
 }

@@ -47,8 +47,8 @@ export interface McpSource extends Source {
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
   const { patient = false, emit, debugProtocol = false, ...parts } = given;
   const log = given.log ?? createServerLog({ clock: parts.clock, redactor: parts.secrets?.redactor });
-  const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
-  const upstream = create(settings, {
+  const connectUpstream = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
+  const upstream = connectUpstream(settings, {
     ...parts,
     ...(debugProtocol && emit && { onMessage: toMessageEvents(settings.name, emit, parts.secrets?.redactor) }),
     onStderr: (line) => log.add("stderr", line),
@@ -144,7 +144,7 @@ export async function create(written: WrittenMcpServer, surroundings: SourceSurr
   return mcpSource(settings, { patient, clock, emit, egress, secrets, debugProtocol, ...guarded });
 }
 
-export function problem(written: WrittenMcpServer): SettingProblem | undefined {
+function settingsProblem(written: WrittenMcpServer): SettingProblem | undefined {
   const read = readServer(written);
   return "message" in read ? read : undefined;
 }
@@ -165,6 +165,7 @@ export function reach(written: WrittenMcpServer): Reach {
 /** A server that is slow or away is retried by its own upstream. */
 export const patient = true;
 
+export { settingsProblem as problem };
 export { importServers as import } from "./import-servers.ts";
 export { config } from "./settings.ts";
 

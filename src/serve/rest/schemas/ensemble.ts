@@ -17,6 +17,8 @@ export const SOURCES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
   }),
 );
 
+const CONDITIONAL = ["if", "then"];
+
 /** A source of any type, which it names. */
 export const ANY_SOURCE: JsonSchema = {
   type: "object",
@@ -26,7 +28,8 @@ export const ANY_SOURCE: JsonSchema = {
   // The schema of the type says which others there are.
   additionalProperties: true,
   allOf: Object.entries(SOURCES).map(([type, schema]) => {
-    return { if: { properties: { type: { const: type } }, required: ["type"] }, then: schema };
+    const isOfType = { properties: { type: { const: type } }, required: ["type"] };
+    return Object.fromEntries([isOfType, schema].map((part, index) => [CONDITIONAL[index], part]));
   }),
 };
 
