@@ -100,7 +100,7 @@ for (const tier of options.tier.split(",")) {
 
 async function judgeAll(tier: "lexical" | "static" | "tuned"): Promise<readonly RequestOutcome[]> {
   await using arsenal = new ToolArsenal({ embedder: { tier }, telemetry: { enabled: false } });
-  await arsenal.addEnsemble(
+  await arsenal.add(
     setSource(tools.map(({ id, ...draft }) => ({ id, draft: { ...draft, namespace: draft.namespace || "default" } }))),
   );
   await arsenal.sync();

@@ -16,7 +16,8 @@ const api = createServer(async (request, response) => {
 await new Promise<void>((resolve) => void api.listen(0, "127.0.0.1", resolve));
 
 const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-const count = await arsenal.addOpenApi({
+const count = await arsenal.add({
+  type: "openapi",
   name: "pets",
   document: fileURLToPath(new URL("pets.yaml", import.meta.url)),
   server: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,

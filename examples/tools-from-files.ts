@@ -16,7 +16,7 @@ const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
 for (const name of languages) {
   const folder = fileURLToPath(new URL(`tools-from-files/${name}`, import.meta.url));
   const source = scriptsSource({ name, paths: [folder] });
-  await arsenal.addEnsemble(source);
+  await arsenal.add(source);
   assert.deepEqual(source.problems, []);
 }
 

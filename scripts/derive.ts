@@ -8,10 +8,22 @@ import type { JsonSchema } from "../src/tool/json-schema.ts";
 const ROOT = new URL("..", import.meta.url);
 const REST = /^\/\/ The rest of toolarsenal\/[^]*/m;
 
-/** An adapter file's exports for the configuration, not for users. */
-const RESERVED: ReadonlySet<string> = new Set(["create", "config", "needs", "check"]);
+/** What an adapter's file exports for the configuration, not for users. */
+const RESERVED: ReadonlySet<string> = new Set([
+  "create",
+  "config",
+  "needs",
+  "check",
+  "reads",
+  "reach",
+  "problem",
+  "expand",
+  "patient",
+  "watch",
+  "import",
+]);
 
-const SETTINGS = "src/config/adapter-settings.json";
+const SETTINGS = "src/adapters/adapter-settings.json";
 
 /** Every file derived from the adapters' manifests and the operations of the REST API, with its text. Later ones depend on earlier ones. */
 export const DERIVED: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -34,9 +46,12 @@ async function settingsText(): Promise<string> {
   const kinds = Object.entries(KINDS).map(async ([kind, manifest]) => {
     const adapters = Object.entries(manifest as Record<string, () => Promise<Record<string, unknown>>>).map(
       async ([name, load]) => {
-        const { create, config, needs } = await load();
+        const { create, config, needs, reads } = await load();
         if (Array.isArray(needs)) throw new Error(`${kind}/${name}: needs must give each setting what to write.`);
-        return [name, { create: create !== undefined, needs, config }] as const;
+        // The file of an adapter that reads files is named too: a policy is loaded before anything can be awaited.
+        const line = new RegExp(`^  "?${name}"?: \\(\\) => import\\("([^"]+)"\\),$`, "m");
+        const [, file] = (reads !== undefined && line.exec(read(`src/adapters/${kind}/manifest.ts`))) || [];
+        return [name, { create: create !== undefined, needs, config, reads, file }] as const;
       },
     );
     return [kind, Object.fromEntries(await Promise.all(adapters))] as const;
@@ -127,6 +142,7 @@ function placeOf(kind: string, name: string): string {
     mcp: "mcp.servers[]",
     a2a: "a2a.agents[]",
     openapi: "openapi[]",
+    scripts: "scripts[]",
     builtin: "builtins",
   };
   const sections: Record<string, string> = {
@@ -136,7 +152,7 @@ function placeOf(kind: string, name: string): string {
     llms: "llm",
     sinks: "telemetry",
   };
-  if (kind === "sources") return sources[name] ?? name;
+  if (kind === "sources") return sources[name] ?? "sources[]";
   if (kind === "identity") return `server.auth.${name.replaceAll("-", "_")}`;
   return sections[kind] ?? kind;
 }

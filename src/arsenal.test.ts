@@ -129,15 +129,15 @@ describe("ensembles", () => {
 
   it("are indexed at once with syncOnRegister", async () => {
     await using arsenal = new ToolArsenal({ ...quiet, syncOnRegister: true, autoSync: false });
-    await arsenal.addEnsemble(offering("water"));
+    await arsenal.add(offering("water"));
     expect(await arsenal.listTools()).toHaveLength(1);
   });
 
   it("that cannot be reached are refused and leave nothing behind", async () => {
     await using arsenal = new ToolArsenal(quiet);
     const broken = { ...offering("water"), connect: () => Promise.reject(new Error("no route")) };
-    await expect(arsenal.addEnsemble(broken)).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
-    expect(await arsenal.addEnsemble(offering("water"))).toBe(1);
+    await expect(arsenal.add(broken)).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
+    expect(await arsenal.add(offering("water"))).toBe(1);
   });
 });
 
@@ -217,7 +217,7 @@ describe("close", () => {
     };
     const refused = expect.objectContaining({ code: "CLOSED" }) as Error;
     expect(() => arsenal.register({ ...look }, () => 1)).toThrow(refused);
-    await expect(arsenal.addEnsemble(source)).rejects.toEqual(refused);
+    await expect(arsenal.add(source)).rejects.toEqual(refused);
   });
 
   it("hands its last events to the listeners, also where the engine cannot be closed", async () => {

@@ -1,7 +1,9 @@
 import type { DialectName, DialectTools } from "./adapters/dialects/built-in.ts";
 import type { TierName } from "./adapters/embedders/shipped-tiers.ts";
-import type { A2aAgentSettings, AddAgentOptions, McpUpstream, OpenApiSettings } from "./adapters/sources/index.ts";
-import type { AddServerOptions, McpServerSettings } from "./adapters/sources/mcp/settings.ts";
+import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
+import type { McpServerSettings, WrittenMcpServer } from "./adapters/sources/mcp/settings.ts";
+import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
+import type { AddSourceOptions, GivenSource } from "./adapters/sources/named-source.ts";
 import type { AnyDialect, AskedBy, DefinitionWriter, Llm, RetrieveToolsOptions } from "./arsenal-options.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import {
@@ -15,7 +17,6 @@ import type { BatchResult, ToolResult } from "./execute/result.ts";
 import type { ArsenalEvent, EventChoice } from "./observe/events.ts";
 import { type FunctionDefinition, fromFunction } from "./register/from-function.ts";
 import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
-import type { Source } from "./register/source.port.ts";
 import type { RetrieveOptions, ToolQuery } from "./retrieve/query.ts";
 import type { RetrievalResult } from "./retrieve/result.ts";
 import type { ServedGateway, ServeOptions } from "./serve/serve-arsenal.ts";
@@ -98,29 +99,27 @@ export class ToolArsenal {
     this.#wired.open().dialects.set(dialect.name, dialect);
   }
 
-  /** Connects a source and adds its tools as one ensemble. Returns how many tools came. */
-  addEnsemble(source: Source, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<number> {
-    return this.#wired.addEnsemble(source, options);
+  /**
+   * Connects a source and adds its tools as one ensemble: `mcp({…})`, `openapi({…})` and the like from `toolarsenal/sources`, a `Source` of your own,
+   * or a list of tools. Returns how many tools came; unusable ones are reported and left out.
+   */
+  async add(source: GivenSource, options: AddSourceOptions = {}): Promise<number> {
+    return this.#wired.add(source, options);
   }
 
-  /** Connects an MCP server and returns how many tools it has. With `patient`, returns at once and retries in the background. */
-  async addMcpServer(settings: McpServerSettings, options: AddServerOptions = {}): Promise<number> {
-    return this.#wired.open().upstreams.add(settings, options);
+  /** The same as `add(mcp(settings))`. */
+  async addMcpServer(settings: WrittenMcpServer | McpServerSettings, options: AddSourceOptions = {}): Promise<number> {
+    return this.add((await import("./adapters/sources/mcp/settings.ts")).mcp(settings), options);
   }
 
-  /** Adds the operations of an OpenAPI document as one ensemble. Returns how many tools came; unusable operations are reported and left out. */
-  async addOpenApi(settings: OpenApiSettings, options: { readonly signal?: AbortSignal } = {}): Promise<number> {
-    return this.#wired.open().addOpenApi(settings, options);
-  }
-
-  /** Adds the skills of another agent, found through its A2A card. Returns how many tools came. With `patient`, a failure is also retried. */
-  async addA2aAgent(settings: A2aAgentSettings, options: AddAgentOptions = {}): Promise<number> {
-    return this.#wired.open().addA2aAgent(settings, options);
+  /** The same as `add(a2a(settings))`. */
+  async addA2aAgent(settings: A2aAgentSettings, options: AddSourceOptions = {}): Promise<number> {
+    return this.add({ ...settings, type: "a2a" }, options);
   }
 
   /** Disconnects an ensemble and removes its tools. Returns false if there is no such ensemble. */
-  async removeEnsemble(name: string): Promise<boolean> {
-    return this.#wired.open().removeEnsemble(name);
+  async remove(name: string): Promise<boolean> {
+    return this.#wired.open().remove(name);
   }
 
   /** The tools that an ensemble has registered now, whatever callers may see; none if the ensemble is unknown. */

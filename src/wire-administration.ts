@@ -1,17 +1,14 @@
-import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
+import { loadSource } from "./adapters/sources/load-source.ts";
 import type { Upstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
-import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
-import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
+import type { Reach } from "./adapters/sources/source-adapter.ts";
 import { untilAborted } from "./tool/until-aborted.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
-import { isLocalDocument } from "./config/api-config.ts";
 import { type ArsenalError, fixable, isArsenalError } from "./errors/arsenal-error.ts";
 import { nearest, showValue } from "./errors/show-value.ts";
 import type { AuditLog, KeptRecord } from "./guard/audit.port.ts";
 import type { Egress } from "./guard/egress/egress.ts";
 import { isPrivate, withoutTrust } from "./guard/egress/without-trust.ts";
 import type { Principal } from "./guard/principal.ts";
-import { hasSecret } from "./guard/secrets/reference.ts";
 import type { Clock } from "./observe/clock.ts";
 import type { Ensembles, EnsembleState } from "./register/ensembles.ts";
 import type { Source, SourceLog } from "./register/source.port.ts";
@@ -28,10 +25,11 @@ import { createHistoryAdministration } from "./wire-history.ts";
 import { createPolicyAdministration, inputError } from "./wire-policy.ts";
 import { divideId } from "./tool/tool.ts";
 import type { Wired } from "./wire.ts";
+import type { AddOptions } from "./wire-sources.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 
 type Stages = "config" | "guard" | "health" | "redactor" | "registry" | "upstreams" | "ready";
-type Sources = "addEnsemble" | "addOpenApi" | "addA2aAgent" | "removeEnsemble";
+type Sources = "add" | "addEnsemble" | "remove";
 export interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   readonly feed: EventFeed;
   readonly statistics: WiredMetrics["statistics"];
@@ -41,12 +39,6 @@ export interface AdministrationParts extends Pick<Wired, Stages | Sources> {
   /** Undefined while nothing was added. */
   ensembles(): Ensembles | undefined;
   readonly egress: Egress;
-}
-
-export interface AddOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Defaults to the arsenal's. */
-  readonly egress?: Egress;
 }
 
 export function createAdministration(parts: AdministrationParts): Administration {
@@ -127,7 +119,7 @@ function matches(record: KeptRecord, query: AuditQuery): boolean {
 const MAX_LEFT_LOGS = 20;
 
 function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdministration {
-  const { config, upstreams, redactor, registry, addEnsemble, removeEnsemble } = parts;
+  const { config, upstreams, redactor, registry, addEnsemble, remove: removeEnsemble } = parts;
   const turns = new Map<string, Promise<unknown>>();
   const added = new Set<string>();
   const adding = new Set<string>();
@@ -211,22 +203,18 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
 
   function keepLog({ name, log }: Source): void {
     leftLogs.delete(name);
-    if (log !== undefined) leftLogs.set(name, log);
+    leftLogs.set(name, log ?? { read: () => [] });
     const [oldest] = leftLogs.keys();
     if (leftLogs.size > MAX_LEFT_LOGS && oldest !== undefined) leftLogs.delete(oldest);
   }
 
   /** What a source gets that somebody adds. Throws PERMISSION_DENIED if it would reach more of this machine than they may. */
-  function allowed(
-    by: Principal,
-    reach: string | undefined,
-    addresses: readonly (string | undefined)[],
-  ): Pick<AddOptions, "egress"> {
+  function allowed(by: Principal, reach: Reach): Pick<AddOptions, "egress"> {
     if (by.local || config.server.allowCommands) return {};
     const { allowedDomains } = config.security;
-    const inside = addresses.find((address = "") => isPrivate(address, allowedDomains));
+    const inside = reach.addresses?.find((address) => isPrivate(address, allowedDomains));
     const listing = inside === undefined ? "" : "list its host in security.allowed_domains, ";
-    const what = reach ?? (inside === undefined ? undefined : `reaches ${URL.parse(inside)?.host} from`);
+    const what = reachInWords(reach) ?? (inside === undefined ? undefined : `reaches ${URL.parse(inside)?.host} from`);
     if (what === undefined) return { egress: withoutTrust(parts.egress, allowedDomains) };
     const fix = `Add it on the gateway's own machine, in its configuration, ${listing}or set server.allow_commands to true.`;
     throw fixable("PERMISSION_DENIED", `"${by.id}" may not add what ${what} the gateway's machine.`, fix);
@@ -263,22 +251,13 @@ function createEnsembleAdministration(parts: AdministrationParts): EnsembleAdmin
         added.delete(name);
         if (!(await removeEnsemble(name))) throw notFound(name, all());
       }),
-    async addMcpServer(settings, by, { signal }) {
-      const { transport } = settings;
-      const { issuer } = transport.kind === "http" || transport.kind === "sse" ? (transport.oauth ?? {}) : {};
-      const addresses = transport.kind === "stdio" ? [] : [transport.url, issuer];
-      const way = allowed(by, reachOfServer(settings), addresses);
-      return add(settings.name, () => upstreams.add(settings, { signal, ...way }));
-    },
-    async addOpenApi(settings, by, { signal }) {
-      const { document, server } = settings;
-      const addresses = [server, typeof document === "string" ? document : undefined];
-      const way = allowed(by, reachOfDocument(settings), addresses);
-      return add(settings.name, () => parts.addOpenApi(settings, { signal, ...way }));
-    },
-    async addA2aAgent(settings, by, { signal }) {
-      const way = allowed(by, reachOfAgent(settings), [settings.url, settings.endpoint]);
-      return add(settings.name, () => parts.addA2aAgent(settings, { signal, ...way }));
+    async add(given, by, { signal }) {
+      const { type, ...settings } = given;
+      const way = allowed(by, (await loadSource(type)).reach(settings));
+      let name = "name" in given && given.name !== undefined ? given.name : type;
+      const named = ({ name: own }: Source): void => void (name = own);
+      const tools = await add(name, () => parts.add(given, { signal, added: named, ...way }));
+      return { name, tools };
     },
   };
 }
@@ -288,26 +267,12 @@ function connectionOf(state: ReturnType<Upstreams["all"]>[number]["state"]): Pic
   return { state: state.kind === "closed" ? "disconnected" : state.kind };
 }
 
-/** What of the gateway's machine a server would get at. */
-function reachOfServer({ transport }: McpServerSettings): string | undefined {
-  if (transport.kind === "stdio") return "runs a command on";
-  if (transport.kind !== "websocket" && transport.oauth?.tokenFile !== undefined) return "writes a file of";
-  return hasReference(transport) ? "reads a secret of" : undefined;
-}
-
-function reachOfDocument({ document, filesFrom, credentials, headers }: OpenApiSettings): string | undefined {
-  if (filesFrom !== undefined || (typeof document === "string" && isLocalDocument(document))) return "reads files of";
-  return hasReference([credentials, headers]) ? "reads a secret of" : undefined;
-}
-
-function reachOfAgent({ tls, trustedKeys, credentials, headers }: A2aAgentSettings): string | undefined {
-  if (tls !== undefined || (trustedKeys !== undefined && isLocalDocument(trustedKeys))) return "reads files of";
-  return hasReference([credentials, headers]) ? "reads a secret of" : undefined;
-}
-
-function hasReference(value: unknown): boolean {
-  if (typeof value === "string") return hasSecret(value);
-  return typeof value === "object" && value !== null && Object.values(value).some(hasReference);
+/** What of the gateway's machine a source would get at. */
+function reachInWords({ commands = [], writes = [], reads = [], secrets = false }: Reach): string | undefined {
+  if (commands.length > 0) return "runs a command on";
+  if (writes.length > 0) return "writes a file of";
+  if (reads.length > 0) return "reads files of";
+  return secrets ? "reads a secret of" : undefined;
 }
 
 function passUnlessUnavailable(error: unknown): void {

@@ -1,8 +1,6 @@
 import type { RetrieveToolsOptions } from "./adapters/dialects/write-definitions.ts";
-import type { A2aAgentSettings, AddAgentOptions } from "./adapters/sources/a2a/settings.ts";
-import type { McpServerSettings } from "./adapters/sources/mcp/settings.ts";
+import type { GivenSource } from "./adapters/sources/named-source.ts";
 import { createUpstreams } from "./adapters/sources/mcp/upstream/upstreams.ts";
-import type { OpenApiSettings } from "./adapters/sources/openapi/settings.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { auditType } from "./config/load/chosen-adapters.ts";
 import { keepsHistory } from "./config/load/state-type.ts";
@@ -36,7 +34,7 @@ import type { Tool } from "./tool/tool.ts";
 import type { Dialect } from "./transcode/dialect.port.ts";
 import type { CallStages } from "./wire-calls.ts";
 import type { WiredHistory } from "./wire-history.ts";
-import type { AddOptions } from "./wire-administration.ts";
+import type { AddOptions } from "./wire-sources.ts";
 import type { WiredMetrics } from "./wire-metrics.ts";
 import { createRegistrations } from "./wire-registrations.ts";
 
@@ -99,13 +97,13 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   let ensembles: Ensembles | undefined;
   const { debugProtocol, prices } = config.telemetry;
   const mayStart: PinGuard["mayStart"] = async (...command) => (await guard.load()).pins?.mayStart(...command);
-  const around = { registry, clock, emit, egress, secrets, debugProtocol };
-  const upstreams = createUpstreams({ ...around, addEnsemble, relist, mayStart });
+  const upstreams = createUpstreams({ registry, relist });
   /** Dialects that were added, by name. */
   const dialects = new Map<string, Dialect>();
-  const agents = new Map<string, A2aAgentSettings>();
+  /** Sources that are retried until they come, by name. */
+  const wanted = new Map<string, object>();
   const stages = { redactor, health, catalog, registry, upstreams, toolsets };
-  const sources = { addEnsemble, addOpenApi, addA2aAgent, removeEnsemble };
+  const sources = { add, addEnsemble, remove };
 
   // start and close
   let starting: Promise<Started> | undefined;
@@ -154,18 +152,15 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     return tools;
   }
 
-  async function addOpenApi(settings: OpenApiSettings, options: AddOptions = {}): Promise<number> {
-    const { openapiSource } = await import("./adapters/sources/openapi/openapi.ts");
-    const { egress: way = egress, signal } = options;
-    const ownFiles =
-      settings.filesFrom === undefined ? [] : (await import("./config/load/own-files.ts")).ownFiles(config);
-    return addEnsemble(openapiSource(settings, { egress: way, secrets, ownFiles }), { signal });
-  }
-
-  async function addA2aAgent(settings: A2aAgentSettings, options: AddOptions & AddAgentOptions = {}): Promise<number> {
-    const { addAgent } = await import("./adapters/sources/a2a/patient-agents.ts");
-    const { egress: way = egress, ...others } = options;
-    return addAgent(settings, others, { egress: way, clock, secrets, agents, addEnsemble, isClosed });
+  /** Adds a source by its settings, a source of the program's own, or a list of tools. Returns how many tools came. */
+  async function add(source: GivenSource, options: AddOptions = {}): Promise<number> {
+    refuseIfClosed();
+    const { addSource } = await import("./wire-sources.ts");
+    const ownFiles = async (): Promise<readonly string[]> =>
+      (await import("./config/load/own-files.ts")).ownFiles(config);
+    const around = { clock, emit, egress, secrets, debugProtocol, mayStart, ownFiles, handlers: parts.handlers };
+    const { addTools } = registrations;
+    return addSource(source, options, { ...around, wanted, addEnsemble, addTools, isClosed });
   }
 
   /** Connects what the configuration names, once. */
@@ -176,11 +171,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
 
   async function connect(): Promise<Started> {
     const { startConfigured } = await import("./config/parts/start-configured.ts");
-    const addMcpServer = (server: McpServerSettings): Promise<number> =>
-      upstreams.add(server, { patient: true, configured: true });
-    const arsenal = { emit, isClosed, addMcpServer, ...sources };
-    const { handlers } = parts;
-    started = await startConfigured(config, { ...(await executors()), egress, secrets, clock, handlers }, arsenal);
+    started = await startConfigured(config, await executors(), { add, emit, clock, isClosed });
     if (isClosed()) await started.close();
     return started;
   }
@@ -212,9 +203,9 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   }
 
   /** With `keep`, the ensemble can be connected again. */
-  async function removeEnsemble(name: string, options?: { readonly keep?: boolean }): Promise<boolean> {
+  async function remove(name: string, options?: { readonly keep?: boolean }): Promise<boolean> {
     upstreams.forget(name);
-    agents.delete(name);
+    wanted.delete(name);
     return ensembles?.remove(name, options) ?? false;
   }
 
@@ -236,6 +227,13 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     }
   }
 
+  const registrations = createRegistrations({
+    registry,
+    visible: async () => (await ready()).visible,
+    emit,
+    dialects,
+    sync: config.syncOnRegister ? sync : undefined,
+  });
   const wired = {
     config,
     events,
@@ -243,13 +241,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     ...stages,
     /** The configured language model; undefined if there is none. */
     llm: configuredLlm(config, surroundings),
-    ...createRegistrations({
-      registry,
-      visible: async () => (await ready()).visible,
-      emit,
-      dialects,
-      sync: config.syncOnRegister ? sync : undefined,
-    }),
+    ...registrations,
     dialects,
     sync,
     ...sources,

@@ -1,8 +1,8 @@
 import type { DialectName, DialectTools } from "../adapters/dialects/built-in.ts";
 import type { DefinitionOptions, DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
 import type { A2aAgentSettings } from "../adapters/sources/a2a/settings.ts";
-import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
-import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
+import type { McpServerSettings, WrittenMcpServer } from "../adapters/sources/mcp/settings.ts";
+import type { NamedSource } from "../adapters/sources/named-source.ts";
 import type { BatchCall, ToolCall } from "../execute/call.ts";
 import type { BatchResult, ToolResult } from "../execute/result.ts";
 import type { ApprovalPage, Approvals, ListApprovalsOptions, PendingApproval } from "../guard/aegis.ts";
@@ -44,7 +44,7 @@ export interface RemoteListOptions {
   readonly toolset?: string;
 }
 
-/** Options to add a server, a document or an agent. */
+/** How a source is added. */
 export interface AddOptions {
   /** Cancels. Nothing is added then. */
   readonly signal?: AbortSignal;
@@ -71,15 +71,15 @@ export interface Arsenal {
     ids: readonly string[],
     options?: Omit<ExportOptions, "principal">,
   ): Promise<ExportedTools>;
-  /** Connects an MCP server and returns the number of its tools. */
-  addMcpServer(settings: McpServerSettings, options?: AddOptions): Promise<number>;
-  /** Adds the operations of an OpenAPI document and returns the number of tools added. */
-  addOpenApi(settings: OpenApiSettings, options?: AddOptions): Promise<number>;
-  /** Connects an A2A agent and returns the number of its tools. */
+  /** Connects a source, by its type and settings, and returns how many tools came. */
+  add(source: NamedSource, options?: AddOptions): Promise<number>;
+  /** The same as `add` with the type `mcp`. */
+  addMcpServer(settings: WrittenMcpServer | McpServerSettings, options?: AddOptions): Promise<number>;
+  /** The same as `add` with the type `a2a`. */
   addA2aAgent(settings: A2aAgentSettings, options?: AddOptions): Promise<number>;
   /** Disconnects an ensemble and removes its tools. Returns false if the ensemble is unknown. */
-  removeEnsemble(name: string): Promise<boolean>;
-  /** Indexes pending registrations. Returns the number of new or changed tools. */
+  remove(name: string): Promise<boolean>;
+  /** Indexes pending registrations. Returns how many tools were new or changed. */
   sync(options?: { readonly signal?: AbortSignal }): Promise<number>;
   /** Finds the tools that fit a request and its conversation, best first. */
   retrieve(query: string | RemoteQuery, options?: RemoteRetrieveOptions): Promise<RetrievalResult>;

@@ -32,7 +32,6 @@ it("retrieveTools gives the types of the dialect that was named", () => {
 
 it("what cannot be remote does not compile", () => {
   expectTypeOf<ArsenalClient>().not.toHaveProperty("register");
-  expectTypeOf<ArsenalClient>().not.toHaveProperty("addEnsemble");
   expectTypeOf<ArsenalClient>().not.toHaveProperty("serve");
   expectTypeOf<ArsenalClient>().not.toHaveProperty("serveMcp");
   expectTypeOf<Parameters<ArsenalClient["execute"]>[0]>().not.toHaveProperty("principal");

@@ -102,7 +102,6 @@ describe("a client", () => {
 
   const local: Readonly<Record<string, (client: ArsenalClient) => unknown>> = {
     register: (client) => (client as unknown as { register(): void }).register(),
-    addEnsemble: (client) => (client as unknown as { addEnsemble(): void }).addEnsemble(),
     serveMcp: (client) => (client as unknown as { serveMcp(): void }).serveMcp(),
     serve: (client) => (client as unknown as { serve(): void }).serve(),
     "addTool with a handler": (client) => (client.addTool as (...given: unknown[]) => unknown)({}, () => 1),

@@ -1,4 +1,5 @@
 import type { DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
+import type { McpServerSettings, WrittenMcpServer } from "../adapters/sources/mcp/settings.ts";
 import { fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ResultError } from "../execute/result.ts";
@@ -20,7 +21,6 @@ import { toArsenalError } from "./problem.ts";
 const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   register:
     "Register functions in the process of the gateway, or serve them with MCP and add that server with addMcpServer.",
-  addEnsemble: "Add the source in the process of the gateway, or use addMcpServer or addOpenApi.",
   addDialect: "Add the dialect in the process of the gateway, or pass an object with fromCanonical to retrieveTools.",
   serve: "Give clients the address of the gateway: it serves them already.",
   serveMcp: "Give MCP clients the address of the gateway: it serves them at /mcp.",
@@ -58,9 +58,9 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
   };
   const settle = (id: string, answer: "approve" | "deny"): Promise<unknown> =>
     post(`/approvals/${encodeURIComponent(id)}/${answer}`, {});
-  const addEnsemble = async (kind: string, settings: object, { signal }: AddOptions = {}): Promise<number> => {
-    const asked = { signal, connects: true };
-    return (await post<{ readonly tools: number }>(`/ensembles/${kind}`, settings, asked)).tools;
+  const add: ArsenalClient["add"] = async (source, { signal }: AddOptions = {}) => {
+    refuseOwnSource(source);
+    return (await post<{ readonly tools: number }>("/ensembles", source, { signal, connects: true })).tools;
   };
 
   async function* pages(asked: RemoteListOptions & { readonly limit?: number } = {}) {
@@ -104,10 +104,11 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
       return post<ExportedTools>("/export", { ...given, format, ids }, QUERY);
     },
 
-    addMcpServer: (settings, given) => addEnsemble("mcp", settings, given),
-    addOpenApi: (settings, given) => addEnsemble("openapi", settings, given),
-    addA2aAgent: (settings, given) => addEnsemble("a2a", settings, given),
-    removeEnsemble: (name) => removed(http.json({ method: "DELETE", path: `/ensembles/${encodeURIComponent(name)}` })),
+    add,
+    addMcpServer: ({ type, ...settings }: WrittenMcpServer | (McpServerSettings & { readonly type?: never }), given) =>
+      add({ ...(type === undefined ? settings : { transport: type, ...settings }), type: "mcp" }, given),
+    addA2aAgent: (settings, given) => add({ ...settings, type: "a2a" }, given),
+    remove: (name) => removed(http.json({ method: "DELETE", path: `/ensembles/${encodeURIComponent(name)}` })),
     sync: async ({ signal } = {}) => (await post<{ readonly synced: number }>("/sync", undefined, { signal })).synced,
 
     retrieve: async (given, { context, ...options } = {}) => {
@@ -191,6 +192,13 @@ function refuseHandler(handler: unknown): void {
   if (handler === undefined) return;
   const fix = EMBEDDED_ONLY["register"] ?? "";
   throw fixable("INPUT_INVALID", "A handler cannot be sent to a gateway.", fix, { field: "handler" });
+}
+
+function refuseOwnSource(source: object): void {
+  if (!Array.isArray(source) && typeof (source as { readonly connect?: unknown }).connect !== "function") return;
+  const problem = "A source of the program's own cannot be sent to a gateway.";
+  const fix = "Add it in the process of the gateway, or serve its tools with MCP and add that server.";
+  throw fixable("INPUT_INVALID", problem, fix, { field: "source" });
 }
 
 function refuseFilter(given: object): void {

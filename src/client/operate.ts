@@ -11,6 +11,7 @@ import type {
   TraceHistory,
 } from "../serve/administration.ts";
 import type { LogLine } from "../register/source.port.ts";
+import type { JsonSchema } from "../tool/json-schema.ts";
 import type { GatewayRequest, Http } from "./http.ts";
 
 /** The gateway's version and features, and the caller's identity. */
@@ -43,6 +44,8 @@ export interface RemoteOperations {
     reload(name: string): Promise<EnsembleStatus>;
     /** Disconnects and reconnects it. Calls in progress fail; its tools return with the same ids. */
     restart(name: string): Promise<EnsembleStatus>;
+    /** The types of sources that can be added, each with the JSON Schema of its settings. */
+    types(): Promise<Readonly<Record<string, JsonSchema>>>;
   };
   readonly policy: {
     /** The rules in force, in the order of evaluation. Undefined if the policy cannot list them. */
@@ -125,6 +128,8 @@ export function operations(http: Http): RemoteOperations {
       connect: (name) => post(ensemble(name, "/connect"), {}, { connects: true }),
       disconnect: (name) => post(ensemble(name, "/disconnect")),
       reload: (name) => post(ensemble(name, "/reload")),
+      types: async () =>
+        (await http.json<{ types: Readonly<Record<string, JsonSchema>> }>({ path: "/source-types" })).types,
       restart: (name) => post(ensemble(name, "/restart"), {}, { connects: true }),
     },
     policy: {

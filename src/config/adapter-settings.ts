@@ -5,13 +5,16 @@ import {
   type FilledAll,
   type Given,
   type GivenAll,
+  flag,
   object,
   optional,
   type Setting,
   type Settings,
 } from "../adapters/settings.ts";
+import type { NamedSource } from "../adapters/sources/named-source.ts";
+import type { JsonSchema } from "../tool/json-schema.ts";
 import { toCamel } from "./load/key-style.ts";
-import declared from "./adapter-settings.json" with { type: "json" };
+import declared from "../adapters/adapter-settings.json" with { type: "json" };
 
 /*
  * What adapters declare in their own files, without loading them: adapter-settings.json holds the schemas, and the compiler reads the types from
@@ -47,6 +50,10 @@ interface Declared {
   /** Settings that it cannot do without, each with what to write. */
   readonly needs?: Readonly<Record<string, string>>;
   readonly config?: Setting;
+  /** The endings of the files that it reads; `*` for any that no other adapter reads. */
+  readonly reads?: readonly string[];
+  /** Its module, from the folder of its kind, if it reads files. */
+  readonly file?: string;
 }
 const DECLARED = declared as unknown as Readonly<Record<Kind, Readonly<Record<string, Declared>>>>;
 
@@ -62,9 +69,43 @@ export function needsOf(kind: Kind, name: string): Readonly<Record<string, strin
   return DECLARED[kind][name]?.needs ?? {};
 }
 
+/** The module of the adapter of a kind that reads a file, from src/adapters. Undefined if none does. */
+export function readerOf(kind: Kind, ending: string): string | undefined {
+  const adapters = Object.values(DECLARED[kind]);
+  const found =
+    adapters.find(({ reads }) => reads?.includes(ending)) ?? adapters.find(({ reads }) => reads?.includes("*"));
+  return found?.file?.replace("./", `${kind}/`);
+}
+
 /** What one adapter takes. */
 export function configOf<Of extends Kind, Name extends WithConfig<Of>>(kind: Of, name: Name): ConfigOf<Of, Name> {
   return DECLARED[kind][name as string]?.config as ConfigOf<Of, Name>;
+}
+
+/** What every entry of a list of sources may say. */
+export interface Listed {
+  readonly disabled?: boolean;
+}
+
+const LISTED = { disabled: flag("Whether it is left out.") };
+
+/** An entry of a list of sources of one type. */
+export function listed<Name extends WithConfig<"sources">>(
+  name: Name,
+): Setting<Given<ConfigOf<"sources", Name>> & Listed, Filled<ConfigOf<"sources", Name>> & Listed, false> {
+  const { properties, ...config } = configOf("sources", name) as Setting;
+  return { ...config, properties: { ...properties, ...LISTED } } as JsonSchema;
+}
+
+/** An entry of a list of sources of any type, which it names. */
+export function anySource(): Setting<NamedSource & Listed, NamedSource & Listed, false> {
+  const anyOf = namesOf("sources").map((name) => {
+    const { properties, required = [], ...config } = configOf("sources", name) as Setting;
+    const type = choice("The type of the source.", [name]);
+    return { ...config, properties: { ...properties, type, ...LISTED }, required: ["type", ...required] };
+  });
+  const type = choice("The type of the source; its other settings are those of that type.", namesOf("sources"));
+  return { description: "One source.", type: "object", properties: { type }, required: ["type"], anyOf };
 }
 
 /** A section that chooses among the adapters of a kind: settings of its own, then those of each adapter. */

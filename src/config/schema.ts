@@ -14,7 +14,7 @@ import {
   whole,
   withSpellings,
 } from "../adapters/settings.ts";
-import { configOf, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
+import { anySource, configOf, listed, namesOf, proofs, scanModes, section } from "./adapter-settings.ts";
 import { TOOLSET } from "./toolset-settings.ts";
 
 /** What every embedder may take. */
@@ -278,8 +278,13 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     ),
     arguments: choice("Whether arguments are kept as a hash and types, or as they are.", ["shape", "full"], "shape"),
   }),
+  sources: list(
+    "Where tools come from. The sections mcp.servers, openapi, a2a.agents, scripts, builtins and ensembles are other spellings.",
+    anySource(),
+    [],
+  ),
   mcp: object("MCP servers, and serving as one.", {
-    servers: list("Servers whose tools are used.", configOf("sources", "mcp"), []),
+    servers: list("Servers whose tools are used.", listed("mcp"), []),
     serveMcp: flag("Accepted for compatibility; `toolarsenal serve` always serves MCP.", false),
     mcpMode: choice("Which tools an MCP client is shown.", ["dynamic", "static", "hybrid"], "dynamic"),
     commonTools: list(
@@ -300,7 +305,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     path("A file, folder or pattern."),
     [],
   ),
-  openapi: list("OpenAPI documents whose operations are used as tools.", configOf("sources", "openapi"), []),
+  openapi: list("OpenAPI documents whose operations are used as tools.", listed("openapi"), []),
   server: object("How toolarsenal serve listens.", {
     host: text("The address it listens on; anything but loopback needs tokens or auth.", "127.0.0.1"),
     port: whole("The port it listens on; 0 takes a free one.", 0, 65_535, 8080),
@@ -349,7 +354,7 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
     auth: optional(object("More ways to authenticate callers; one is enough.", proofs())),
   }),
   a2a: object("Other agents, and serving as one.", {
-    agents: list("Agents whose skills are used.", configOf("sources", "a2a"), []),
+    agents: list("Agents whose skills are used.", listed("a2a"), []),
     serveA2a: flag("Whether the agent is also served on a port of its own, a2a_port.", false),
     a2aPort: whole("The agent's own port. Used if serve_a2a is true.", 1, 65_535, 8080),
     name: text("The agent's name on its card.", "ToolArsenal"),
@@ -375,12 +380,12 @@ export const CONFIG_SCHEMA = object("Configuration of ToolArsenal.", {
       "The private key that signs the agent card, as PEM or JWK: a reference to a secret, such as file:card-key.pem.",
     ),
   }),
-  scripts: list("Source files whose functions are tools.", configOf("sources", "scripts"), []),
+  scripts: list("Source files whose functions are tools.", listed("scripts"), []),
   builtins: configOf("sources", "builtin"),
   arsenal: object("The short form of the most used settings.", {
     defaultTimeoutSeconds: whole("The same as execution.default_timeout_ms, in seconds.", 1, 300),
     maxConcurrentTools: whole("The same as execution.max_concurrent.", 1, 100_000),
-    mcpServers: list("The same as mcp.servers.", configOf("sources", "mcp")),
+    mcpServers: list("The same as mcp.servers.", listed("mcp")),
   }),
   modules: list("Modules that register tools: each default export is called with the arsenal.", text("A path."), []),
   autoSync: flag("Whether retrieve and execute first index what is pending.", true),

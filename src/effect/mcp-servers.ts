@@ -65,7 +65,7 @@ export function makeMcpServers({
         const { name } = upstream;
         connected.delete(upstream);
         if (find(name) !== upstream) return;
-        yield* Effect.tryPromise({ try: () => arsenal.removeEnsemble(name), catch: (error) => error });
+        yield* Effect.tryPromise({ try: () => arsenal.remove(name), catch: (error) => error });
         yield* publishDisconnected(upstream);
       });
 
@@ -115,7 +115,7 @@ function addServer(
     const giveUp = Effect.gen(function* () {
       controller.abort();
       // The server may have connected just as the attempt was cancelled.
-      if (Exit.isSuccess(yield* Effect.exit(ended))) yield* Effect.promise(() => arsenal.removeEnsemble(settings.name));
+      if (Exit.isSuccess(yield* Effect.exit(ended))) yield* Effect.promise(() => arsenal.remove(settings.name));
     });
     return Effect.onInterrupt(restore(ended), () => giveUp);
   });

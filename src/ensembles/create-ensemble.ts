@@ -124,7 +124,7 @@ export function ensembleIn<Connection>(definition: EnsembleDefinition<Connection
     {
       name,
       configuration: () => configuration,
-      add: (arsenal, ensemble, options) => arsenal.addEnsemble(toSource(ensemble), options),
+      add: (arsenal, ensemble, options) => arsenal.add(toSource(ensemble), options),
       connection: () => connection,
     },
     shared,

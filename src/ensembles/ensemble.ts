@@ -120,7 +120,7 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
         if (!isConnected) return;
         isConnected = false;
         try {
-          await shared.current().removeEnsemble(name);
+          await shared.current().remove(name);
         } catch (error) {
           // Closing the arsenal disconnected it already.
           if (!isArsenalError(error) || error.code !== "CLOSED") throw error;

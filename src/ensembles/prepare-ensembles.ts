@@ -138,7 +138,7 @@ async function fromDescriptor(
       configuration: () => ({ ...source.configuration }),
       async add(arsenal, ensemble, options) {
         source = await descriptorSource({ file, handlers }, { invokerOf: (invoker) => ensemble.invokers.get(invoker) });
-        await arsenal.addEnsemble(source, options);
+        await arsenal.add(source, options);
       },
     },
     shared,

@@ -8,7 +8,7 @@ const QUERY: SetQuery = { id: "1", query: "send an email", relevant: ["E"], also
 
 async function arsenalOf(...names: readonly string[]): Promise<ToolArsenal> {
   const arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, telemetry: { enabled: false } });
-  await arsenal.addEnsemble(
+  await arsenal.add(
     setSource(names.map((name) => ({ id: name.charAt(0).toUpperCase(), draft: { name, description: `To ${name}.` } }))),
   );
   return arsenal;

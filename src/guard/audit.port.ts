@@ -167,7 +167,7 @@ export interface OperatorActionRecord {
   readonly kind: "operator-action";
   /** The same in both records of an action. */
   readonly id: string;
-  /** The operation of the REST API: `addMcpServer`, `deleteTool`, … */
+  /** The operation of the REST API: `addEnsemble`, `deleteTool`, … */
   readonly action: string;
   /** The changed objects: ids of tools, or the name of an ensemble. Empty for the gateway itself. At most 100. */
   readonly targets: readonly string[];

@@ -32,10 +32,23 @@ export interface Source extends EnsembleSettings {
   readonly log?: SourceLog;
   /** Calls back when the list may have changed. Returns what ends the watch. */
   watch?(changed: () => void): () => void;
+  /** What is wrong with its tools as of the last listing, or that it is switched off, for `toolarsenal doctor`. Omitted if events say everything. */
+  findings?(): readonly SourceFinding[];
   /** Releases everything. Safe to call twice, and before `connect`. */
   disconnect(): Promise<void>;
   /** Returns a new source with the same settings, if this one cannot be connected again after `disconnect`. */
   again?(): Source;
+}
+
+/** Something to know about a source, or about one of its tools. */
+export interface SourceFinding {
+  readonly state: "ok" | "warning" | "failed";
+  /** The tool's name within the ensemble. Omitted if it is about the source. */
+  readonly tool?: string;
+  readonly message: string;
+  readonly fix?: string;
+  /** The error behind it, which an event reported too. */
+  readonly error?: Error;
 }
 
 /** What a source sets for all its tools. */

@@ -1,6 +1,4 @@
-import type { A2aAgentSettings } from "../adapters/sources/a2a/settings.ts";
-import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
-import type { OpenApiSettings } from "../adapters/sources/openapi/settings.ts";
+import type { NamedSource } from "../adapters/sources/named-source.ts";
 import type { ExecutionStatus } from "../execute/result.ts";
 import type { KeptRecord, Verification, VerifyAuditOptions } from "../guard/audit.port.ts";
 import type { CallAudit } from "../guard/audit/call-audit.ts";
@@ -136,13 +134,14 @@ export interface EnsembleAdministration {
   /** Disconnects it for good. */
   remove(name: string): Promise<void>;
   /**
-   * Connects a server or an agent, or reads a document, and adds its tools until the process ends. Rejects with INPUT_INVALID if the settings are invalid or
-   * the name is taken, with SOURCE_UNAVAILABLE if it cannot be reached, and with PERMISSION_DENIED if the settings run a command of this machine, read its files
+   * Connects a source and adds its tools until the process ends. Rejects with INPUT_INVALID if the settings are invalid or the name is taken, with SOURCE_UNAVAILABLE if it cannot be reached, and with PERMISSION_DENIED if the settings run a command of this machine, read its files
    * or secrets, or lead to it or to a private network, and the caller may not.
    */
-  addMcpServer(settings: McpServerSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
-  addOpenApi(settings: OpenApiSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
-  addA2aAgent(settings: A2aAgentSettings, by: Principal, options: { readonly signal: AbortSignal }): Promise<number>;
+  add(
+    source: NamedSource,
+    by: Principal,
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly name: string; readonly tools: number }>;
 }
 
 /** What the guard says of one call that is not made. */
@@ -195,7 +194,7 @@ export interface AuditQuery {
   readonly toolId?: string | undefined;
   /** Who called, asked for, answered, accepted or changed something. */
   readonly principal?: string | undefined;
-  /** What an operator did: `addMcpServer`. */
+  /** What an operator did: `addEnsemble`. */
   readonly action?: string | undefined;
   readonly traceId?: string | undefined;
   /** How a call or an operator's action ended, or what became of an approval. */

@@ -40,8 +40,8 @@ describe("the agents of a configuration", () => {
       `a2a:\n  agents:\n    - name: Weather\n      url: ${agent.url}\n      namespace: sky\n      refresh_s: 0\n`,
     );
     const arsenal = cleanUp.use(await ToolArsenal.fromConfig(file));
-    expect(await (await arsenal.start()).documents).toEqual([
-      { kind: "A2A", name: "weather", document: agent.url, tools: 2 },
+    expect(await (await arsenal.start()).sources).toMatchObject([
+      { type: "a2a", name: "weather", place: agent.url, tools: 2 },
     ]);
     const result = await arsenal.execute({ toolName: "sky.a2a_weather_forecast", arguments: { message: "today" } });
     expect(result).toMatchObject({ status: "success", result: { text: expect.stringContaining("Sunny") } });
@@ -113,7 +113,9 @@ describe("the agents of a configuration", () => {
   it("are left out with a reason if their settings are wrong", async () => {
     const arsenal = cleanUp.use(
       new ToolArsenal({
-        a2a: { agents: [{ name: "bank", url: "http://127.0.0.1:1", credentials: { key: "hunter2hunter2" } }] },
+        a2a: {
+          agents: [{ name: "bank", url: "http://127.0.0.1:1", credentials: { key: "hunter2hunter2" as "env:KEY" } }],
+        },
       }),
     );
     const failed = next(arsenal, "ensemble-failed");

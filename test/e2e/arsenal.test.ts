@@ -61,7 +61,7 @@ describe("registering", () => {
   it("keeps tools of every kind of source in one catalog [000-2.2-one-catalog] [000-4.1-sources]", async () => {
     await using arsenal = new ToolArsenal(quiet);
     for (const kind of ["mcp", "openapi", "a2a", "descriptor", "builtin"] as const) {
-      expect(await arsenal.addEnsemble(sourceOf(`from_${kind}`, kind, ["sync_calendar"]))).toBe(1);
+      expect(await arsenal.add(sourceOf(`from_${kind}`, kind, ["sync_calendar"]))).toBe(1);
     }
     await arsenal.addTool({ ...add, name: "sync_calendar" }, () => 1);
     const { tools } = await arsenal.retrieve({ context: { query: "sync calendar" }, limit: 10 });
@@ -87,7 +87,7 @@ describe("an arsenal", () => {
     const disconnected: string[] = [];
     const arsenal = new ToolArsenal(quiet);
     for (const name of ["first", "second", "third"]) {
-      await arsenal.addEnsemble({
+      await arsenal.add({
         ...sourceOf(name, "mcp", ["x"]),
         disconnect: async () => {
           disconnected.push(name);

@@ -102,13 +102,13 @@ describe.each(LOGS)("a gateway with an audit log in $name that is killed under l
     const { port } = silent.address() as AddressInfo;
     const ask = askAt(`${gateway.url}/api/v1`);
     const body = { name: "slow", transport: { kind: "http", url: `http://127.0.0.1:${port}/mcp` } };
-    const asked = ask("POST", "/ensembles/mcp", { body }).catch(() => undefined);
+    const asked = ask("POST", "/ensembles", { body: { type: "mcp", ...body } }).catch(() => undefined);
     await reached;
     await kill(gateway);
     await asked;
     const { records } = await auditOf((await start()).url);
     expect(await records("kind=operator-action")).toMatchObject([
-      { action: "addMcpServer", targets: ["slow"], outcome: "started" },
+      { action: "addEnsemble", targets: ["slow"], outcome: "started" },
     ]);
   }, 60_000);
 });

@@ -39,7 +39,7 @@ const UPSTREAMS = [
     kind: "an OpenAPI endpoint",
     start: startHttp,
     add: async (arsenal: ToolArsenal, { url }: DroppingServer): Promise<unknown> =>
-      arsenal.addOpenApi({ name: "bank", document: DOCUMENT, server: url }),
+      arsenal.add({ type: "openapi", name: "bank", document: DOCUMENT, server: url }),
   },
 ];
 

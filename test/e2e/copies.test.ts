@@ -26,9 +26,9 @@ const others = {
 describe("the same tool on two servers", () => {
   async function ids(limit: number, config = {}, parts: ToolArsenalParts = {}): Promise<readonly string[]> {
     await using arsenal = new ToolArsenal({ ...quiet, ...config, ...parts });
-    await arsenal.addEnsemble(server("@alice/skies-mcp-server", weather));
-    await arsenal.addEnsemble(server("@bob/Heavens MCP", weather));
-    await arsenal.addEnsemble(server("misc", others));
+    await arsenal.add(server("@alice/skies-mcp-server", weather));
+    await arsenal.add(server("@bob/Heavens MCP", weather));
+    await arsenal.add(server("misc", others));
     const { tools } = await arsenal.retrieve({ context: { query: "weather forecast for a city" }, limit });
     return tools.map(({ tool }) => tool.id);
   }
@@ -65,8 +65,8 @@ describe("the same tool on two servers", () => {
 describe("the name of a server", () => {
   it("is searched as the source wrote it, without its owner [000-2.1-fields]", async () => {
     await using arsenal = new ToolArsenal(quiet);
-    await arsenal.addEnsemble(server("@alice/GitHub-MCP-Server", { create_issue: "Opens an issue in a repository." }));
-    await arsenal.addEnsemble(server("@alice/GitLab", { create_issue: "Opens an issue in a project." }));
+    await arsenal.add(server("@alice/GitHub-MCP-Server", { create_issue: "Opens an issue in a repository." }));
+    await arsenal.add(server("@alice/GitLab", { create_issue: "Opens an issue in a project." }));
     const found = async (query: string): Promise<readonly string[]> =>
       (await arsenal.retrieve({ context: { query }, scoreThreshold: 0 })).tools.map(({ tool }) => tool.namespace);
     expect(await found("github")).toEqual(["alice.github-mcp-server"]);

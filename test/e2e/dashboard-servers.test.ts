@@ -25,7 +25,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
     await gateway?.close();
   });
   afterEach(async () => {
-    for (const name of ["late", "chatty"]) await gateway.arsenal.removeEnsemble(name);
+    for (const name of ["late", "chatty"]) await gateway.arsenal.remove(name);
   });
 
   async function open(path: string, { mayFail = false } = {}): Promise<Page> {
@@ -43,15 +43,34 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
 
   const server = (page: Page, name: string): Locator => page.getByRole("article", { name, exact: true });
 
-  /** Fills in the form, and sends it. */
-  async function add(page: Page, kind: string, name: string, target: string): Promise<void> {
-    await page.getByRole("radio", { name: kind }).check();
-    await page.getByLabel("Name", { exact: true }).fill(name);
-    await page.getByRole("textbox", { name: /^(Address|Command|Address or file)$/ }).fill(target);
-    await page.getByRole("button", { name: "Add" }).click();
+  /** Fills in the form, and sends it. What is an array is filled in as a list, and what is an object as JSON. */
+  async function add(
+    page: Page,
+    type: string,
+    settings: Readonly<Record<string, string | readonly string[] | object>>,
+  ): Promise<void> {
+    // Another type empties the form.
+    for (const each of ["builtin", type]) await page.getByRole("radio", { name: each, exact: true }).check();
+    const form = page.getByRole("form", { name: "Add a server" });
+    for (const [name, value] of Object.entries(settings)) {
+      if (!Array.isArray(value)) {
+        const text = typeof value === "string" ? value : JSON.stringify(value);
+        await form.getByLabel(new RegExp(`^${name} `)).fill(text);
+        continue;
+      }
+      for (const [index, entry] of value.entries()) {
+        await form.getByRole("button", { name: `Add ${name}`, exact: true }).click();
+        await form.getByLabel(new RegExp(`^${name} ${index + 1} `)).fill(String(entry));
+      }
+    }
+    await form.getByRole("button", { name: "Add", exact: true }).click();
   }
 
-  const chatty = (...args: readonly string[]): string => [process.execPath, `'${CHATTY}'`, ...args].join(" ");
+  const chatty = (...args: readonly string[]) => ({
+    name: "chatty",
+    command: process.execPath,
+    args: [CHATTY, ...args],
+  });
 
   it("follows the log of a server, without a mouse, and copies it", async () => {
     const transport = { kind: "stdio" as const, command: process.execPath, args: [CHATTY] };
@@ -78,7 +97,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
 
   it("restarts a server: its tools come back, and its program has started again", async () => {
     const page = await open("servers");
-    await add(page, "MCP server as a command", "chatty", chatty());
+    await add(page, "mcp", chatty());
     await page.getByText("chatty was added with 2 tools.").waitFor();
     await server(page, "chatty").getByRole("button", { name: "Log" }).click();
     const log = server(page, "chatty").getByRole("log");
@@ -91,7 +110,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
 
   it("removes a server that was added there, once that is confirmed, and none of the configuration", async () => {
     const page = await open("servers");
-    await add(page, "MCP server as a command", "chatty", chatty());
+    await add(page, "mcp", chatty());
     await server(page, "chatty").getByRole("button", { name: "Remove" }).click();
     await server(page, "chatty").getByRole("button", { name: "Keep" }).click();
     await server(page, "chatty").getByRole("button", { name: "Remove" }).click();
@@ -104,24 +123,24 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
 
   it("says once why a server could not be added, and shows what it wrote before it ended", async () => {
     const page = await open("servers", { mayFail: true });
-    await add(page, "MCP server as a command", "chatty", chatty("fail"));
+    await add(page, "mcp", chatty("fail"));
     const form = page.getByRole("form", { name: "Add a server" });
     await form.getByRole("log").getByText("ModuleNotFoundError: No module named 'pandas'").first().waitFor();
     const alert = (await form.getByRole("alert").textContent()) ?? "";
     expect(alert).toMatch(/exited with code 1\. It last wrote to stderr: .*Run the command in a terminal/);
     expect(await barriers(page)).toEqual([]);
-    await add(page, "MCP server over HTTP", "late", "http://127.0.0.1:1/mcp");
+    await add(page, "mcp", { name: "late", url: "http://127.0.0.1:1/mcp" });
     await form.getByRole("alert").filter({ hasText: "late" }).waitFor();
     expect((await form.getByRole("alert").textContent())?.match(/Check that/g)).toEqual(["Check that"]);
     // The log of the server that has the name already is not shown as that of the new one.
-    await add(page, "MCP server as a command", "memory", chatty());
+    await add(page, "mcp", { ...chatty(), name: "memory" });
     await form.getByRole("alert").filter({ hasText: "already" }).waitFor();
     expect(await form.getByRole("log").count()).toBe(0);
   });
 
   it("shows no log of the server that has the name already", async () => {
     const page = await open("servers", { mayFail: true });
-    await add(page, "MCP server as a command", "memory", chatty());
+    await add(page, "mcp", { ...chatty(), name: "memory" });
     const form = page.getByRole("form", { name: "Add a server" });
     await form.getByRole("alert").filter({ hasText: 'There is already an ensemble named "memory"' }).waitFor();
     expect(await form.getByRole("log").count()).toBe(0);
@@ -129,27 +148,24 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
 
   it("adds a command with an environment, a server with headers, an OpenAPI document and an agent", async () => {
     const page = await open("servers");
-    await page.getByRole("radio", { name: "MCP server as a command" }).check();
-    await page.getByLabel("Environment").fill("CHATTY_TOKEN=a b=c\n\nOTHER=");
-    await add(page, "MCP server as a command", "chatty", chatty());
+    await add(page, "mcp", { ...chatty(), env: { CHATTY_TOKEN: "a b=c" } });
     await page.getByText("chatty was added with 2 tools.").waitFor();
     await server(page, "chatty").getByRole("button", { name: "Log" }).click();
     await server(page, "chatty").getByText("it uses the token a b=c").waitFor();
 
     const upstream = await startLegacyServer();
     onTestFinished(() => upstream.close());
-    await page.getByRole("radio", { name: "MCP server over HTTP" }).check();
     vi.stubEnv("DESK_KEY", "desk-key-of-the-gateway");
     onTestFinished(() => void vi.unstubAllEnvs());
-    await page.getByLabel("Headers").fill("X-Team=blue\nX-Desk: 4\nX-Key=env:DESK_KEY");
-    await add(page, "MCP server over HTTP", "late", upstream.url);
+    const headers = { "X-Team": "blue", "X-Desk": "4", "X-Key": "env:DESK_KEY" };
+    await add(page, "mcp", { name: "late", url: upstream.url, headers });
     await page.getByText("late was added with 5 tools.").waitFor();
     expect(upstream.requests[0]?.headers).toMatchObject({
       "x-team": "blue",
       "x-desk": "4",
       "x-key": "desk-key-of-the-gateway",
     });
-    await gateway.arsenal.removeEnsemble("late");
+    await gateway.arsenal.remove("late");
 
     const pets = createServer((_request, response) => {
       const responses = { 200: { description: "The pets." } };
@@ -158,27 +174,26 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
     });
     onTestFinished(() => void pets.close());
     await new Promise<void>((resolve) => void pets.listen(0, "127.0.0.1", resolve));
-    await add(page, "OpenAPI document", "late", `http://127.0.0.1:${(pets.address() as AddressInfo).port}/`);
+    await add(page, "openapi", { name: "late", document: `http://127.0.0.1:${(pets.address() as AddressInfo).port}/` });
     await page.getByText("late was added with 1 tool.").waitFor();
-    await gateway.arsenal.removeEnsemble("late");
+    await gateway.arsenal.remove("late");
 
     const agent = await startTestAgent();
     onTestFinished(() => agent[Symbol.asyncDispose]());
-    await add(page, "A2A agent", "late", agent.url);
+    await add(page, "a2a", { name: "late", url: agent.url });
     await page.getByText("late was added with 2 tools.").waitFor();
   });
 
-  it("says what is wrong with the form before anything is sent", async () => {
+  it("sends nothing while the form has something that is not JSON", async () => {
     const page = await open("servers");
     const sent: string[] = [];
     page.on("request", (request) => void (request.method() === "POST" && sent.push(request.url())));
-    await page.getByRole("radio", { name: "MCP server over HTTP" }).check();
-    await page.getByLabel("Headers").fill("X-Team=blue\nnonsense");
-    await add(page, "MCP server over HTTP", "late", "http://127.0.0.1:1/mcp");
-    await page.getByRole("alert").filter({ hasText: "Line 2 of the headers is not NAME=value: nonsense" }).waitFor();
-    await add(page, "MCP server as a command", "late", "node 'half");
-    await page.getByRole("alert").filter({ hasText: "opening '" }).waitFor();
-    expect(await page.getByLabel("Name", { exact: true }).getAttribute("title")).toMatch(/^Begin with a letter/);
+    await add(page, "mcp", { name: "late", url: "http://127.0.0.1:1/mcp", headers: "nonsense" });
+    expect(
+      await page
+        .getByLabel(/^headers /)
+        .evaluate((field) => (field as unknown as { validationMessage: string }).validationMessage),
+    ).toContain("JSON");
     expect(sent).toEqual([]);
   });
 
@@ -189,7 +204,7 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
     await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
     const asked = once(silent, "request");
     const page = await open("servers");
-    await add(page, "MCP server over HTTP", "late", `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
+    await add(page, "mcp", { name: "late", url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/` });
     const [request] = (await asked) as [IncomingMessage];
     const hungUp = once(request.socket, "close");
     await page.getByRole("progressbar", { name: "Connecting late" }).waitFor();

@@ -180,7 +180,7 @@ describeInBrowser("the dashboard of a gateway with three real MCP servers", (bro
     await row.getByText("disconnected", { exact: true }).waitFor();
     await row.getByRole("button", { name: "Connect" }).click();
     await row.getByText("connected", { exact: true }).waitFor();
-    expect(await gateway.arsenal.removeEnsemble("late")).toBe(true);
+    expect(await gateway.arsenal.remove("late")).toBe(true);
   });
 
   it("says what the policy makes of a call that is not made", async () => {

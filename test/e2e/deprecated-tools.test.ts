@@ -39,7 +39,8 @@ it("so does an operation of an OpenAPI document, whether its text or its field s
     get: { operationId, summary, responses: { 200: { description: "Done" } }, ...more },
   });
   const from = await arsenal();
-  await from.addOpenApi({
+  await from.add({
+    type: "openapi",
     name: "files",
     document: {
       openapi: "3.1.0",

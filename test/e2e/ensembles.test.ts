@@ -58,18 +58,17 @@ describe("ensembles in a configuration file", () => {
       telemetry: { enabled: false },
       ensembles: [join(folder.path, "ensembles"), join(folder.path, "i*.toml"), join(folder.path, "none*.toml")],
     });
-    const failed = next(arsenal, "ensemble-failed");
-    const { ensembles } = await arsenal.start();
-    expect(await failed).toEqual({
-      ensemble: wrong,
-      kind: "descriptor",
-      message: `${wrong}:4: defaults.timout is not a known key. Did you mean "timeout"?`,
-    });
-    expect(ensembles.map(({ source, error }) => source?.name ?? error?.message)).toEqual([
+    const failed: unknown[] = [];
+    arsenal.subscribe(({ data }) => failed.push(data), { names: ["ensemble-failed"] });
+    const reports = await (await arsenal.start()).sources;
+    expect(failed).toEqual([
+      { ensemble: join(folder.path, "none*.toml"), message: expect.stringContaining("none*.toml has no ensemble.") },
+      { ensemble: wrong, message: `${wrong}:4: defaults.timout is not a known key. Did you mean "timeout"?` },
+    ]);
+    expect(reports.map(({ name, error }) => error?.message ?? name)).toEqual([
       "b",
       expect.stringContaining("c.toml:4: defaults.timout"),
       "io",
-      expect.stringContaining("none*.toml has no ensemble."),
     ]);
     const connected = next(arsenal, "ensemble-connected");
     folder.write(
@@ -83,8 +82,8 @@ describe("ensembles in a configuration file", () => {
   it("are a problem of their own when an MCP server has the name", async () => {
     const server = `mcp: { servers: [{ name: io, type: stdio, command: ${process.execPath}, args: ["-e", "0"] }] }`;
     await using arsenal = await ToolArsenal.fromConfig(configure(`ensembles: [io.toml]\n${server}`));
-    const { ensembles } = await arsenal.start();
-    expect(ensembles[0]?.error?.message).toContain('There is already an ensemble named "io"');
+    const reports = await (await arsenal.start()).sources;
+    expect(reports[1]?.error?.message).toContain('There is already an ensemble named "io"');
   });
 
   it("are checked by doctor, with every problem and the tools that nothing runs", async () => {
@@ -95,7 +94,7 @@ describe("ensembles in a configuration file", () => {
     const { findings } = JSON.parse(ran.out) as { findings: { check: string; state: string; message: string }[] };
     const about = (check: string) =>
       findings.filter((each) => each.check === check).map(({ state, message }) => [state, message]);
-    expect(about("io")).toEqual([["ok", `loaded from ${join(folder.path, "io.toml")}`]]);
+    expect(about("io")).toEqual([["ok", `1 tool from ${join(folder.path, "io.toml")}`]]);
     expect(about("io.write_file")).toEqual([["failed", expect.stringContaining("write_file.toml:9")]]);
     expect(about("io.read_file")).toEqual([["warning", "can be found but not run: no handler"]]);
     expect(about(join(folder.path, "bad.toml"))).toEqual([["failed", expect.stringContaining("bad.toml:1")]]);

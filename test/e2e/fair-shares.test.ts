@@ -22,7 +22,7 @@ beforeEach(async () => {
   });
   // Each call that asks its client needs a connection of its own to a server of this era.
   const server = { name: "desk", transport: { kind: "http", url: upstream.url }, maxConnections: 4_000 };
-  expect((await gateway.ask("operator", "POST", "/api/v1/ensembles/mcp", server)).status).toBe(201);
+  expect((await gateway.ask("operator", "POST", "/api/v1/ensembles", { type: "mcp", ...server })).status).toBe(201);
 });
 afterEach(async () => {
   leaving.abort();

@@ -45,7 +45,7 @@ describe("an OpenAPI source with patterns that can be matched in many ways", () 
       for (const list of LISTS) {
         const patterns = { [filter]: { [list]: PATTERNS } };
         const source = { name: list.toLowerCase(), document: DOCUMENT, server: "https://api.example.com", ...patterns };
-        const adding = gateway.ask("operator", "POST", "/api/v1/ensembles/openapi", source, AT_ONCE);
+        const adding = gateway.ask("operator", "POST", "/api/v1/ensembles", { type: "openapi", ...source }, AT_ONCE);
         // It is awaited below. Others are answered meanwhile.
         adding.catch(() => undefined);
         const others = Array.from({ length: 5 }, () =>
@@ -69,7 +69,7 @@ describe("an operator's action that does not end", () => {
     const reached = once(silent, "request");
     const { port } = silent.address() as AddressInfo;
     const source = { name: "silent", document: `http://127.0.0.1:${port}/openapi.json` };
-    const adding = gateway.ask("operator", "POST", "/api/v1/ensembles/openapi", source);
+    const adding = gateway.ask("operator", "POST", "/api/v1/ensembles", { type: "openapi", ...source });
     const answered = adding.then(
       () => true,
       () => false,
@@ -77,7 +77,7 @@ describe("an operator's action that does not end", () => {
     await Promise.race([reached, adding]);
     const records = async (): Promise<unknown> =>
       (await gateway.ask("operator", "GET", "/api/v1/audit?kind=operator-action", undefined, AT_ONCE)).body.records;
-    const expected = [{ action: "addOpenApi", targets: ["silent"], by: "operator", outcome: "started" }];
+    const expected = [{ action: "addEnsemble", targets: ["silent"], by: "operator", outcome: "started" }];
     expect(await records()).toMatchObject(expected);
     await gateway.kill();
     await gateway.start();

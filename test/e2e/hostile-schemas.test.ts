@@ -196,7 +196,7 @@ describe("a source with a hostile schema", () => {
       const delay = monitorEventLoopDelay({ resolution: 1 });
       delay.enable();
       await sampled(delay);
-      expect(await arsenal.addEnsemble(source)).toBe(3);
+      expect(await arsenal.add(source)).toBe(3);
       await arsenal.sync();
       const listed = await arsenal.listTools({ namespace: "outside" });
       const { tools } = await arsenal.retrieve({ context: { query: "what is the weather in Oslo?" } });

@@ -60,7 +60,7 @@ describe("an MCP server in an arsenal", () => {
     expect(arsenal.upstreams.map(({ name, state }) => ({ name, ...state }))).toMatchObject([
       { name: "sample", kind: "connected", era: "legacy", protocolVersion: "2025-11-25" },
     ]);
-    expect(await arsenal.removeEnsemble("sample")).toBe(true);
+    expect(await arsenal.remove("sample")).toBe(true);
     expect(arsenal.upstreams).toEqual([]);
     expect(arsenal.toolCount).toBe(0);
     await arsenal.close();

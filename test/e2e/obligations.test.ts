@@ -165,7 +165,7 @@ describe("domains that a rule allows", () => {
       const policy = rulesPolicy({ version: 1, rules: [rule] });
       await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, policy });
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      await arsenal.addOpenApi({ name: "pets", document, server: url });
+      await arsenal.add({ type: "openapi", name: "pets", document, server: url });
       return (await arsenal.execute({ toolName: "pets.list_pets" })).status;
     };
     expect(await statusUnder(["api.example.com"])).toBe("permission_denied");

@@ -58,8 +58,8 @@ describe("start()", () => {
   it("says how each OpenAPI document fared", async () => {
     const document = join(folder, "absent.json");
     await using arsenal = new ToolArsenal({ ...quiet, openapi: [{ name: "pets", document }] });
-    const { documents } = await arsenal.start();
-    expect(await documents).toMatchObject([{ name: "pets", document, error: { code: "CONFIG_INVALID" } }]);
+    const { sources } = await arsenal.start();
+    expect(await sources).toMatchObject([{ name: "pets", place: document, error: { code: "CONFIG_INVALID" } }]);
   });
 
   it("is refused after close(), and close() before it connects nothing", async () => {

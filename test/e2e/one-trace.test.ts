@@ -258,7 +258,7 @@ describe("a trace", () => {
         },
       },
     });
-    await gateway.arsenal.addOpenApi({ name: "pets", document, server: api.url });
+    await gateway.arsenal.add({ type: "openapi", name: "pets", document, server: api.url });
     await gateway.arsenal.execute({
       toolName: "pets.get_pet",
       arguments: { id: "7" },

@@ -248,7 +248,7 @@ describe("through the arsenal", () => {
       "/pets/{petId}": { get: { operationId: "getPet", summary: "Get one pet.", parameters } },
     });
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-    expect(await arsenal.addEnsemble(openapiSource({ name: "pets", document, server: server.url }))).toBe(1);
+    expect(await arsenal.add(openapiSource({ name: "pets", document, server: server.url }))).toBe(1);
     const { status, result } = await arsenal.execute({ toolName: "pets.get_pet", arguments: { petId: 7 } });
     expect([status, result, server.sent[0]?.target]).toEqual(["success", { name: "Rex" }, "/pets/7"]);
     const refused = await arsenal.execute({ toolName: "pets.get_pet", arguments: { petId: "x", other: 1 } });
@@ -262,7 +262,7 @@ describe("through the arsenal", () => {
     closing.push(() => new Promise((resolve) => void server.close(resolve)));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-    await arsenal.addEnsemble(openapiSource({ name: "x", document: documentOf({ "/it": { post: {} } }), server: url }));
+    await arsenal.add(openapiSource({ name: "x", document: documentOf({ "/it": { post: {} } }), server: url }));
     const { error } = await arsenal.execute({ toolName: "x.post_it", arguments: {} });
     expect([error?.code, count]).toEqual(["OUTCOME_UNKNOWN", 1]);
   });

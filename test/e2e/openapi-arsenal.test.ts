@@ -32,7 +32,7 @@ const DOCUMENT = {
 
 it("adds the operations of a document as tools [000-14-add-openapi]", async () => {
   await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-  expect(await arsenal.addOpenApi({ name: "pets", document: DOCUMENT, server: await serve() })).toBe(1);
+  expect(await arsenal.add({ type: "openapi", name: "pets", document: DOCUMENT, server: await serve() })).toBe(1);
   const { result } = await arsenal.execute({ toolName: "pets.get_pet", arguments: { id: "7" } });
   expect(result).toBe("asked for /pets/7");
 });
@@ -40,7 +40,7 @@ it("adds the operations of a document as tools [000-14-add-openapi]", async () =
 it("sends nothing to a domain that the configuration does not allow", async () => {
   const security = { allowedDomains: ["api.example.com"] };
   await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, security });
-  await arsenal.addOpenApi({ name: "pets", document: DOCUMENT, server: await serve() });
+  await arsenal.add({ type: "openapi", name: "pets", document: DOCUMENT, server: await serve() });
   const { status, error } = await arsenal.execute({ toolName: "pets.get_pet", arguments: { id: 7 } });
   expect([status, error?.code]).toEqual(["permission_denied", "PERMISSION_DENIED"]);
   expect(error?.message).toContain("is not among the allowed domains");

@@ -153,7 +153,7 @@ describe("credentials", () => {
       query: "env:KEY",
       basic: { username: "ann", password: "env:WORD" },
     } as const;
-    await arsenal.addEnsemble(openapiSource({ name: "x", document, server: server.url, credentials }, { secrets }));
+    await arsenal.add(openapiSource({ name: "x", document, server: server.url, credentials }, { secrets }));
     const result = await arsenal.execute({ toolName: "x.it", arguments: {} });
     expect(result.error?.message).toBe(
       "GET /it answered 400 Bad Request: bad key [redacted] in /it?key=[redacted] and Basic [redacted]",
@@ -171,7 +171,7 @@ describe("an error's long answer", () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
     const credentials = { header: "env:KEY" } as const;
     const document = secured([{ header: [] }]);
-    await arsenal.addEnsemble(openapiSource({ name: "x", document, server: server.url, credentials }, { secrets }));
+    await arsenal.add(openapiSource({ name: "x", document, server: server.url, credentials }, { secrets }));
     const result = await arsenal.execute({ toolName: "x.it", arguments: {} });
     expect(result.error?.message).toMatch(/x\[re…$/);
   });

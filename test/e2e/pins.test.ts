@@ -312,7 +312,7 @@ describe("an operation of an API", () => {
     const config = { telemetry: { enabled: false }, state: { file: join(folder, "state.sqlite") } };
     const arsenal = new ToolArsenal({ ...config, clock: createManualClock(Date.now()) });
     opened.push(arsenal);
-    await arsenal.addOpenApi({ name: "pets", document: of });
+    await arsenal.add({ type: "openapi", name: "pets", document: of });
     return (await arsenal.pins?.list())?.map(({ id, state: found }) => [id, found]);
   }
 

@@ -145,7 +145,7 @@ async function addOpenApi(arsenal: ToolArsenal): Promise<void> {
     },
   );
   const credentials = Object.fromEntries(names.map((name, index) => [name, referenceTo(index)]));
-  await arsenal.addOpenApi({ name: "openapi", document, server: server.url, credentials });
+  await arsenal.add({ type: "openapi", name: "openapi", document, server: server.url, credentials });
 }
 
 /** Has every tool repeat every secret in every form in every way, and be called with it. */

@@ -66,7 +66,7 @@ describe("an ensemble of an arsenal that starts from a snapshot", () => {
     const config = { ...quiet, vectorStore: { snapshot: join(folder, "tools.json") } };
     {
       await using first = new ToolArsenal(config);
-      await first.addEnsemble(source);
+      await first.add(source);
       await first.addTool({
         name: "close",
         namespace: "files",
@@ -77,9 +77,7 @@ describe("an ensemble of an arsenal that starts from a snapshot", () => {
     }
     await using second = new ToolArsenal(config);
     const both = { draft: { name: "close", description: "Closes all files." }, handler: () => "closed" };
-    expect(
-      await second.addEnsemble({ ...source, list: async (options) => [...(await source.list(options)), both] }),
-    ).toBe(2);
+    expect(await second.add({ ...source, list: async (options) => [...(await source.list(options)), both] })).toBe(2);
     const tools = await second.listTools();
     expect(tools.map(({ name, ensemble }) => [name.replace(/_[0-9a-f]{8}$/, "_#"), ensemble])).toEqual([
       ["close", undefined],

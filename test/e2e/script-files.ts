@@ -34,7 +34,7 @@ export async function open(
   const folder = await folderOf(files);
   const arsenal = new ToolArsenal();
   const source = scriptsSource({ name: "t", paths: [folder], ...settings });
-  await arsenal.addEnsemble(source);
+  await arsenal.add(source);
   return {
     arsenal,
     folder,

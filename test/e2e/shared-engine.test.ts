@@ -57,7 +57,7 @@ describe("tools that another process registered", () => {
     await there.addTool(draft("files.read"), () => "there");
     await there.sync();
     await using here = new ToolArsenal({ ...quiet, engine });
-    await here.addEnsemble({
+    await here.add({
       name: "files",
       kind: "mcp",
       connect: async () => {},
@@ -66,7 +66,7 @@ describe("tools that another process registered", () => {
     });
     const ids = (await here.listTools()).map(({ id }) => id);
     expect(ids).toEqual(["files.read", expect.stringMatching(/^files\.read_[0-9a-f]{8}$/)]);
-    await here.removeEnsemble("files");
+    await here.remove("files");
     expect((await here.listTools()).map(({ id }) => id)).toEqual(["files.read"]);
   });
 

@@ -50,7 +50,12 @@ beforeEach(async () => {
   });
   await arsenal.addMcpServer({ name: "weather", transport: { kind: "http", url: server.url } });
   const getPet = { operationId: "getPet", responses: { 200: { description: "ok" } } };
-  await arsenal.addOpenApi({ name: "pets", document: documentOf({ "/pets": { get: getPet } }), server: api.url });
+  await arsenal.add({
+    type: "openapi",
+    name: "pets",
+    document: documentOf({ "/pets": { get: getPet } }),
+    server: api.url,
+  });
   const served = await arsenal.serve({ port: 0, mode: "static" });
   url = String(served.url);
   closers.push(collector.close, api.close, server.close, () => arsenal.close(), served.close);

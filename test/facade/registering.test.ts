@@ -140,15 +140,15 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
         info: { title: "Pets", version: "1" },
         paths: { "/pets": { get: { operationId: "countPets", summary: "Counts the pets.", responses: {} } } },
       };
-      expect(await arsenal.addOpenApi({ name: "pets", document, server: api.url })).toBe(1);
+      expect(await arsenal.add({ type: "openapi", name: "pets", document, server: api.url })).toBe(1);
       expect((await arsenal.listTools()).map(({ id, source }) => [id, source])).toEqual([
         ["far.look_around", "mcp"],
         ["pets.count_pets", "openapi"],
       ]);
       expect((await arsenal.execute({ toolName: "pets.count_pets" })).status).toBe("success");
-      for (const name of ["far", "pets"]) expect(await arsenal.removeEnsemble(name)).toBe(true);
+      for (const name of ["far", "pets"]) expect(await arsenal.remove(name)).toBe(true);
       expect(await arsenal.toolCount).toBe(0);
-      await expect(arsenal.addOpenApi({ name: "pets", document: {} })).rejects.toBeInstanceOf(ArsenalError);
+      await expect(arsenal.add({ type: "openapi", name: "pets", document: {} })).rejects.toBeInstanceOf(ArsenalError);
       await served.close();
     });
 
@@ -168,7 +168,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
         "success",
         expect.stringContaining("look_around") as string,
       ]);
-      expect(await arsenal.removeEnsemble("helper")).toBe(true);
+      expect(await arsenal.remove("helper")).toBe(true);
       await expect(arsenal.addA2aAgent({ name: "helper", url: "nowhere" })).rejects.toBeInstanceOf(ArsenalError);
       await served.close();
     });
@@ -176,15 +176,15 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
     it("keeps tools of the same name in two ensembles apart, and removes an ensemble with its tools [001-ensemble-names] [003-canonical-namespaced] [003-canonical-id]", async () => {
       await using opened = await open();
       const { arsenal, host } = opened;
-      for (const name of ["red", "blue"]) await host.addEnsemble(sourceOf(name, ["paint"]));
+      for (const name of ["red", "blue"]) await host.add(sourceOf(name, ["paint"]));
       expect((await arsenal.execute({ toolName: "red.paint" })).result).toBe("red:paint");
       expect((await arsenal.execute({ toolName: "blue.paint" })).result).toBe("blue:paint");
       const which = await arsenal.execute({ toolName: "paint" });
       expect(which.error?.code).toBe("TOOL_NOT_FOUND");
       expect(which.error?.message).toContain("red.paint");
       expect(which.error?.message).toContain("blue.paint");
-      expect(await arsenal.removeEnsemble("red")).toBe(true);
-      expect(await arsenal.removeEnsemble("red")).toBe(false);
+      expect(await arsenal.remove("red")).toBe(true);
+      expect(await arsenal.remove("red")).toBe(false);
       expect((await arsenal.listTools()).map(({ id }) => id)).toEqual(["blue.paint"]);
     });
   });

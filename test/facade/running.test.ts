@@ -97,7 +97,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       const settings = { name: "far", transport: { kind: "http", url: `${served.url}/mcp` } } as const;
       const offer = async (description: string): Promise<void> => {
         upstream.register({ ...look, description }, () => "seen");
-        await arsenal.removeEnsemble("far");
+        await arsenal.remove("far");
         await arsenal.addMcpServer(settings);
       };
       const status = async (): Promise<string> => (await arsenal.execute({ toolName: "far.look_around" })).status;
@@ -126,7 +126,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
         addTools: () => arsenal.addTools([]),
         importTools: () => arsenal.importTools("openai", []),
         exportTools: () => arsenal.exportTools("openai", []),
-        removeEnsemble: () => arsenal.removeEnsemble("x"),
+        remove: () => arsenal.remove("x"),
         sync: () => arsenal.sync(),
         retrieve: () => arsenal.retrieve({ context: { query: "x" } }),
         retrieveTools: () => arsenal.retrieveTools("x"),

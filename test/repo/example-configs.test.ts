@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createConfiguredArsenal } from "../../src/cli/arsenal/open-arsenal.ts";
 import { loadConfig } from "../../src/config/load/load-config.ts";
-import { toMcpServers } from "../../src/config/clients/mcp-servers.ts";
+import { configuredSources } from "../../src/config/load/configured-sources.ts";
 import { files, read, ROOT } from "./project.ts";
 
 const configs = files("examples/*.yaml").filter((path) => read(path).includes("config.schema.json"));
@@ -15,7 +15,7 @@ describe("example configurations", () => {
     const names = [...read(path).matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
     const environment = Object.fromEntries(names.map((name) => [name, `${name.toLowerCase()}-${"x".repeat(32)}`]));
     const { config, problems } = await loadConfig(resolve(ROOT, path), environment);
-    expect([...problems, ...toMcpServers(config).problems]).toEqual([]);
+    expect([...problems, ...(await configuredSources(config)).problems]).toEqual([]);
     // Everything but what would write beside the examples.
     const { snapshot: _snapshot, ...vectorStore } = config.vectorStore;
     const { file: _file, ...audit } = config.audit;

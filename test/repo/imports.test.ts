@@ -41,6 +41,7 @@ describe("importing", () => {
     expect(loaded.filter((url) => url.startsWith("node:"))).toEqual(["node:async_hooks", "node:url"]);
     const adapters = loaded.filter((url) => url.startsWith("adapters/") && !url.endsWith("/manifest.ts"));
     expect(adapters).toEqual([
+      "adapters/adapter-settings.json",
       "adapters/policies/patterns.ts",
       "adapters/settings.ts",
       "adapters/sources/mcp/upstream/upstreams.ts",

@@ -30,6 +30,7 @@ const TOP = [
   "wire-policy.ts",
   "wire-metrics.ts",
   "wire-registrations.ts",
+  "wire-sources.ts",
   "index.ts",
   "cli",
   "client",

@@ -99,7 +99,47 @@ export function create(${given}): ReturnType<typeof ${factory}> {
 `;
 }
 
+/** A source that YAML, REST, the client and the dashboard can name. */
+const SOURCE = `import { entry, type Given, text } from "../settings.ts";
+import type { Source } from "../../register/source.port.ts";
+import { builtinSource } from "./builtin/builtin.ts";
+import type { Reach } from "./source-adapter.ts";
+
+export const config = entry("A fixture.", { name: text("Its name."), fixtureTool: text("How much of a fixture it is.") }, ["name"]);
+
+/** A fixture. */
+export function fixtureSource(...given: Parameters<typeof builtinSource>): Source {
+  return builtinSource(...given);
+}
+
+export function create({ name }: Given<typeof config>): Source {
+  return fixtureSource({ name, tools: ["http-get"] });
+}
+
+export function reach({ fixtureTool }: Given<typeof config>): Reach {
+  return fixtureTool === "command" ? { commands: [fixtureTool] } : {};
+}
+`;
+
+/** A policy that is chosen by the ending of its file. */
+const POLICY = `import type { Policy } from "../../guard/policy.port.ts";
+import { patternsPolicy } from "./patterns.ts";
+
+/** A fixture. */
+export function fixturePolicy(...given: Parameters<typeof patternsPolicy>): Policy {
+  return patternsPolicy(...given);
+}
+
+export const reads = [".fixture"];
+
+export function create(text: string): Policy {
+  return fixturePolicy({ deny: [text.trim()] });
+}
+`;
+
 function adapterText(kind: string, fixture: Fixture): string {
+  if (kind === "sources") return SOURCE;
+  if (kind === "policies") return POLICY;
   const [base, file] = fixture.base;
   const named = fixture.named === true || kind === "dialects";
   const settings = named && !["sandboxes", "scanners", "dialects"].includes(kind);
@@ -158,6 +198,9 @@ it("answers", async () => {
 
 /** A program that uses every fixture by what was derived for it. It must compile, too: the names are in the types. */
 const PROGRAM = `import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { sourceForm } from "./dashboard/src/parts/source-forms.ts";
+import { createClient } from "./src/client/index.ts";
 import { ToolArsenal, type ToolArsenalConfig } from "./src/index.ts";
 import { checkAdapters } from "./src/config/parts/check-adapters.ts";
 import { createSurroundings } from "./src/config/parts/surroundings.ts";
@@ -187,6 +230,26 @@ const identity = await configuredIdentity(resolved.server);
 assert.ok(await identity?.authenticate({ headers: { authorization: "Bearer ${TOKEN}" } }));
 for (const section of [{ vectorStore: { type: "x" } }, { embedder: { type: "x" } }, { reranker: { type: "x" } }, { llm: { type: "x" } }, { state: { type: "x" } }, { telemetry: { type: "x" } }, { audit: { type: "x" } }, { execution: { sandboxType: "x" } }])
   assert.throws(() => resolveConfig(section as never), /must be one of .*fixture/);
+
+writeFileSync("policy.fixture", "eight\\n");
+writeFileSync("arsenal.yaml", "sources: [{ type: fixture, name: by_file, fixture_tool: x }]\\nsecurity: { policy_file: policy.fixture }\\n");
+await using gateway = await ToolArsenal.fromConfig("arsenal.yaml");
+gateway.register({ name: "eight", description: "Returns the number eight." }, () => 8);
+assert.equal((await gateway.execute({ toolName: "eight", arguments: {} })).error?.code, "TOOL_NOT_FOUND");
+assert.equal(await gateway.add({ type: "fixture", name: "by_code" }), 1);
+const { url = "", close } = await gateway.serve({ port: 0 });
+const body = JSON.stringify({ type: "fixture", name: "by_rest", fixtureTool: "y" });
+const headers = { "content-type": "application/json" };
+assert.equal((await fetch(new URL("/api/v1/ensembles", url), { method: "POST", headers, body })).status, 201);
+const client = createClient({ url });
+assert.equal(await client.add({ type: "fixture", name: "by_client" }), 1);
+await assert.rejects(client.add({ type: "fixture", name: "wrong", fixtureTools: "x" } as never), /fixtureTools is not known here/);
+const form = sourceForm("fixture", (await client.ensembles.types())["fixture"] ?? {});
+assert.deepEqual(Object.keys(form.main.properties ?? {}), ["name", "fixtureTool"]);
+const tools = (await gateway.listTools({ source: "builtin" })).map(({ namespace }) => namespace);
+assert.deepEqual(tools, ["by_client", "by_code", "by_file", "by_rest"]);
+await client.close();
+await close();
 
 await using arsenal = new ToolArsenal(config);
 arsenal.register({ name: "seven", description: "Returns the number seven." }, () => 7);
@@ -228,6 +291,7 @@ beforeAll(() => {
     "test/golden/dialects",
     "test/serve",
     "test/property-seed.ts",
+    "dashboard/src/parts/source-forms.ts",
   ])
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   for (const name of ["package.json", "tsconfig.json", "vitest.config.ts", "config.schema.json"])
@@ -272,6 +336,7 @@ describe("a new adapter of each kind, and a new surface", { timeout: 300_000 }, 
     expect(read("config.schema.json")).toContain('"fixture_level"');
     expect(read("docs/configuration.md")).toMatch(/`vector_store.fixture_level`.*How much of a fixture/);
     expect(read("docs/adapters/engines/fixture.md")).toContain("| `vector_store.fixture_level` |");
+    expect(read("docs/adapters/sources/fixture.md")).toContain("| `sources[].fixture_tool` |");
     for (const [kind, { factory }] of kinds) {
       expect(read(`src/adapters/${kind}/index.ts`)).toContain(`export { ${factory} } from "./fixture.ts";`);
       expect(read("docs/adapters/README.md")).toContain(`[fixture](${kind}/fixture.md)`);

@@ -23,13 +23,13 @@ export function Servers() {
       <Shown asked={asked}>
         {(ensembles) =>
           ensembles.length === 0 ? (
-            <p class="dim">Nothing is connected yet.{may("addMcpServer") && " Add a server below."}</p>
+            <p class="dim">Nothing is connected yet.{may("addEnsemble") && " Add a server below."}</p>
           ) : (
             ensembles.map((each) => <Server key={each.name} ensemble={each} onChange={asked.again} />)
           )
         }
       </Shown>
-      {may("addMcpServer") ? (
+      {may("addEnsemble") ? (
         <>
           <AddServer onAdded={asked.again} />
           <p class="dim">
@@ -75,7 +75,7 @@ function Server({ ensemble, onChange }: { readonly ensemble: EnsembleStatus; onC
   const { name, source, state, problem, tools, persisted } = ensemble;
   const [showsLog, setShowsLog] = useState(false);
   const id = useId();
-  const { ensembles, removeEnsemble } = gateway();
+  const { ensembles, remove } = gateway();
   const isAway = state === "disconnected" || state === "failed";
   return (
     <article class="card server" aria-labelledby={id}>
@@ -129,7 +129,7 @@ function Server({ ensemble, onChange }: { readonly ensemble: EnsembleStatus; onC
               operation="removeEnsemble"
               tone="quiet"
               confirm={{ yes: "Yes, remove", no: "Keep" }}
-              run={() => removeEnsemble(name)}
+              run={() => remove(name)}
               onDone={onChange}
             />
           )}

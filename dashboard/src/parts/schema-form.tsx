@@ -125,7 +125,9 @@ function emptyOf(schema: JsonSchema): unknown {
   return isList(schema) ? [] : "";
 }
 
-function Control({ schema, value, onChange, required }: FieldProps) {
+function Control(props: FieldProps) {
+  const { value, onChange, required } = props;
+  const schema = simplest(props.schema);
   const choices = schema["enum"];
   if (Array.isArray(choices))
     return (
@@ -182,6 +184,15 @@ function Control({ schema, value, onChange, required }: FieldProps) {
     default:
       return <JsonControl value={value} onChange={onChange} />;
   }
+}
+
+/** Of alternatives, the one that a person can type or choose: a choice or a text. */
+function simplest(schema: JsonSchema): JsonSchema {
+  const { anyOf } = schema;
+  if (!Array.isArray(anyOf)) return schema;
+  const isSimple = (each: unknown): boolean =>
+    isSchema(each) && (Array.isArray(each["enum"]) || each["type"] === "string");
+  return (anyOf as readonly JsonSchema[]).find(isSimple) ?? schema;
 }
 
 function JsonControl({ value, onChange }: { readonly value: unknown; onChange(value: unknown): void }) {

@@ -16,18 +16,22 @@ export {
 } from "./descriptor/descriptor.ts";
 // The rest of toolarsenal/sources:
 export type { DescribedInvoker, Invocable, InvocableContext, Invocables } from "./descriptor/invocable.ts";
-export type { BuiltinParts, BuiltinSettings } from "./builtin/settings.ts";
-export type {
-  HttpSettings,
-  McpServerSettings,
-  OAuthSettings,
-  StdioSettings,
-  WebSocketSettings,
+export { builtins, type BuiltinParts, type BuiltinSettings } from "./builtin/settings.ts";
+export { descriptors } from "./descriptor/settings.ts";
+export {
+  mcp,
+  type HttpSettings,
+  type McpServerSettings,
+  type OAuthSettings,
+  type StdioSettings,
+  type WebSocketSettings,
 } from "./mcp/settings.ts";
 export type { McpUpstream, UpstreamState } from "./mcp/upstream/upstream.ts";
-export type { A2aAgentSettings, AddAgentOptions, ClientCertificateFiles } from "./a2a/settings.ts";
+export { a2a, type A2aAgentSettings, type ClientCertificateFiles } from "./a2a/settings.ts";
 export type { BasicCredential, ClientCredential, Credential } from "./credentials/settings.ts";
-export type { OpenApiSettings, OperationFilter } from "./openapi/settings.ts";
+export { openapi, type OpenApiSettings, type OperationFilter } from "./openapi/settings.ts";
+export { scripts } from "./scripts/settings.ts";
+export type { AddSourceOptions, GivenSource, NamedSource } from "./named-source.ts";
 export type { EgressRules } from "../../guard/egress/check-url.ts";
 export {
   createEgress,
@@ -39,5 +43,5 @@ export {
 } from "../../guard/egress/egress.ts";
 export { createFileRoots, type FileRoots } from "../../guard/file-roots.ts";
 export type { SecretReference } from "../../guard/secrets/reference.ts";
-export type { OfferedTool, Source, SourceOptions } from "../../register/source.port.ts";
+export type { OfferedTool, Source, SourceFinding, SourceOptions } from "../../register/source.port.ts";
 export { normaliseTool } from "../../tool/normalise/normalise-tool.ts";

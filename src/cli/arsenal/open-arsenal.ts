@@ -5,9 +5,8 @@ import { resolve } from "node:path";
 import { defaultCache } from "../../adapters/embedders/cached.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
 import { ToolArsenal } from "../../arsenal.ts";
-import { type ConfiguredDocument, isLocalDocument, toA2aAgents, toOpenApis } from "../../config/api-config.ts";
-import { type ConfiguredMcpServer, toMcpServers } from "../../config/clients/mcp-servers.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
+import { type ConfiguredSource, configuredSources } from "../../config/load/configured-sources.ts";
 import type { LoadedConfig } from "../../config/load/load-config.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
 import { resolvedOptions, type ToolArsenalParts } from "../../config/parts/arsenal-parts.ts";
@@ -44,14 +43,13 @@ export function throughToolset({ options }: Input, arsenal: ToolArsenal): { read
 /** The configuration files of a command. */
 export type ConfigFiles = ReturnType<typeof configFiles>;
 
-/** A configuration with its servers and OpenAPI documents, and the problems of invalid entries. */
+/** A configuration with the sources it names, and what is wrong with others. */
 export interface Configured extends LoadedConfig {
-  readonly servers: readonly ConfiguredMcpServer[];
-  readonly documents: readonly FollowedDocument[];
+  readonly sources: readonly FollowedSource[];
 }
 
-/** A document with the hash of its file when the configuration was read, to detect changes. */
-export type FollowedDocument = ConfiguredDocument & { readonly contentHash?: string };
+/** A source with the hash of its files when the configuration was read, so that a changed file is noticed. */
+export type FollowedSource = ConfiguredSource & { readonly contentHash?: string };
 
 /** The configuration file of a command: the named one, `arsenal.yaml` in this folder, or none. */
 export function configPath(input: Input, terminal: Terminal): string | undefined {
@@ -79,19 +77,21 @@ export async function loadConfigured({ config, mcpConfigs }: ConfigFiles, termin
   const { loadConfig } = await import("../../config/load/load-config.ts");
   const { environment, folder } = terminal;
   const loaded = await loadConfig(config, environment, { mcpConfigs, folder });
-  const { servers, problems } = toMcpServers(loaded.config);
-  const apis = toOpenApis(loaded.config);
-  const documents = await Promise.all(apis.documents.map(withContentHash));
-  const agents = toA2aAgents(loaded.config);
-  const all = [...loaded.problems, ...problems, ...apis.problems, ...agents.problems];
-  return { ...loaded, servers, documents, problems: all };
+  const { sources, problems } = await configuredSources(loaded.config);
+  return {
+    ...loaded,
+    sources: await Promise.all(sources.map(withContentHash)),
+    problems: [...loaded.problems, ...problems],
+  };
 }
 
-async function withContentHash(document: ConfiguredDocument): Promise<FollowedDocument> {
-  const path = document.document;
-  const bytes = isLocalDocument(path) ? await readFile(path).catch(() => undefined) : undefined;
-  if (bytes === undefined) return document;
-  return { ...document, contentHash: createHash("sha256").update(bytes).digest("hex") };
+/** A source that follows its files by itself needs no hash. */
+async function withContentHash(source: ConfiguredSource): Promise<FollowedSource> {
+  const { files, followed } = source.watched ?? { files: [], followed: true };
+  const read = followed ? [] : await Promise.all(files.map((file) => readFile(file).catch(() => undefined)));
+  const bytes = read.filter((each) => each !== undefined);
+  if (bytes.length === 0) return source;
+  return { ...source, contentHash: createHash("sha256").update(Buffer.concat(bytes)).digest("hex") };
 }
 
 /** The arsenal of a command: the configured one, or else the demo catalog. It has tried to connect each server once. */
@@ -129,11 +129,11 @@ export async function openArsenal(
     { ...terminal, json: input.json, told, debugProtocol: input.flags.has("debug-protocol") },
     parts,
   );
-  const { documents } = await boot(arsenal, configured);
+  const { sources } = await boot(arsenal, configured);
   try {
     if (!input.json)
       for (const problem of configured.problems) terminal.err.write(`Left out: ${showProblem(problem)}\n`);
-    const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
+    const [reports] = await Promise.all([sources, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     for (const { name, error } of input.json ? [] : reports)
       if (error !== undefined) terminal.err.write(`Cannot load ${name}: ${toldFailure(error)}\n`);
     for (const { name, state } of input.json ? [] : arsenal.upstreams)
@@ -145,7 +145,7 @@ export async function openArsenal(
   }
 }
 
-/** Commands report these themselves, except failures of TOML descriptors. */
+/** Commands report these themselves. */
 const TOLD_BY_COMMANDS: readonly EventName[] = [
   "mcp-message",
   "ensemble-connected",

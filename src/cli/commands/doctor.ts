@@ -5,10 +5,8 @@ import { checkAdapters } from "../../config/parts/check-adapters.ts";
 import { createSurroundings } from "../../config/parts/surroundings.ts";
 import { auditType } from "../../config/load/chosen-adapters.ts";
 import { stateType } from "../../config/load/state-type.ts";
-import { toA2aAgents } from "../../config/api-config.ts";
 import { boot } from "../../config/parts/boot.ts";
-import type { EnsembleReport } from "../../config/parts/configured-ensembles.ts";
-import type { DocumentReport } from "../../config/parts/start-configured.ts";
+import type { SourceReport } from "../../config/parts/start-configured.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import { count, messageOf } from "../../errors/show-value.ts";
 import type { EventName } from "../../observe/events.ts";
@@ -16,6 +14,7 @@ import { isAtLeast } from "../../observe/levels.ts";
 import type { Sink } from "../../observe/sink.port.ts";
 import { isPerCaller, readReference } from "../../guard/secrets/reference.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
+import { isPlainObject } from "../../tool/json-schema.ts";
 import { toolsetTools } from "./toolsets.ts";
 import { localOperator } from "../../guard/principal.ts";
 import type { TlsFiles } from "../../serve/http/listen-options.ts";
@@ -88,12 +87,12 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
   try {
     const reader = { ...terminal, json: true, told: "all" } as const;
     await using arsenal = createConfiguredArsenal(configured.config, reader, { sinks: [warningSink(warnings)] });
-    const { documents, ensembles } = await boot(arsenal, configured);
-    const [reports] = await Promise.all([documents, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
+    const { sources } = await boot(arsenal, configured);
+    const [reports] = await Promise.all([sources, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
     findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
+    const servers = new Set(arsenal.upstreams.map(({ name }) => name));
     findings.push(
-      ...ensembles.flatMap(checkEnsemble),
-      ...reports.flatMap(checkDocument),
+      ...reports.filter(({ name }) => !servers.has(name)).flatMap(checkSource),
       ...(await checkCredentials(configured, terminal)),
     );
     const known = new Set(findings.map(({ check }) => check));
@@ -225,44 +224,35 @@ async function checkServer(upstream: McpUpstream): Promise<Finding> {
   }
 }
 
-function checkDocument({ kind, name: check, document, tools = 0, error }: DocumentReport): readonly Finding[] {
+/** A source, what is wrong with its tools, and those that nothing runs. */
+function checkSource({ name: check, place, tools = 0, error, source }: SourceReport): readonly Finding[] {
   if (error !== undefined) return failures(check, error);
-  if (tools > 0) return [ok(check, `${count(tools, "tool")} from ${document}`)];
-  if (kind === "files") return [warning(check, `no tool in ${document}`, "Check its paths.")];
-  const pins = "Look at what waits with: toolarsenal pins list";
-  if (kind === "A2A") return [warning(check, `no skill of ${document} is used`, pins)];
-  return [warning(check, `no operation of ${document} is used`, "Check its include and exclude lists.")];
-}
-
-/** An ensemble, the problems of its invokers, and its tools without a handler. */
-function checkEnsemble({ file, source, error }: EnsembleReport): readonly Finding[] {
-  if (source === undefined) return failures(file, error);
-  const { name: check, enabled, problems, withoutHandler } = source;
-  if (!enabled) return [ok(check, `not enabled in ${file}`)];
-  return [
-    ok(check, `loaded from ${file}`),
-    ...problems.flatMap(({ invoker, error: problem }) =>
-      failures(`${check}.${invoker}`, problem).map((finding) => ({ ...finding, reported: problem.message })),
-    ),
-    ...withoutHandler.map((invoker) => {
-      const fix = 'Add handler = "./MODULE.ts#NAME" to its [invoker].';
-      return warning(`${check}.${invoker}`, "can be found but not run: no handler", fix);
-    }),
-  ];
-}
-
-/** Resolves every secret that an OpenAPI document or an agent refers to: calls fail without it. */
-async function checkCredentials(
-  { config, documents }: Configured,
-  { environment }: Terminal,
-): Promise<readonly Finding[]> {
-  const { resolve } = createSecrets({ environment });
-  const schemes = [...documents, ...toA2aAgents(config).agents].flatMap(({ name, credentials = {} }) =>
-    Object.entries(credentials).map(([scheme, credential]) => ({ name, scheme, credential })),
+  const found = (source?.findings?.() ?? []).flatMap(
+    ({ state, tool, message, fix, error: cause }): readonly Finding[] => {
+      const about = tool === undefined ? check : `${check}.${tool}`;
+      if (cause !== undefined) return failures(about, cause).map((each) => ({ ...each, reported: cause.message }));
+      return [{ check: about, state, message, fix }];
+    },
   );
-  // All at once, because a secret manager may take a second for each.
+  if (found.some((finding) => finding.check === check)) return found;
+  const fix = "Check its settings, and what waits with: toolarsenal pins list";
+  const own =
+    tools > 0 || found.length > 0
+      ? ok(check, `${count(tools, "tool")} from ${place}`)
+      : warning(check, `no tool of ${place} is used`, fix);
+  return [own, ...found];
+}
+
+/** Looks up every secret that the credentials of a source refer to: a call would fail without it. */
+async function checkCredentials({ sources }: Configured, { environment }: Terminal): Promise<readonly Finding[]> {
+  const { resolve } = createSecrets({ environment });
+  const schemes = sources.flatMap(({ name, settings }) => {
+    const credentials = "credentials" in settings && isPlainObject(settings.credentials) ? settings.credentials : {};
+    return Object.entries(credentials).map(([scheme, credential]) => ({ name, scheme, credential }));
+  });
+  // At once, because a manager of secrets may take a second for each.
   const found = schemes.map(async ({ name, scheme, credential }): Promise<readonly Finding[]> => {
-    const references = (typeof credential === "object" ? Object.values(credential) : [credential]).filter(
+    const references = (isPlainObject(credential) ? Object.values(credential) : [credential]).filter(
       (value): value is string => typeof value === "string" && readReference(value) !== undefined,
     );
     try {

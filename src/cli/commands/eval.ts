@@ -184,7 +184,7 @@ async function measure(
     telemetry: { enabled: false },
   });
   const started = performance.now();
-  await arsenal.addEnsemble(setSource(tools));
+  await arsenal.add(setSource(tools));
   await arsenal.sync({ signal });
   await arsenal.ready({ signal });
   const indexMs = performance.now() - started;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { startModernServer, type UpstreamServer } from "../../../test/mcp/upstream-server.ts";
 import { startTestAgent } from "../../../test/a2a/test-agent.ts";
 import { type Ran, runInMemory } from "../../../test/e2e/terminal.ts";
-import { commandName } from "./import.ts";
+import { commandName } from "../../adapters/sources/mcp/import-servers.ts";
 
 const TINY_SERVER = fileURLToPath(new URL("../../../test/e2e/tiny-server.ts", import.meta.url));
 

@@ -287,7 +287,7 @@ describe("serve with ensembles", () => {
     await writeFile(join(folder, "arsenal.yaml"), "ensembles: [./io.toml]\n");
     await writeFile(file, '[ensemble]\nname = = "io"\n');
     const running = start(["--port", "0"], { isTTY: true });
-    await running.until(/error: .*io\.toml:2:8: invalid TOML/);
+    await running.until(/io\.toml: failed: .*io\.toml:2:8: invalid TOML/);
     await writeFile(file, "[ensemble]\nname = 5\n");
     await running.until(/error: .*io\.toml:2: ensemble\.name/);
     expect(await running.stop()).toBe(0);

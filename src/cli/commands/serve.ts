@@ -6,8 +6,7 @@ import { count } from "../../errors/show-value.ts";
 import { boot } from "../../config/parts/boot.ts";
 import { configuredEgress } from "../../config/parts/surroundings.ts";
 import { configuredIdentity, identityInState } from "../../config/parts/configured-identity.ts";
-import type { DocumentReport } from "../../config/parts/start-configured.ts";
-import { isLocalDocument } from "../../config/api-config.ts";
+import type { SourceReport } from "../../config/parts/start-configured.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { createSecrets } from "../../guard/secrets/secrets.ts";
 import { fileTexts, watchConfig, watchFiles } from "../../system/watch-files.ts";
@@ -84,9 +83,9 @@ export const command: Command = {
     const stop = new AbortController();
     const shown = present({ mode, toolset, common: mcp.commonTools.length === 0 ? undefined : mcp.commonTools });
 
-    let documents: Promise<readonly DocumentReport[]> = Promise.resolve([]);
+    let sources: Promise<readonly SourceReport[]> = Promise.resolve([]);
     async function start(): Promise<void> {
-      if (!isDemo) ({ documents } = await boot(arsenal, configured));
+      if (!isDemo) ({ sources } = await boot(arsenal, configured));
     }
 
     async function overStdio(): Promise<ServedGateway> {
@@ -111,7 +110,7 @@ export const command: Command = {
       const { tell } = announcer;
       const follower = createFollower(configured, {
         arsenal,
-        documents,
+        reports: sources,
         load: () => loadConfigured(files, terminal),
         tell,
         changed(next, reports) {
@@ -160,7 +159,7 @@ export const command: Command = {
       const { url } = served;
       const needsToken = identity !== undefined;
       if (url !== undefined) announcer.tellEndpoint({ url, publicUrl: server.publicUrl, needsToken }, files);
-      announcer.tellConfigured(configured, documents);
+      announcer.tellConfigured(configured, sources);
       await untilStopped();
       announcer.close();
       const { drainTimeoutS, shutdownDelayS } = server;
@@ -178,9 +177,10 @@ export const command: Command = {
   },
 };
 
-/** The files that a configuration names and depends on. */
-function namedFiles({ documents, envFiles }: Configured): readonly string[] {
-  return [...new Set([...documents.map(({ document }) => document).filter(isLocalDocument), ...envFiles])];
+/** The files that a configuration names and that change what it means. */
+function namedFiles({ sources, envFiles }: Configured): readonly string[] {
+  const files = sources.flatMap(({ watched }) => (watched?.followed === false ? watched.files : []));
+  return [...new Set([...files, ...envFiles])];
 }
 
 /** The certificate in the options; undefined if there is none. */

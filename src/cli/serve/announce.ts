@@ -3,7 +3,7 @@ import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import { clientLines, type Endpoint } from "../arsenal/client-entries.ts";
 import type { Input, Terminal } from "../command.ts";
-import type { DocumentReport } from "../../config/parts/start-configured.ts";
+import type { SourceReport } from "../../config/parts/start-configured.ts";
 import type { ConfigFiles, Configured } from "../arsenal/open-arsenal.ts";
 import type { ArsenalEvent, EventMap } from "../../observe/events.ts";
 import { styles } from "../terminal/style.ts";
@@ -35,11 +35,11 @@ export function createAnnouncer(parts: {
   const tell = (text: string): void => say(text, { message: text });
 
   /** Resolves once the tools of every connected server are registered. Concurrent calls report one total. */
-  const tellTotal = async (documents: Promise<unknown> = Promise.resolve()): Promise<void> => {
+  const tellTotal = async (sources: Promise<unknown> = Promise.resolve()): Promise<void> => {
     if (summing) return;
     summing = true;
     try {
-      await Promise.all([arsenal.upstreamsAttempted(), documents]);
+      await Promise.all([arsenal.upstreamsAttempted(), sources]);
       const saving = await measureSaving(arsenal, mode, toolset);
       say(`${showSaving(saving)}, mode ${mode}`, { mode, ...saving });
       summed = true;
@@ -69,13 +69,15 @@ export function createAnnouncer(parts: {
     });
   };
   const endListening = arsenal.subscribe(heard, { names: ["certificate-reloaded", "confirmation-requested"] });
-  const tellDocuments = (reports: readonly DocumentReport[]): void => {
-    for (const { kind, name, document, tools = 0, error } of reports) {
+  const tellSources = (reports: readonly SourceReport[]): void => {
+    for (const { type, name, place, tools = 0, error } of reports) {
+      // The status of a server is reported whenever it changes.
+      if (arsenal.upstreams.some((upstream) => upstream.name === name)) continue;
       const reason = error && toldFailure(error);
       if (reason === undefined) {
-        const text = `${name}: ${count(tools, "tool")} (${kind}, ${document})`;
-        say(paint.green(text), { document: name, state: "loaded", tools });
-      } else say(paint.red(`${name}: failed: ${reason}`), { document: name, state: "failed", error: reason });
+        const text = `${name}: ${count(tools, "tool")} (${type}${place === "" ? "" : `, ${place}`})`;
+        say(paint.green(text), { source: name, state: "loaded", tools });
+      } else say(paint.red(`${name}: failed: ${reason}`), { source: name, state: "failed", error: reason });
     }
   };
 
@@ -95,11 +97,8 @@ export function createAnnouncer(parts: {
       terminal.err.write(`\n${paint.bold(what)} ${paint.cyan(mcp)}\n${listed}${pasted}`);
       terminal.err.write(`${paint.dim("Ctrl-C ends it.")}\n`);
     },
-    /** Reports problems of the configuration, the status of each server and document, and the total once all were tried. */
-    tellConfigured(
-      configured: Configured,
-      documents: readonly DocumentReport[] | Promise<readonly DocumentReport[]>,
-    ): void {
+    /** Reports problems of the configuration, the status of each source, and the total once all were tried. */
+    tellConfigured(configured: Configured, reports: readonly SourceReport[] | Promise<readonly SourceReport[]>): void {
       const lines = new Map<string, () => void>();
       for (const problem of configured.problems) {
         const text = `Left out: ${showProblem(problem)}`;
@@ -120,7 +119,7 @@ export function createAnnouncer(parts: {
       }
       for (const upstream of upstreams)
         if (!watches.has(upstream)) watches.set(upstream, watchUpstream(upstream, tellUpstream));
-      void tellTotal(Promise.resolve(documents).then(tellDocuments));
+      void tellTotal(Promise.resolve(reports).then(tellSources));
     },
     close(): void {
       closed = true;

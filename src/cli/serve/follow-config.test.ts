@@ -5,10 +5,10 @@ import { ToolArsenal } from "../../arsenal.ts";
 import type { ToolArsenalConfig } from "../../config/config.ts";
 import { localOperator } from "../../guard/principal.ts";
 import { startTestAgent } from "../../../test/a2a/test-agent.ts";
-import { toOpenApis } from "../../config/api-config.ts";
+import { configuredSources } from "../../config/load/configured-sources.ts";
 import { resolveConfig } from "../../config/load/resolve-config.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
-import { type DocumentReport, loadDocuments } from "../../config/parts/start-configured.ts";
+import { addSources } from "../../config/parts/start-configured.ts";
 import type { Configured } from "../arsenal/open-arsenal.ts";
 import { createFollower } from "./follow-config.ts";
 
@@ -36,51 +36,43 @@ afterEach(async () => {
   await new Promise((resolve) => web.close(resolve));
 });
 
-function configured(): Configured {
-  const config = resolveConfig({ openapi: [{ name: "remote", document: url }] });
-  const { documents } = toOpenApis(config);
-  return { config, folder: ".", servers: [], documents, problems: [], notes: [], envFiles: [] };
+async function configured(given?: ToolArsenalConfig): Promise<Configured> {
+  const config = resolveConfig(given ?? { openapi: [{ name: "remote", document: url }] });
+  const { sources } = await configuredSources(config);
+  return { config, folder: ".", sources, problems: [], notes: [], envFiles: [] };
 }
 
 describe("a document that could not be fetched at the start", () => {
-  it("is tried again every minute, without a word until it comes", async () => {
-    await using arsenal = new ToolArsenal();
+  it("is retried in the background until it comes, and a reload leaves it alone then", async () => {
     const clock = createManualClock();
+    await using arsenal = new ToolArsenal({ clock });
     const told: string[] = [];
-    const came = Promise.withResolvers<readonly DocumentReport[]>();
-    const start = configured();
-    const first = await (await loadDocuments(arsenal, start.documents)).reports;
-    expect(first[0]?.error?.message).toContain("HTTP 503");
-    const follower = createFollower(start, {
-      arsenal,
-      documents: Promise.resolve(first),
-      load: async () => configured(),
-      tell: (line) => told.push(line),
-      changed: (_configured, reports) => came.resolve(reports),
-      clock,
-    });
-    await clock.advance(60_000);
-    // The first retry sets the next timer once it has failed.
-    while (clock.pending === 0) await new Promise(setImmediate);
-    expect([asked, told]).toEqual([2, []]);
+    const start = await configured();
+    const { reports } = await addSources(start.sources, arsenal);
+    expect((await reports)[0]?.error?.message).toContain("HTTP 503");
+    const load = async (): Promise<Configured> => configured();
+    const tell = (line: string): unknown => told.push(line);
+    const follower = createFollower(start, { arsenal, reports, load, tell, changed: () => {} });
     isUp = true;
-    await clock.advance(60_000);
-    expect(await came.promise).toEqual([{ kind: "OpenAPI", name: "remote", document: url, tools: 1 }]);
-    expect(told).toEqual(["Configuration reloaded: added remote."]);
-    expect([arsenal.toolCount, clock.pending]).toEqual([1, 0]);
+    const came = new Promise<void>(
+      (resolve) => void arsenal.subscribe(() => resolve(), { names: ["ensemble-connected"] }),
+    );
+    await clock.advance(5_000);
+    await came;
+    await follower.follow();
+    expect([arsenal.toolCount, asked, told]).toEqual([1, 2, ["Configuration reloaded: no server changed."]]);
     follower.close();
   });
 
   it("is tried again by a reload, and by nothing after the end", async () => {
     await using arsenal = new ToolArsenal();
-    const clock = createManualClock();
     const told: string[] = [];
-    const start = configured();
-    const { reports: documents } = await loadDocuments(arsenal, start.documents);
+    const start = await configured();
+    const { reports } = await addSources(start.sources, arsenal);
     const load = async (): Promise<Configured> => configured();
     const tell = (line: string): unknown => told.push(line);
-    const follower = createFollower(start, { arsenal, documents, load, tell, changed: () => {}, clock });
-    await documents;
+    const follower = createFollower(start, { arsenal, reports, load, tell, changed: () => {} });
+    await reports;
     isUp = true;
     await follower.follow();
     expect([arsenal.toolCount, told]).toEqual([1, ["Configuration reloaded: added remote."]]);
@@ -93,11 +85,9 @@ describe("a document that could not be fetched at the start", () => {
 describe("toolsets of a changed configuration", () => {
   it("are added, replaced and removed, and stay as they were if one cannot be used", async () => {
     const include = { namespaces: ["support"] };
-    const withToolsets = (toolsets: ToolArsenalConfig["toolsets"]): Configured => {
-      const config = resolveConfig({ toolsets: toolsets ?? [] });
-      return { config, folder: ".", servers: [], documents: [], problems: [], notes: [], envFiles: [] };
-    };
-    const start = withToolsets([
+    const withToolsets = (toolsets: NonNullable<ToolArsenalConfig["toolsets"]>): Promise<Configured> =>
+      configured({ toolsets });
+    const start = await withToolsets([
       { name: "first", include },
       { name: "second", include },
     ]);
@@ -112,7 +102,7 @@ describe("toolsets of a changed configuration", () => {
     });
     const names = (): readonly string[] => arsenal.toolsets.list(localOperator()).map(({ name }) => name);
 
-    now = withToolsets([
+    now = await withToolsets([
       { name: "third", include },
       { name: "second", description: "Changed.", include },
     ]);
@@ -121,7 +111,7 @@ describe("toolsets of a changed configuration", () => {
       ["second", "third"],
       "Changed.",
     ]);
-    now = withToolsets([
+    now = await withToolsets([
       { name: "fourth", include },
       { name: "third", include, policy: { auditLog: true } },
     ]);
@@ -143,20 +133,17 @@ describe("the agents of a followed configuration", () => {
     await using arsenal = new ToolArsenal({ clock });
     const told: string[] = [];
     type Written = { readonly name: string; readonly url: string; readonly namespace?: string };
-    const of = (...agents: readonly Written[]): Configured => {
-      const config = resolveConfig({ a2a: { agents: agents.map((each) => ({ ...each, refreshS: 0 })) } });
-      return { config, folder: ".", servers: [], documents: [], problems: [], notes: [], envFiles: [] };
-    };
-    let next = of();
+    const of = (...agents: readonly Written[]): Promise<Configured> =>
+      configured({ a2a: { agents: agents.map((each) => ({ ...each, refreshS: 0 })) } });
+    let next = await of();
     const follower = createFollower(next, {
       arsenal,
       load: async () => next,
       tell: (line) => told.push(line),
       changed: () => {},
-      clock,
     });
     const follow = async (...agents: readonly Written[]): Promise<readonly string[]> => {
-      next = of(...agents);
+      next = await of(...agents);
       await follower.follow();
       return [...(await arsenal.listTools()).map(({ id }) => id), ...told.splice(0)];
     };

@@ -1,67 +1,69 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
-import { isLocalDocument } from "../../config/api-config.ts";
 import { configuredToolsets } from "../../config/parts/configured-guard.ts";
-import { connectAgents, type DocumentReport, loadDocuments, reasonOf } from "../../config/parts/start-configured.ts";
+import { addSources, reasonOf, type SourceReport } from "../../config/parts/start-configured.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
+import { loadSource } from "../../adapters/sources/load-source.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
+import { createEgress } from "../../guard/egress/egress.ts";
+import { createSecrets } from "../../guard/secrets/secrets.ts";
+import type { Source } from "../../register/source.port.ts";
 import { messageOf } from "../../errors/show-value.ts";
-import { type Clock, systemClock } from "../../observe/clock.ts";
+import { systemClock } from "../../observe/clock.ts";
 import { watchConfig, type WatchedConfig } from "../../system/watch-files.ts";
 import { present } from "../../tool/present.ts";
-import type { Configured, FollowedDocument } from "../arsenal/open-arsenal.ts";
+import type { Configured, FollowedSource } from "../arsenal/open-arsenal.ts";
 import { toldFailure } from "./upstream-status.ts";
-
-/** The delay between two attempts to fetch a document. */
-const RETRY_MS = 60_000;
 
 const NOT_RELOADED = "The configuration was not reloaded: the old one stays in force.";
 
-/** Applies a changed configuration to a running arsenal: only changed servers, documents, agents and toolsets are touched. */
+/** Takes a changed configuration into a running arsenal: only sources and toolsets that changed are touched. */
 export function createFollower(
   start: Configured,
   parts: {
-    readonly arsenal: Pick<ToolArsenal, "addMcpServer" | "addOpenApi" | "addA2aAgent" | "removeEnsemble" | "toolsets">;
+    readonly arsenal: Pick<ToolArsenal, "add" | "remove" | "ensembleTools" | "toolsets">;
     readonly load: () => Promise<Configured>;
-    /** The reports of the documents loaded at the start. */
-    readonly documents?: Promise<readonly DocumentReport[]>;
-    /** Reports a change on one line. */
+    /** How the sources fared that were there at the start. */
+    readonly reports?: Promise<readonly SourceReport[]>;
+    /** Says what was done, on one line. */
     readonly tell: (text: string) => void;
-    /** Called after servers and documents were added or removed, with the reports of the added documents. */
-    readonly changed: (configured: Configured, reports: readonly DocumentReport[]) => void;
-    readonly clock?: Clock;
+    /** Called after sources came or left, with how those fared that came. */
+    readonly changed: (configured: Configured, reports: readonly SourceReport[]) => void;
   },
 ) {
-  const { arsenal, load, tell, changed, clock = systemClock } = parts;
+  const { arsenal, load, tell, changed } = parts;
   const toldOf = new Set<string>();
   let current = start;
   let running: Promise<void> = Promise.resolve();
-  let cancel: (() => void) | undefined;
   let closed = false;
 
-  /** Failed documents count as new the next time. Those with a URL are retried automatically. */
-  function leaveOut(reports: readonly DocumentReport[]): void {
-    const failed = reports.filter(({ kind, error }) => kind === "OpenAPI" && error !== undefined);
-    const isFailed = (each: FollowedDocument): boolean =>
-      failed.some(({ name, document }) => name === each.name && document === each.document);
-    current = { ...current, documents: current.documents.filter((document) => !isFailed(document)) };
-    cancel?.();
-    if (!closed && failed.some(({ document }) => !isLocalDocument(document)))
-      cancel = clock.after(RETRY_MS, () => void enqueue(true).catch(() => {}), { background: true });
+  /** The ensembles of each configured source, and whether it failed the last time. */
+  const known = new Map<string, { readonly names: readonly string[]; readonly failed: boolean }>();
+
+  function note(reports: readonly SourceReport[]): void {
+    for (const { configuredAs, name, error } of reports)
+      known.set(configuredAs, { names: [name], failed: error !== undefined });
   }
 
-  /** One at a time: a retry never overlaps a reload. */
-  function enqueue(quiet: boolean): Promise<void> {
-    const turn = running.then(() => (closed ? undefined : reload(quiet)));
+  const namesOf = (source: string): readonly string[] => known.get(source)?.names ?? [source];
+
+  /** A source that failed, and did not come since, counts as new. One that follows its files comes by itself. */
+  const isMissing = ({ name, watched }: FollowedSource): boolean =>
+    known.get(name)?.failed === true &&
+    watched?.followed !== true &&
+    namesOf(name).every((each) => arsenal.ensembleTools(each).length === 0);
+
+  /** One after the other: a reload never runs into another. */
+  function enqueue(): Promise<void> {
+    const turn = running.then(() => (closed ? undefined : reload()));
     running = turn.catch(() => {});
     return turn;
   }
 
-  /** If `quiet`, reports nothing unless something was added. */
-  async function reload(quiet: boolean): Promise<void> {
+  async function reload(): Promise<void> {
     const refuse = (problems: readonly string[]): void => {
-      for (const line of quiet ? [] : [...problems, NOT_RELOADED]) tell(line);
+      for (const line of [...problems, NOT_RELOADED]) tell(line);
     };
     let next: Configured;
     try {
@@ -71,9 +73,11 @@ export function createFollower(
     }
     // An editor may truncate a file before it writes, and a full disk leaves it empty: an empty file does not remove every server.
     if (next.emptyFile !== undefined && current.emptyFile === undefined)
-      return quiet ? undefined : tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
-    next = { ...next, documents: await usableDocuments(current.documents, next.documents) };
-    const { leaving, coming, comingDocuments, comingAgents, needRestart } = configChanges(current, next);
+      return tell(`${next.emptyFile} is empty. ${NOT_RELOADED}`);
+    next = { ...next, sources: await usableSources(current.sources, next.sources) };
+    const { leaving, needRestart } = configChanges(current, next);
+    const there = { ...current, sources: current.sources.filter((source) => !isMissing(source)) };
+    const { coming } = configChanges(there, next);
     let toolsets: ReturnType<typeof followToolsets>;
     try {
       toolsets = followToolsets(arsenal, current.config, next.config);
@@ -82,33 +86,31 @@ export function createFollower(
       return refuse(problemsOf(error));
     }
     current = next;
-    for (const name of leaving) await arsenal.removeEnsemble(name);
-    for (const server of coming) await arsenal.addMcpServer(server, { patient: true, configured: true });
-    const { reports: loading } = await loadDocuments(arsenal, comingDocuments);
-    const reports = (await Promise.all([loading, connectAgents(arsenal, comingAgents)])).flat();
-    leaveOut(reports);
-    const loaded = reports.filter(({ error }) => error === undefined);
-    const left = [...leaving, ...toolsets.leaving];
-    const came = [...coming, ...loaded].map(({ name }) => name).concat(toolsets.coming);
-    if (quiet && left.length === 0 && came.length === 0) return;
-    tell(`Configuration reloaded: ${summary(left, came)}.`);
+    // One that failed may still be retried.
+    const failed = coming.map(({ name }) => name).filter((name) => known.get(name)?.failed === true);
+    for (const name of [...leaving, ...failed]) for (const each of namesOf(name)) await arsenal.remove(each);
+    const reports = await (await addSources(coming, arsenal)).reports;
+    note(reports);
+    const came = reports.filter(({ error }) => error === undefined).map(({ name }) => name);
+    const left = leaving.flatMap(namesOf);
+    tell(`Configuration reloaded: ${summary([...left, ...toolsets.leaving], [...came, ...toolsets.coming])}.`);
     if (needRestart.length > 0) tell(`Changed too, and in force after a restart: ${needRestart.join(", ")}.`);
-    changed(next, quiet ? loaded : reports);
+    changed(next, reports);
   }
 
-  /** The new documents, with the old one in place of each whose file is unusable now: its tools stay. */
-  async function usableDocuments(
-    before: readonly FollowedDocument[],
-    after: readonly FollowedDocument[],
-  ): Promise<readonly FollowedDocument[]> {
+  /** The new sources, with the old one in place of each whose files cannot be used now: its tools stay. */
+  async function usableSources(
+    before: readonly FollowedSource[],
+    after: readonly FollowedSource[],
+  ): Promise<readonly FollowedSource[]> {
     return Promise.all(
-      after.map(async (document) => {
-        const old = before.find(({ name }) => name === document.name);
-        if (old === undefined || isDeepStrictEqual(old, document)) return document;
-        const problem = await documentProblem(document);
-        if (problem === undefined) return document;
+      after.map(async (source) => {
+        const old = before.find(({ name }) => name === source.name);
+        if (old === undefined || isMissing(old) || isDeepStrictEqual(old, source)) return source;
+        const problem = await sourceProblem(source);
+        if (problem === undefined) return source;
         const line = `${old.name}: ${toldFailure(problem)} The tools of the old document stay.`;
-        const key = `${line} ${document.contentHash ?? ""}`;
+        const key = `${line} ${source.contentHash ?? ""}`;
         if (!toldOf.has(key)) tell(line);
         toldOf.add(key);
         return old;
@@ -116,30 +118,34 @@ export function createFollower(
     );
   }
 
-  void parts.documents?.then(leaveOut);
+  void parts.reports?.then(note);
   return {
-    /** Reads the configuration again. If it is invalid, the old one stays. Documents that could not be loaded are retried. */
-    follow: (): Promise<void> => enqueue(false),
-    /** Stops retrying documents. */
+    /** Reads the configuration again. If it is invalid, the old one stays. Sources that could not be loaded are retried. */
+    follow: enqueue,
+    /** Stops following. */
     close(): void {
       closed = true;
-      cancel?.();
     },
   };
 }
 
-/** Why a local document is unusable; undefined if it is usable. Registers nothing. */
-async function documentProblem(settings: FollowedDocument): Promise<Error | undefined> {
-  if (!isLocalDocument(settings.document)) return undefined;
-  const { openapiSource } = await import("../../adapters/sources/openapi/openapi.ts");
-  const source = openapiSource(settings);
+/** Why a source that is read from files, and does not follow them, cannot be used; undefined if it can. Nothing is registered. */
+async function sourceProblem({ settings, watched }: FollowedSource): Promise<Error | undefined> {
+  if (watched === undefined || watched.followed || watched.files.length === 0) return undefined;
+  const { type, ...own } = settings;
+  const egress = createEgress();
+  const around = { clock: systemClock, emit: () => {}, egress, secrets: createSecrets(), ownFiles: async () => [] };
+  const adapter = await loadSource(type);
+  let source: Source | undefined;
   try {
+    source = await adapter.create(own, { ...around, patient: false, debugProtocol: false });
     await source.connect({ signal: AbortSignal.timeout(30_000) });
     return undefined;
   } catch (error) {
     return reasonOf(error);
   } finally {
-    await source.disconnect();
+    await source?.disconnect();
+    egress.close();
   }
 }
 

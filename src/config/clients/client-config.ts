@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { nearest, showValue } from "../../errors/show-value.ts";
-import { isPlainObject } from "../../tool/json-schema.ts";
+import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { present } from "../../tool/present.ts";
 import { type ClientContext, type ClientInput, expandClientText } from "./client-references.ts";
 import type { McpOAuthConfig, McpServerConfig } from "../config.ts";
-import { toCamel } from "../load/key-style.ts";
-import { MAX_CONCURRENT, MAX_MESSAGE_BYTES, MAX_TIMEOUT_MS, MAX_TOOLS } from "../../adapters/sources/mcp/settings.ts";
+import { toCamel, toSnake } from "../load/key-style.ts";
+import { config, MAX_TIMEOUT_MS } from "../../adapters/sources/mcp/settings.ts";
 import { refuseTooManyServers, type ServerNote, type ServerProblem } from "./server-problem.ts";
 
 /** The servers of a client's configuration in our words, and what is to be said of them. */
@@ -42,10 +42,18 @@ const TYPES: Readonly<Record<string, Type>> = {
 /** What the clients' own answers to "may it run?" are called. Here policy decides. */
 const ALLOWANCES: ReadonlySet<string> = new Set(["alwaysAllow", "autoApprove", "trust"]);
 
+const SETTINGS = config.properties as Readonly<Record<string, JsonSchema>>;
+
+/** The numbers of a server, as its settings name them. */
+const NUMBERS = Object.entries(SETTINGS).filter(([, { type }]) => type === "integer");
+
 const KNOWN: ReadonlySet<string> = new Set(
-  "command args env envFile cwd url serverUrl httpUrl endpoint type transport transportType headers disabled enabled timeout timeout_ms connect_timeout_ms max_concurrent max_message_bytes max_tools namespace oauth auth"
+  "command args env envFile cwd url serverUrl httpUrl endpoint type transport transportType headers disabled enabled timeout namespace oauth auth"
     .split(" ")
-    .concat([...ALLOWANCES]),
+    .concat(
+      NUMBERS.map(([key]) => toSnake(key)),
+      [...ALLOWANCES],
+    ),
 );
 
 /** The members of a client's entry that mean something here. */
@@ -184,6 +192,9 @@ async function readServer(
   const headers = texts("headers");
   const url = text("url", "serverUrl", "httpUrl", "endpoint");
   const timeout = whole("timeout");
+  const numbers: Readonly<Record<string, number | undefined>> = Object.fromEntries(
+    NUMBERS.map(([key, { maximum }]) => [key, whole(toSnake(key), Number(maximum))]),
+  );
   return present({
     name,
     type,
@@ -195,11 +206,8 @@ async function readServer(
     headers,
     oauth: clientOAuth(entry["oauth"] ?? entry["auth"], expand),
     namespace: text("namespace"),
-    timeoutMs: whole("timeout_ms") ?? (timeout === undefined ? undefined : inMilliseconds(timeout)),
-    connectTimeoutMs: whole("connect_timeout_ms"),
-    maxConcurrent: whole("max_concurrent", MAX_CONCURRENT),
-    maxMessageBytes: whole("max_message_bytes", MAX_MESSAGE_BYTES),
-    maxTools: whole("max_tools", MAX_TOOLS),
+    ...numbers,
+    timeoutMs: numbers["timeoutMs"] ?? (timeout === undefined ? undefined : inMilliseconds(timeout)),
   });
 }
 
@@ -213,16 +221,7 @@ function readType(entry: Readonly<Record<string, unknown>>): Type | undefined {
   return refuse({ field, value: written, message: `is ${showValue(written)}, which is not a transport`, fix });
 }
 
-const OAUTH_KEYS = [
-  "clientId",
-  "clientSecret",
-  "issuer",
-  "clientMetadataUrl",
-  "scope",
-  "grant",
-  "redirectPort",
-  "tokenFile",
-];
+const OAUTH_KEYS = Object.keys(SETTINGS["oauth"]?.properties ?? {});
 const OAUTH_ALIASES: Readonly<Record<string, string>> = { scopes: "scope", callbackPort: "redirectPort" };
 
 /** Reads the OAuth settings of a client's server and ignores unknown ones. Clients write clientId, client_id or CLIENT_ID. */

@@ -5,6 +5,7 @@ import { CLIENT_KEYS, toSnake } from "./key-style.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { describeExpected } from "./setting.ts";
 import type { Spelling } from "../../adapters/settings.ts";
+import { present } from "../../tool/present.ts";
 
 /** How keys are spelled where the configuration came from: snake in files, camel in code. */
 export type KeyStyle = "snake" | "camel";
@@ -50,14 +51,21 @@ interface Reading {
 
 /** Reads a value as its schema describes it. Settings need a few keywords of JSON Schema only, and a start no validator. */
 function readSetting(given: unknown, schema: JsonSchema, path: readonly string[], reading: Reading): unknown {
-  const { items, properties, anyOf, additionalProperties } = schema;
+  const { items, properties, additionalProperties } = schema;
+  const alternatives = alternativesOf(schema);
   const value = fromText(given, schema, reading.origin);
   const refuse = (): unknown => {
     reading.wrong.push(toIssue(value, schema, path, reading.origin));
     return value;
   };
-  if (Array.isArray(anyOf)) {
-    for (const choice of anyOf as readonly JsonSchema[]) {
+  if (alternatives.length > 0 && properties !== undefined && isPlainObject(value)) {
+    const named = namedAlternative(schema, value);
+    if (named !== undefined) return readSetting(value, named, path, reading);
+    // Only the type is wrong: what else is there cannot be judged.
+    return readMembers(present({ type: value["type"] }), schema, path, reading);
+  }
+  if (alternatives.length > 0 && properties === undefined) {
+    for (const choice of alternatives) {
       const attempt: Reading = { ...reading, unknown: [], wrong: [] };
       const read = readSetting(value, choice, path, attempt);
       if (attempt.unknown.length + attempt.wrong.length === 0) return read;
@@ -195,4 +203,24 @@ function fromText(value: unknown, { type }: JsonSchema, origin: Origin): unknown
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
   if ((type === "integer" || type === "number") && /^-?\d+(?:\.\d+)?$/.test(value)) return Number(value);
   return value;
+}
+
+/** The alternatives of a schema; none if it has no `anyOf`. */
+export function alternativesOf({ anyOf }: JsonSchema): readonly JsonSchema[] {
+  return Array.isArray(anyOf) ? (anyOf as readonly JsonSchema[]) : [];
+}
+
+/** The alternative that the `type` of a value names. Undefined if the schema has none for it. */
+function namedAlternative(schema: JsonSchema, value: unknown): JsonSchema | undefined {
+  if (!isPlainObject(value) || schema.properties?.["type"] === undefined) return undefined;
+  const isNamed = ({ properties = {} }: JsonSchema): boolean =>
+    (properties["type"] as JsonSchema | undefined)?.enum?.includes(value["type"]) === true;
+  return alternativesOf(schema).find(isNamed);
+}
+
+/** The schema of an object: the alternative that its type names or that has its keys, else the schema itself. */
+export function schemaOf(schema: JsonSchema, value: Readonly<Record<string, unknown>>): JsonSchema {
+  const hasKeys = ({ properties }: JsonSchema): boolean =>
+    properties !== undefined && Object.keys(value).every((key) => Object.hasOwn(properties, key));
+  return namedAlternative(schema, value) ?? alternativesOf(schema).find(hasKeys) ?? schema;
 }

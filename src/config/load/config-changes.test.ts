@@ -1,17 +1,16 @@
 import { expect, it } from "vitest";
 import type { ToolArsenalConfig } from "../config.ts";
 import { type ConfiguredState, configChanges } from "./config-changes.ts";
-import { toMcpServers } from "../clients/mcp-servers.ts";
-import { toOpenApis } from "../api-config.ts";
+import { configuredSources } from "./configured-sources.ts";
 import { resolveConfig } from "./resolve-config.ts";
 
-function state(config: ToolArsenalConfig): ConfiguredState {
+async function state(config: ToolArsenalConfig): Promise<ConfiguredState> {
   const resolved = resolveConfig(config);
-  return { config: resolved, servers: toMcpServers(resolved).servers, documents: toOpenApis(resolved).documents };
+  return { config: resolved, sources: (await configuredSources(resolved)).sources };
 }
 
-it("touches only the servers that changed", () => {
-  const before = state({
+it("touches only the servers that changed", async () => {
+  const before = await state({
     mcp: {
       servers: [
         { name: "same", command: "a", env: { A: "1" } },
@@ -20,7 +19,7 @@ it("touches only the servers that changed", () => {
       ],
     },
   });
-  const after = state({
+  const after = await state({
     mcp: {
       servers: [
         { name: "new", url: "http://d" },
@@ -35,13 +34,15 @@ it("touches only the servers that changed", () => {
   expect(needRestart).toEqual([]);
 });
 
-it("names the sections that hold from the next start", () => {
-  const after = state({ execution: { maxRetries: 1 }, vectorStore: { snapshot: "x" }, mcp: { mcpMode: "static" } });
-  expect(configChanges(state({}), after)).toEqual({
+it("names the sections that hold from the next start", async () => {
+  const after = await state({
+    execution: { maxRetries: 1 },
+    vectorStore: { snapshot: "x" },
+    mcp: { mcpMode: "static" },
+  });
+  expect(configChanges(await state({}), after)).toEqual({
     leaving: [],
     coming: [],
-    comingAgents: [],
-    comingDocuments: [],
     needRestart: ["vector_store", "execution", "mcp"],
   });
 });

@@ -1,31 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ConfiguredDocument, toA2aAgents } from "../api-config.ts";
+import type { ConfiguredSource } from "./configured-sources.ts";
 import { toSnake } from "./key-style.ts";
-import type { ConfiguredMcpServer } from "../clients/mcp-servers.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 
-/** A configuration, and the servers and OpenAPI documents it names. */
-export interface ConfiguredState {
+/** A configuration, and the sources it names. */
+export interface ConfiguredState<Of extends ConfiguredSource = ConfiguredSource> {
   readonly config: ResolvedConfig;
-  readonly servers: readonly ConfiguredMcpServer[];
-  readonly documents: readonly ConfiguredDocument[];
+  readonly sources: readonly Of[];
 }
 
 /** What to do so that a running program follows its configuration; what did not change is in none of the lists. */
-export function configChanges(before: ConfiguredState, after: ConfiguredState) {
-  const [oldAgents, agents] = [toA2aAgents(before.config).agents, toA2aAgents(after.config).agents];
+export function configChanges<Of extends ConfiguredSource>(before: ConfiguredState<Of>, after: ConfiguredState<Of>) {
   const [old, next] = [sectionsOf(before.config), sectionsOf(after.config)];
   return {
-    /** Names of servers, documents and agents that are gone, or come back changed. */
-    leaving: [
-      ...missingIn(after.servers, before.servers),
-      ...missingIn(after.documents, before.documents),
-      ...missingIn(agents, oldAgents),
-    ].map(({ name }) => name),
-    /** What is new or changed. */
-    coming: missingIn(before.servers, after.servers),
-    comingDocuments: missingIn(before.documents, after.documents),
-    comingAgents: missingIn(oldAgents, agents),
+    /** Names of sources that are gone, or come back changed. */
+    leaving: missingIn(after.sources, before.sources).map(({ name }) => name),
+    /** Sources that are new or changed. */
+    coming: missingIn(before.sources, after.sources),
     /** Sections that changed and hold from the next start only, as files spell them. */
     needRestart: [...next.keys()].filter((section) => !isDeepStrictEqual(old.get(section), next.get(section))),
   };
@@ -39,7 +30,8 @@ function missingIn<Entry extends { readonly name: string }>(list: readonly Entry
 
 /** The parts of a configuration that are read once, at the start. */
 function sectionsOf(config: ResolvedConfig): ReadonlyMap<string, unknown> {
-  const { mcp, a2a, openapi: _openapi, toolsets: _toolsets, ...others } = config;
+  const { mcp, a2a, sources: _sources, openapi: _openapi, toolsets: _toolsets, ...more } = config;
+  const { scripts: _scripts, builtins: _builtins, ensembles: _ensembles, ...others } = more;
   const { servers: _servers, ...ownMcp } = mcp;
   const { agents: _agents, ...ownA2a } = a2a;
   const sections = Object.entries({ ...others, mcp: ownMcp, a2a: ownA2a });

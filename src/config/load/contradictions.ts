@@ -38,7 +38,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   },
   {
     path: ["builtins", "webSearch", "apiKey"],
-    holds: ({ builtins }) => readReference(builtins.webSearch.apiKey) === undefined,
+    holds: ({ builtins }) => readReference(String(builtins.webSearch.apiKey)) === undefined,
     message: "is not a reference to a secret",
     fix: "Write env:NAME, with the environment variable that holds the key.",
   },

@@ -5,14 +5,14 @@ import { messageOf } from "../../errors/show-value.ts";
 import { systemClock } from "../../observe/clock.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
 import { IN_MEMORY } from "./state-type.ts";
-import { checkConfig } from "./check-config.ts";
 import { type ClientServers, readClientConfig } from "../clients/client-config.ts";
 import { CLIENT_KEYS } from "./key-style.ts";
 import type { McpServerConfig } from "../config.ts";
 import { configuredExecutors } from "../parts/configured-executors.ts";
 import { configuredPolicy } from "../parts/policy/configured-policy.ts";
 import { readMcpConfigFile } from "../clients/mcp-config-file.ts";
-import { isLocalDocument } from "../api-config.ts";
+import { isLocal } from "../../adapters/sources/source-adapter.ts";
+import { alternativesOf, checkConfig, schemaOf } from "./check-config.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
 import { readYaml } from "./read-yaml.ts";
 import { foldShortForm, type ResolvedConfig, resolveConfig } from "./resolve-config.ts";
@@ -24,7 +24,7 @@ export interface LoadedConfig {
   readonly config: ResolvedConfig;
   /** The folder that relative paths in the file start from. */
   readonly folder: string;
-  /** Servers that are left out, and why. `toMcpServers` finds the rest. */
+  /** Servers that are left out, and why. `configuredSources` finds the rest. */
   readonly problems: readonly ServerProblem[];
   /** What is ignored in servers that are used. */
   readonly notes: readonly ServerNote[];
@@ -132,15 +132,17 @@ function withClients(
 
 /** A copy in which every file and folder is absolute. Addresses, and what stands for memory, are left alone. */
 function withAbsolutePaths<Value>(value: Value, folder: string, schema: JsonSchema = CONFIG_SCHEMA): Value {
-  const { format, items, properties, anyOf } = schema as JsonSchema & { readonly anyOf?: readonly JsonSchema[] };
+  const { format, items } = schema;
   const inside = (member: unknown, of: unknown): unknown => withAbsolutePaths(member, folder, (of ?? {}) as JsonSchema);
   if (typeof value === "string") {
     const isPath =
-      format === "path" || format === "folder" || anyOf?.some((choice) => choice["format"] === "path") === true;
-    return (isPath && value !== IN_MEMORY && isLocalDocument(value) ? resolve(folder, value) : value) as Value;
+      format === "path" || format === "folder" || alternativesOf(schema).some((choice) => choice["format"] === "path");
+    return (isPath && value !== IN_MEMORY && isLocal(value) ? resolve(folder, value) : value) as Value;
   }
   if (Array.isArray(value)) return value.map((item) => inside(item, items)) as Value;
-  if (!isPlainObject(value) || properties === undefined) return value;
+  if (!isPlainObject(value)) return value;
+  const { properties } = schemaOf(schema, value);
+  if (properties === undefined) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [key, inside(member, properties[key])]),
   ) as Value;

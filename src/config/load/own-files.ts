@@ -5,8 +5,9 @@ import { defaultCache } from "../../adapters/embedders/cached.ts";
 import { defaultTokenFile } from "../../adapters/sources/mcp/oauth/token-file.ts";
 import { readReference, referencesIn } from "../../guard/secrets/reference.ts";
 import { isPlainObject, type JsonSchema } from "../../tool/json-schema.ts";
-import { isLocalDocument } from "../api-config.ts";
+import { isLocal } from "../../adapters/sources/source-adapter.ts";
 import { CONFIG_SCHEMA } from "../schema.ts";
+import { alternativesOf, schemaOf } from "./check-config.ts";
 import type { ResolvedConfig } from "./resolve-config.ts";
 import { IN_MEMORY } from "./state-type.ts";
 
@@ -18,9 +19,13 @@ const CODE = /^\.(?:[cm]?[jt]s|py|sh|bash|toml)$/;
  * and scripts, and the programs of its MCP servers. No tool may read or change them.
  */
 export function ownFiles(config: ResolvedConfig): readonly string[] {
-  const { readFrom = [], approvals, modules, mcp } = config;
+  const { readFrom = [], approvals, modules, mcp, sources } = config;
   const folder = readFrom[0] === undefined ? resolve(".") : dirname(readFrom[0]);
-  const programs = mcp.servers.flatMap(({ command = [], args = [], cwd = folder }) =>
+  const started = ([...mcp.servers, ...sources] as readonly Started[]).flatMap((each) => [
+    each,
+    ...(typeof each.transport === "object" ? [each.transport] : []),
+  ]);
+  const programs = started.flatMap(({ command = [], args = [], cwd = folder }) =>
     [command, args]
       .flat()
       .map((word) => resolve(cwd, word))
@@ -37,8 +42,11 @@ export function ownFiles(config: ResolvedConfig): readonly string[] {
 export function foldersWithOwnFiles(
   config: ResolvedConfig,
 ): readonly { readonly folder: string; readonly files: readonly string[] }[] {
-  const { builtins, openapi } = config;
-  const open = [...(builtins.files.roots ?? []), ...openapi.flatMap(({ filesFrom }) => filesFrom ?? [])];
+  const { builtins, openapi, sources } = config;
+  const open = ([builtins, ...openapi, ...sources] as readonly OpenFolders[]).flatMap(({ files, filesFrom }) => [
+    ...(files?.roots ?? []),
+    ...(filesFrom === undefined ? [] : [filesFrom]),
+  ]);
   const own = ownFiles(config).filter((path) => basename(path).startsWith("*") || existsSync(path));
   return open
     .map((folder) => ({
@@ -50,20 +58,34 @@ export function foldersWithOwnFiles(
     .filter(({ files }) => files.length > 0);
 }
 
+/** What may open folders to tools. */
+interface OpenFolders {
+  readonly files?: { readonly roots?: readonly string[] };
+  readonly filesFrom?: string;
+}
+
+/** What may name a program. */
+interface Started {
+  readonly transport?: Started | string;
+  readonly command?: string | readonly string[];
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+}
+
 function withOthersOfItsKind(path: string): string {
   const ending = extname(path);
   return CODE.test(ending) ? join(dirname(path), `*${ending}`) : path;
 }
 
 /** Every value of a setting that is a path. */
-function pathsIn(value: unknown, { format, items, properties, anyOf }: JsonSchema): readonly string[] {
+function pathsIn(value: unknown, schema: JsonSchema): readonly string[] {
   if (typeof value === "string") {
-    const choices = [{ format }, ...((anyOf as readonly JsonSchema[] | undefined) ?? [])];
-    const isPath = choices.some((choice) => choice["format"] === "path");
-    return isPath && value !== IN_MEMORY && isLocalDocument(value) ? [value] : [];
+    const isPath = [schema, ...alternativesOf(schema)].some(({ format }) => format === "path");
+    return isPath && value !== IN_MEMORY && isLocal(value) ? [value] : [];
   }
-  if (Array.isArray(value)) return value.flatMap((item) => pathsIn(item, (items ?? {}) as JsonSchema));
-  if (!isPlainObject(value) || properties === undefined) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => pathsIn(item, (schema.items ?? {}) as JsonSchema));
+  if (!isPlainObject(value)) return [];
+  const { properties = {} } = schemaOf(schema, value);
   return Object.entries(value).flatMap(([key, member]) => pathsIn(member, (properties[key] ?? {}) as JsonSchema));
 }
 

@@ -73,6 +73,7 @@ describe("resolveConfig", () => {
       },
       state: {},
       audit: { checkpointEvery: 1_000, fsync: "batch", maxFileBytes: 67_108_864, arguments: "shape" },
+      sources: [],
       mcp: { servers: [], serveMcp: false, mcpMode: "dynamic", commonTools: [], startupWaitMs: 10_000 },
       server: {
         host: "127.0.0.1",

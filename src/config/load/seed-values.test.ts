@@ -278,7 +278,7 @@ describe("vector_store.type: pgvector", () => {
   it("is the engine postgres, also from the environment and to a reload", async () => {
     const stored = async (STORE: string): Promise<ConfiguredState> => {
       const text = `vector_store: { type: "\${STORE}", url: "${url}", schema: tools }`;
-      return { config: await parseConfig(text, "a.yaml", { STORE }), servers: [], documents: [] };
+      return { config: await parseConfig(text, "a.yaml", { STORE }), sources: [] };
     };
     const [pgvector, postgres] = [await stored("pgvector"), await stored("postgres")];
     expect(pgvector).toEqual(postgres);

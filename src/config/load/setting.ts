@@ -30,7 +30,8 @@ export function describeExpected(schema: JsonSchema): string {
   const { type, enum: values, items } = schema;
   const [minimum, maximum] = [schema["minimum"], schema["maximum"]].map(String);
   if (values !== undefined) return `one of ${values.map(String).join(", ")}`;
-  if (Array.isArray(schema["anyOf"])) return (schema["anyOf"] as JsonSchema[]).map(describeExpected).join(", or ");
+  if (Array.isArray(schema["anyOf"]) && schema.properties === undefined)
+    return [...new Set((schema["anyOf"] as JsonSchema[]).map(describeExpected))].join(", or ");
   switch (type) {
     case "integer":
       return `a whole number from ${minimum} to ${maximum}`;
@@ -92,6 +93,8 @@ function renameProperties(schema: JsonSchema): JsonSchema {
     );
   }
   if (schema.required) renamed["required"] = schema.required.map(toSnake);
-  if (isPlainObject(schema.items)) renamed["items"] = renameProperties(schema.items as JsonSchema);
+  for (const key of ["items", "additionalProperties"] as const)
+    if (isPlainObject(schema[key])) renamed[key] = renameProperties(schema[key] as JsonSchema);
+  if (Array.isArray(schema["anyOf"])) renamed["anyOf"] = (schema["anyOf"] as JsonSchema[]).map(renameProperties);
   return renamed;
 }

@@ -37,7 +37,7 @@ describe("scripts in a configuration", () => {
     const { out } = await runInMemory(["doctor"], { folder });
     expect(out).toContain(`office-tools: 1 tool from ${join(folder, "tools")}`);
     expect(out).toContain("broken.ts, line 1: broken: the type Elsewhere cannot be read");
-    expect(out).toContain(`nowhere: no tool in ${join(folder, "missing")}`);
+    expect(out).toContain(`nowhere: no tool of ${join(folder, "missing")} is used`);
     expect(out).toContain("There is no such file or folder.");
   });
 

@@ -1,146 +1,124 @@
-import type { A2aAgentSettings, AddAgentOptions } from "../../adapters/sources/a2a/settings.ts";
-import type { BuiltinParts, BuiltinSettings } from "../../adapters/sources/builtin/settings.ts";
-import type { McpServerSettings } from "../../adapters/sources/mcp/settings.ts";
-import type { OpenApiSettings } from "../../adapters/sources/openapi/settings.ts";
-import type { Invocables } from "../../adapters/sources/descriptor/invocable.ts";
+import { loadSource } from "../../adapters/sources/load-source.ts";
+import type { AddSourceOptions, GivenSource } from "../../adapters/sources/named-source.ts";
+import { placeOf } from "../../adapters/sources/source-adapter.ts";
 import { isArsenalError } from "../../errors/arsenal-error.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Emit } from "../../observe/events.ts";
 import type { Source } from "../../register/source.port.ts";
-import { toNamespace } from "../../tool/normalise/slug.ts";
-import { present } from "../../tool/present.ts";
-import type { ServerProblem } from "../clients/server-problem.ts";
+import type { ToolSource } from "../../tool/tool.ts";
+import { fileTexts, watchFiles } from "../../system/watch-files.ts";
+import { type ConfiguredSource, configuredSources } from "../load/configured-sources.ts";
 import type { ResolvedConfig } from "../load/resolve-config.ts";
-import { type ConfiguredDocument, isLocalDocument, toA2aAgents, toOpenApis } from "../api-config.ts";
-import type { EnsembleReport } from "./configured-ensembles.ts";
 import type { ConfiguredExecutors } from "./configured-executors.ts";
 
 /** What starting an arsenal began and does not wait for. */
 export interface Started {
-  /** Resolves once every configured OpenAPI document, source file and agent card has been read, with how each one fared. Never rejects. */
-  readonly documents: Promise<readonly DocumentReport[]>;
-  /** How each configured ensemble fared. */
-  readonly ensembles: readonly EnsembleReport[];
+  /** Resolves once every configured source was tried, with how each one fared. Never rejects. */
+  readonly sources: Promise<readonly SourceReport[]>;
   /** Ends what is still under way. */
   close(): Promise<void>;
 }
 
-/** The part of an arsenal that its configuration fills. */
-interface Startable {
-  readonly emit: Emit;
-  isClosed(): boolean;
-  /** Each returns how many tools came. */
-  addEnsemble(source: Source): Promise<number>;
-  addOpenApi(settings: OpenApiSettings): Promise<number>;
-  addA2aAgent(settings: A2aAgentSettings, options?: AddAgentOptions): Promise<number>;
-  /** Returns at once; the server is retried in the background. */
-  addMcpServer(server: McpServerSettings): Promise<unknown>;
-}
-
-/** Checks the sandboxes and adds everything configured; servers, agents and remote documents connect in the background. Rejects only if a sandbox or a built-in tool fails. */
-export async function startConfigured(
-  config: ResolvedConfig,
-  own: Pick<ConfiguredExecutors, "check" | "codeSandbox"> &
-    BuiltinParts & { readonly clock: Clock; readonly handlers?: Invocables | undefined },
-  arsenal: Startable,
-): Promise<Started> {
-  const { emit, isClosed, addEnsemble, addMcpServer } = arsenal;
-  const report = (problems: readonly ServerProblem[]): void => {
-    for (const { server, field, message, fix } of problems)
-      emit("ensemble-failed", { ensemble: server, message: `${field} ${message}. ${fix}` });
-  };
-
-  await own.check();
-  if (config.builtins.tools.length > 0) {
-    const { builtinSource } = await import("../../adapters/sources/builtin/builtin.ts");
-    const { codeSandbox: sandbox } = own;
-    // The key was checked to be a reference when the configuration was read.
-    const settings = { ...config.builtins, code: present({ sandbox }) } as BuiltinSettings;
-    const { ownFiles } = await import("../load/own-files.ts");
-    if (!isClosed()) await addEnsemble(builtinSource(settings, { ...own, ownFiles: ownFiles(config) }));
-  }
-  const scripts: DocumentReport[] = [];
-  if (config.scripts.length > 0) {
-    const { scriptsSource } = await import("../../adapters/sources/scripts/scripts.ts");
-    for (const { disabled = false, name, namespace, ...rest } of config.scripts) {
-      if (disabled || isClosed()) continue;
-      const renamed = namespace === undefined ? {} : { namespace: toNamespace(namespace) };
-      const source = scriptsSource({ ...rest, ...renamed, name: toNamespace(name) }, own);
-      scripts.push(await loaded("files", source.name, rest.paths.join(", "), () => addEnsemble(source)));
-    }
-  }
-  let documents: Started["documents"] = Promise.resolve([]);
-  if (config.openapi.length > 0) {
-    const found = toOpenApis(config);
-    report(found.problems);
-    if (!isClosed()) documents = (await loadDocuments(arsenal, found.documents)).reports;
-  }
-  if (config.mcp.servers.length > 0) {
-    const { toMcpServers } = await import("../clients/mcp-servers.ts");
-    const { servers, problems } = toMcpServers(config);
-    report(problems);
-    for (const server of servers) if (!isClosed()) await addMcpServer(server);
-  }
-  let cards: Started["documents"] = Promise.resolve([]);
-  if (config.a2a.agents.length > 0) {
-    const { agents, problems } = toA2aAgents(config);
-    report(problems);
-    if (!isClosed()) cards = connectAgents(arsenal, agents);
-  }
-  const all = Promise.all([documents, cards]).then((reports) => [...scripts, ...reports.flat()]);
-  if (config.ensembles.length === 0 || isClosed()) return { documents: all, ensembles: [], close: async () => {} };
-  // Last, so that a name that a server has too is the ensemble's problem.
-  const { addEnsembles } = await import("./configured-ensembles.ts");
-  const { reports: ensembles, close } = await addEnsembles(config, own, arsenal);
-  return { documents: all, ensembles, close };
-}
-
-/** How one document, entry of source files or agent fared: how many tools it gave, or why it gave none. */
-export interface DocumentReport {
-  readonly kind: "OpenAPI" | "files" | "A2A";
+/** How one configured source fared: how many tools it gave, or why it gave none. */
+export interface SourceReport {
+  readonly type: string;
+  /** The ensemble's name. */
   readonly name: string;
-  /** The path or address of the document, the files or the agent. */
-  readonly document: string;
+  /** The name under which the configuration has it. */
+  readonly configuredAs: string;
+  /** Its files, address or command. */
+  readonly place: string;
   readonly tools?: number;
   readonly error?: Error;
+  readonly source?: Source;
 }
 
-/** Adds the operations of each document as tools. Resolves once local documents are loaded; `reports` also waits for remote ones, and never rejects. */
-export async function loadDocuments(
-  arsenal: Pick<Startable, "addOpenApi">,
-  documents: readonly ConfiguredDocument[],
-): Promise<{ readonly reports: Promise<readonly DocumentReport[]> }> {
-  const loading = documents.map((settings) =>
-    loaded("OpenAPI", settings.name, settings.document, () => arsenal.addOpenApi(settings)),
-  );
-  await Promise.all(loading.filter((_, index) => isLocalDocument(documents[index]?.document ?? "")));
-  return { reports: Promise.all(loading) };
+/** The part of an arsenal that takes configured sources. */
+export interface SourceTaker {
+  add(source: GivenSource, options: AddSourceOptions): Promise<number>;
+  readonly emit?: Emit;
+  readonly clock?: Clock;
+  isClosed?(): boolean;
 }
 
-/** Connects agents, all at once. Never rejects: one that cannot be reached is reported, and retried in the background. */
-export function connectAgents(
-  arsenal: Pick<Startable, "addA2aAgent">,
-  agents: readonly A2aAgentSettings[],
-): Promise<readonly DocumentReport[]> {
-  const connect = (agent: A2aAgentSettings): Promise<DocumentReport> =>
-    loaded("A2A", agent.name, agent.url, () => arsenal.addA2aAgent(agent, { patient: true }));
-  return Promise.all(agents.map(connect));
+/** Checks the sandboxes and adds every configured source; remote ones connect in the background. Rejects only if a sandbox fails. */
+export async function startConfigured(
+  config: ResolvedConfig,
+  { check }: Pick<ConfiguredExecutors, "check">,
+  arsenal: SourceTaker,
+): Promise<Started> {
+  await check();
+  const { sources, problems } = await configuredSources(config);
+  for (const { server, field, message, fix } of problems)
+    arsenal.emit?.("ensemble-failed", { ensemble: server, message: `${field} ${message}. ${fix}` });
+  const { reports, close } = await addSources(sources, arsenal);
+  return { sources: reports, close };
 }
 
-async function loaded(
-  kind: DocumentReport["kind"],
-  name: string,
-  document: string,
-  add: () => Promise<number>,
-): Promise<DocumentReport> {
-  try {
-    return { kind, name, document, tools: await add() };
-  } catch (error) {
-    return { kind, name, document, error: reasonOf(error) };
+/**
+ * Adds configured sources in their order. Resolves once local ones are loaded; `reports` also waits for remote ones, and never rejects.
+ * One that is invalid, and would follow its files, is added once they are fixed, until `close`.
+ */
+export async function addSources(sources: readonly ConfiguredSource[], arsenal: SourceTaker) {
+  const { isClosed = () => false, emit, clock } = arsenal;
+  /** Sources whose files are not right yet, with what these held when they were read. */
+  const waiting = new Map<ConfiguredSource, readonly (string | undefined)[]>();
+  const told = new Map<string, string>();
+  const watched = emit && watchFiles({ ...(clock && { clock }), onChange: retry });
+
+  async function add(configured: ConfiguredSource, isRetry = false): Promise<SourceReport> {
+    const { settings, watched: { files, followed } = { files: [], followed: false } } = configured;
+    const { type, ...own } = settings;
+    const texts = followed ? await fileTexts(files) : [];
+    const report = { type, configuredAs: configured.name, place: placeOf((await loadSource(type)).reach(own)) };
+    let source: Source | undefined;
+    const added = (made: Source): void => void (source = made);
+    try {
+      const tools = await arsenal.add(settings, { patient: true, configured: true, added });
+      waiting.delete(configured);
+      return { ...report, name: source?.name ?? configured.name, tools, ...(source && { source }) };
+    } catch (thrown) {
+      const error = reasonOf(thrown);
+      if (followed) waiting.set(configured, texts);
+      // An ensemble that could not be connected was reported already.
+      const isTold = isArsenalError(thrown) && thrown.code === "SOURCE_UNAVAILABLE";
+      if (!isTold && told.get(configured.name) !== error.message)
+        emit?.("ensemble-failed", {
+          ensemble: configured.name,
+          ...(isRetry && { kind: type as ToolSource }),
+          message: error.message,
+        });
+      told.set(configured.name, error.message);
+      return { ...report, name: configured.name, error };
+    }
   }
+
+  async function retry(): Promise<void> {
+    for (const source of waiting.keys()) await add(source, true);
+    follow();
+  }
+
+  const follow = (): void =>
+    watched?.follow(
+      [...waiting.keys()].flatMap((source) => source.watched?.files ?? []),
+      [...waiting.values()].flat(),
+    );
+
+  const adding: Promise<SourceReport>[] = [];
+  for (const source of sources) {
+    if (isClosed()) break;
+    const { type, ...settings } = source.settings;
+    const adapter = await loadSource(type);
+    const report = add(source);
+    adding.push(report);
+    const isLocal = (adapter.reach(settings).addresses ?? []).length === 0;
+    if (isLocal || adapter.patient === true) await report;
+  }
+  follow();
+  return { reports: Promise.all(adding), close: async (): Promise<void> => watched?.close() };
 }
 
-/** What is wrong with the document itself says more than that its ensemble is unavailable. */
+/** What is wrong with the source itself says more than that its ensemble is unavailable. */
 export function reasonOf(error: unknown): Error {
   const reason = isArsenalError(error) && isArsenalError(error.cause) ? error.cause : error;
   return reason instanceof Error ? reason : new Error(String(reason));

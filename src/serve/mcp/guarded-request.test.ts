@@ -61,7 +61,7 @@ const policy: Policy = {
 /** An arsenal that knows the server, under the policy. */
 async function arsenalOf({ source }: Box): Promise<ToolArsenal> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false }, policy });
-  await arsenal.addEnsemble(source);
+  await arsenal.add(source);
   return arsenal;
 }
 

@@ -129,13 +129,13 @@ describe("the OpenAPI document", () => {
       }
     }
     // Nothing listens at the address of the example, nothing has changed that could be accepted, and the trace of the example never was.
-    expect(refused).toEqual({ addMcpServer: 422, addA2aAgent: 422, getTrace: 404, acceptPin: expect.any(Number) });
+    expect(refused).toEqual({ getTrace: 404, acceptPin: expect.any(Number) });
   });
 
   it("makes the gateway a source of another one: its operations are tools, and they run", async () => {
     const { url } = await documented();
     const { arsenal } = await openGateway();
-    const count = await arsenal.addOpenApi({ name: "remote", document: `${url}/openapi.json`, server: url });
+    const count = await arsenal.add({ type: "openapi", name: "remote", document: `${url}/openapi.json`, server: url });
     expect(count).toBe(OPERATIONS.length);
     const found = await arsenal.execute({
       toolName: "remote.search",

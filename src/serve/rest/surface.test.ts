@@ -133,7 +133,7 @@ describe("the REST API", () => {
     const { ask, arsenal, url } = await openGateway({}, {}, { environment: { SHOP_KEY: secret } });
     const paths = { "/healthz": { get: { operationId: "alive", responses: {} } } };
     const document = { openapi: "3.1.0", info: { title: "Shop", version: "1" }, paths };
-    await arsenal.addOpenApi({ name: "own", document, server: url, headers: { "x-key": "env:SHOP_KEY" } });
+    await arsenal.add({ type: "openapi", name: "own", document, server: url, headers: { "x-key": "env:SHOP_KEY" } });
     await ask("POST", "/execute", { body: { toolName: "own.alive" } });
     arsenal.register({ name: "leak", description: "Returns what it should not." }, (_args, { progress }) => {
       progress({ progress: 1, message: `at ${secret.slice(0, 12)}` });

@@ -163,7 +163,8 @@ export function* operatorRequests(): Iterable<HostileRequest> {
       args: { name: "a".repeat(80_000), list: many(9_000, () => 0) },
     })),
   });
-  yield rest("OpenAPI document", "operator", "/ensembles/openapi", {
+  yield rest("OpenAPI document", "operator", "/ensembles", {
+    type: "openapi",
     name: "large",
     server: "https://example.com",
     document: {
@@ -177,7 +178,8 @@ export function* operatorRequests(): Iterable<HostileRequest> {
       ),
     },
   });
-  yield rest("OpenAPI document with a large schema", "operator", "/ensembles/openapi", {
+  yield rest("OpenAPI document with a large schema", "operator", "/ensembles", {
+    type: "openapi",
     name: "schemas",
     server: "https://example.com",
     document: {
@@ -205,12 +207,14 @@ export function* operatorRequests(): Iterable<HostileRequest> {
       },
     },
   });
-  yield rest("OpenAPI document as text", "operator", "/ensembles/openapi", {
+  yield rest("OpenAPI document as text", "operator", "/ensembles", {
+    type: "openapi",
     name: "text",
     server: "https://example.com",
     document: `openapi: 3.1.0\ninfo: { title: x, version: "1" }\npaths:\n${many(40_000, (at) => `  /p${at}: { get: { responses: {} } }\n`).join("")}`,
   });
-  yield rest("OpenAPI filters", "operator", "/ensembles/openapi", {
+  yield rest("OpenAPI filters", "operator", "/ensembles", {
+    type: "openapi",
     name: "filters",
     server: "https://example.com",
     include: { paths: many(20_000, (at) => `*a*b*${at}`) },

@@ -54,7 +54,9 @@ describe("the ensembles of a gateway", () => {
       { patient: true },
     );
     await gateway.arsenal.upstreamsAttempted();
-    await expect(gateway.arsenal.addOpenApi({ name: "bad", document: "/nowhere.yaml" })).rejects.toThrow("bad");
+    await expect(gateway.arsenal.add({ type: "openapi", name: "bad", document: "/nowhere.yaml" })).rejects.toThrow(
+      "bad",
+    );
     const { status, body } = await gateway.ask("olga", "GET", "/ensembles");
     expect([status, body]).toEqual([
       200,
@@ -117,7 +119,7 @@ describe("the ensembles of a gateway", () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, "pets.json");
     const gateway = await operate();
-    await gateway.arsenal.addOpenApi({ name: "pets", document: file }).catch(() => undefined);
+    await gateway.arsenal.add({ type: "openapi", name: "pets", document: file }).catch(() => undefined);
     const still = await gateway.ask("olga", "POST", "/ensembles/pets/connect", {});
     expect(still.body).toMatchObject({ state: "failed", problem: expect.stringContaining("pets.json") });
     await writeFile(file, JSON.stringify(document("pets")));
@@ -174,7 +176,7 @@ describe("the ensembles of a gateway", () => {
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const fill = (arsenal: ToolArsenal): unknown => arsenal.addOpenApi({ name: "pets", document: address });
+    const fill = (arsenal: ToolArsenal): unknown => arsenal.add({ type: "openapi", name: "pets", document: address });
     const { arsenal, url } = await operate({}, { local: true, fill });
     const heard = (...names: readonly ArsenalEvent["name"][]): Promise<string> =>
       new Promise((resolve) => void arsenal.subscribe(({ name }) => resolve(name), { names }));
@@ -195,7 +197,10 @@ describe("the ensembles of a gateway", () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, "pets.json");
     await writeFile(file, JSON.stringify(document("pets")));
-    const gateway = await operate({}, { fill: (arsenal) => arsenal.addOpenApi({ name: "pets", document: file }) });
+    const gateway = await operate(
+      {},
+      { fill: (arsenal) => arsenal.add({ type: "openapi", name: "pets", document: file }) },
+    );
     await writeFile(file, JSON.stringify(document("pets", "owners")));
     const reloaded = await gateway.ask("olga", "POST", "/ensembles/pets/reload", {});
     expect(reloaded).toMatchObject({ status: 200, body: { state: "connected", tools: 2 } });
@@ -207,13 +212,13 @@ describe("the ensembles of a gateway", () => {
 
   it("can be added and removed: an MCP server, an OpenAPI document and an A2A agent, for as long as the process runs", async () => {
     const gateway = await operate(REACHES_ITSELF);
-    const added = await gateway.ask("olga", "POST", "/ensembles/mcp", http("pay"));
+    const added = await gateway.ask("olga", "POST", "/ensembles", { type: "mcp", ...http("pay") });
     expect(added).toMatchObject({ status: 201, body: { name: "pay", tools: 2, persisted: false } });
     expect(added.headers.get("location")).toBe("/api/v1/ensembles/pay");
     expect((await gateway.ask("olga", "GET", "/ensembles/pay")).body).toMatchObject({ persisted: false });
     const agent = await startTestAgent();
     onTestFinished(() => agent[Symbol.asyncDispose]());
-    const weather = await gateway.ask("olga", "POST", "/ensembles/a2a", { name: "weather", url: agent.url });
+    const weather = await gateway.ask("olga", "POST", "/ensembles", { type: "a2a", name: "weather", url: agent.url });
     expect(weather).toMatchObject({ status: 201, body: { name: "weather", tools: 2, persisted: false } });
     expect((await gateway.ask("olga", "POST", "/ensembles/weather/disconnect", {})).body).toMatchObject({ tools: 0 });
     expect((await gateway.ask("olga", "POST", "/ensembles/weather/connect", {})).body).toMatchObject({
@@ -223,12 +228,12 @@ describe("the ensembles of a gateway", () => {
     });
     expect((await gateway.ask("olga", "DELETE", "/ensembles/weather")).status).toBe(204);
     const pets = { name: "pets", document: document("pets") };
-    expect(await gateway.ask("olga", "POST", "/ensembles/openapi", pets)).toMatchObject({
+    expect(await gateway.ask("olga", "POST", "/ensembles", { type: "openapi", ...pets })).toMatchObject({
       status: 201,
       body: { name: "pets", tools: 1, persisted: false },
     });
     expect(await toolsOf(gateway)).toEqual(["pay.pay", "pay.pay_somebody", "pets.pets"]);
-    expect((await gateway.ask("olga", "POST", "/ensembles/mcp", http("pay"))).body).toMatchObject({
+    expect((await gateway.ask("olga", "POST", "/ensembles", { type: "mcp", ...http("pay") })).body).toMatchObject({
       status: 400,
       code: "INPUT_INVALID",
       field: "name",
@@ -241,7 +246,7 @@ describe("the ensembles of a gateway", () => {
   it("are not added if they cannot be reached", async () => {
     const gateway = await operate(REACHES_ITSELF);
     const server = { name: "gone", transport: { kind: "http", url: "http://127.0.0.1:1/mcp" } };
-    const { body } = await gateway.ask("olga", "POST", "/ensembles/mcp", server);
+    const { body } = await gateway.ask("olga", "POST", "/ensembles", { type: "mcp", ...server });
     expect(body).toMatchObject({ status: 422, code: "SOURCE_UNAVAILABLE", fix: expect.any(String) });
     expect([body.detail.match(/Check that/g), body.detail.endsWith(body.fix)]).toEqual([["Check that"], true]);
     expect((await gateway.ask("olga", "GET", "/ensembles")).body).toEqual({ ensembles: [] });
@@ -249,7 +254,10 @@ describe("the ensembles of a gateway", () => {
 
   it.each([
     ["an MCP server", (client, url, signal) => client.addMcpServer(toHttp(url), { signal })],
-    ["an OpenAPI document", (client, url, signal) => client.addOpenApi({ name: "slow", document: url }, { signal })],
+    [
+      "an OpenAPI document",
+      (client, url, signal) => client.add({ type: "openapi", name: "slow", document: url }, { signal }),
+    ],
     ["an A2A agent", (client, url, signal) => client.addA2aAgent({ name: "slow", url }, { signal })],
   ] satisfies [string, (client: ArsenalClient, url: string, signal: AbortSignal) => Promise<number>][])(
     "are not added if adding %s is cancelled before it answered",
@@ -297,15 +305,21 @@ describe("the ensembles of a gateway", () => {
   it("run commands, and read files and secrets of the machine, only for its own operator or if that is allowed", async () => {
     const remote = await operate();
     const refused = [
-      ["/ensembles/mcp", tiny],
-      ["/ensembles/mcp", { name: "x", transport: { kind: "http", url: pay.url, headers: { "x-key": "env:HOME" } } }],
-      ["/ensembles/mcp", { name: "x", transport: { kind: "http", url: pay.url, oauth: { tokenFile: "/etc/x" } } }],
-      ["/ensembles/openapi", { name: "x", document: "/etc/passwd" }],
-      ["/ensembles/a2a", { name: "x", url: pay.url, headers: { "x-key": "env:HOME" } }],
-      ["/ensembles/a2a", { name: "x", url: pay.url, trustedKeys: "/etc/passwd" }],
-      ["/ensembles/a2a", { name: "x", url: pay.url, tls: { cert: "/etc/a", key: "/etc/b" } }],
-      ["/ensembles/openapi", { name: "x", document: document("a"), filesFrom: "/etc" }],
-      ["/ensembles/openapi", { name: "x", document: document("a"), credentials: { key: "file:/etc/passwd" } }],
+      ["/ensembles", { type: "mcp", ...tiny }],
+      [
+        "/ensembles",
+        { type: "mcp", name: "x", transport: { kind: "http", url: pay.url, headers: { "x-key": "env:HOME" } } },
+      ],
+      [
+        "/ensembles",
+        { type: "mcp", name: "x", transport: { kind: "http", url: pay.url, oauth: { tokenFile: "/etc/x" } } },
+      ],
+      ["/ensembles", { type: "openapi", name: "x", document: "/etc/passwd" }],
+      ["/ensembles", { type: "a2a", name: "x", url: pay.url, headers: { "x-key": "env:HOME" } }],
+      ["/ensembles", { type: "a2a", name: "x", url: pay.url, trustedKeys: "/etc/passwd" }],
+      ["/ensembles", { type: "a2a", name: "x", url: pay.url, tls: { cert: "/etc/a", key: "/etc/b" } }],
+      ["/ensembles", { type: "openapi", name: "x", document: document("a"), filesFrom: "/etc" }],
+      ["/ensembles", { type: "openapi", name: "x", document: document("a"), credentials: { key: "file:/etc/passwd" } }],
     ] as const;
     for (const [path, body] of refused)
       expect((await remote.ask("olga", "POST", path, body)).body).toMatchObject({
@@ -314,9 +328,9 @@ describe("the ensembles of a gateway", () => {
         fix: expect.stringContaining("server.allow_commands"),
       });
     const allowed = await operate({ server: { allowCommands: true } });
-    expect((await allowed.ask("olga", "POST", "/ensembles/mcp", tiny)).status).toBe(201);
+    expect((await allowed.ask("olga", "POST", "/ensembles", { type: "mcp", ...tiny })).status).toBe(201);
     const local = await operate({}, { local: true });
-    expect((await local.ask("olga", "POST", "/ensembles/mcp", tiny)).status).toBe(201);
+    expect((await local.ask("olga", "POST", "/ensembles", { type: "mcp", ...tiny })).status).toBe(201);
     expect(await toolsOf(local)).toEqual(["tiny.greet"]);
   });
 
@@ -328,9 +342,7 @@ describe("the ensembles of a gateway", () => {
     ["POST", "/ensembles/pay/reload"],
     ["POST", "/ensembles/pay/restart"],
     ["GET", "/ensembles/pay/log"],
-    ["POST", "/ensembles/mcp"],
-    ["POST", "/ensembles/openapi"],
-    ["POST", "/ensembles/a2a"],
+    ["POST", "/ensembles"],
     ["DELETE", "/ensembles/pay"],
   ])("are for operators alone: %s %s", async (method, path) => {
     const gateway = await withPay();
@@ -357,16 +369,16 @@ describe("the ensembles of a gateway", () => {
   });
 
   it.each([
-    ["/ensembles/mcp", {}],
-    ["/ensembles/mcp", { name: "a b", transport: { kind: "http", url: "http://127.0.0.1/" } }],
-    ["/ensembles/mcp", { name: "a", transport: { kind: "pigeon", url: "http://127.0.0.1/" } }],
-    ["/ensembles/mcp", { name: "a", transport: { kind: "http" } }],
-    ["/ensembles/mcp", { name: "a", transport: { kind: "http", url: "no address" } }],
-    ["/ensembles/mcp", { name: "a", transport: { kind: "http", url: "http://127.0.0.1/" }, timeoutMs: -1 }],
-    ["/ensembles/openapi", { name: "a" }],
-    ["/ensembles/openapi", { name: "a", document: 5 }],
-    ["/ensembles/a2a", { name: "a" }],
-    ["/ensembles/a2a", { name: "a", url: "no address" }],
+    ["/ensembles", { type: "mcp" }],
+    ["/ensembles", { type: "mcp", name: "a b", transport: { kind: "http", url: "http://127.0.0.1/" } }],
+    ["/ensembles", { type: "mcp", name: "a", transport: { kind: "pigeon", url: "http://127.0.0.1/" } }],
+    ["/ensembles", { type: "mcp", name: "a", transport: { kind: "http" } }],
+    ["/ensembles", { type: "mcp", name: "a", transport: { kind: "http", url: "no address" } }],
+    ["/ensembles", { type: "mcp", name: "a", transport: { kind: "http", url: "http://127.0.0.1/" }, timeoutMs: -1 }],
+    ["/ensembles", { type: "openapi", name: "a" }],
+    ["/ensembles", { type: "openapi", name: "a", document: 5 }],
+    ["/ensembles", { type: "a2a", name: "a" }],
+    ["/ensembles", { type: "a2a", name: "a", url: "no address" }],
   ])("refuses to add to %s what is invalid: %j", async (path, body) => {
     const gateway = await operate();
     expect((await gateway.ask("olga", "POST", path, body)).body).toMatchObject({ status: 400, code: "INPUT_INVALID" });

@@ -70,7 +70,7 @@ describe("what operators do over REST is in the audit log", () => {
       ["POST", "/tools/batch", { tools: [{ ...TOOL, name: "see" }, { name: "!" }, { ...TOOL, name: "stare" }] }],
       ["POST", "/tools/import", { format: "openai", tools: [{ type: "function", function: { name: "wink" } }] }],
       ["DELETE", "/tools/eyes.look"],
-      ["POST", "/ensembles/openapi", pets],
+      ["POST", "/ensembles", { type: "openapi", ...pets }],
       ["POST", "/ensembles/pets/disconnect"],
       ["POST", "/ensembles/pets/connect"],
       ["POST", "/ensembles/pets/reload"],
@@ -89,7 +89,7 @@ describe("what operators do over REST is in the audit log", () => {
       ["registerTools", ["eyes.see", "eyes.stare"]],
       ["importTools", ["openai.wink"]],
       ["deleteTool", ["eyes.look"]],
-      ["addOpenApi", ["pets"]],
+      ["addEnsemble", ["pets"]],
       ["disconnectEnsemble", ["pets"]],
       ["connectEnsemble", ["pets"]],
       ["reloadEnsemble", ["pets"]],
@@ -108,18 +108,19 @@ describe("what operators do over REST is in the audit log", () => {
   it("also if it fails, or the caller may not do it", async () => {
     const { ask, acts } = await open();
     await ask("ann", "DELETE", "/tools/eyes.nothing");
-    await ask("ann", "POST", "/ensembles/mcp", {
+    await ask("ann", "POST", "/ensembles", {
+      type: "mcp",
       name: "away",
       transport: { kind: "http", url: "http://127.0.0.1:1/" },
     });
-    await ask("ann", "POST", "/ensembles/mcp", { name: "shell", transport: { kind: "stdio", command: "sh" } });
+    await ask("ann", "POST", "/ensembles", { type: "mcp", name: "shell", transport: { kind: "stdio", command: "sh" } });
     await ask("guest", "POST", "/ensembles/away/connect");
     await ask("guest", "POST", "/tools", TOOL);
     await ask("ann", "POST", "/tools", { name: 5 });
     expect(await acts()).toMatchObject([
       { action: "deleteTool", targets: ["eyes.nothing"], by: "ann", outcome: "failed", code: "TOOL_NOT_FOUND" },
-      { action: "addMcpServer", targets: ["away"], outcome: "failed", code: "SOURCE_UNAVAILABLE" },
-      { action: "addMcpServer", targets: ["shell"], outcome: "denied", code: "PERMISSION_DENIED" },
+      { action: "addEnsemble", targets: ["away"], outcome: "failed", code: "SOURCE_UNAVAILABLE" },
+      { action: "addEnsemble", targets: ["shell"], outcome: "denied", code: "PERMISSION_DENIED" },
       { action: "connectEnsemble", targets: ["away"], by: "guest", outcome: "denied", code: "PERMISSION_DENIED" },
       { action: "registerTool", targets: [], by: "guest", outcome: "denied", code: "PERMISSION_DENIED" },
     ]);
@@ -147,7 +148,11 @@ describe("what operators do over REST is in the audit log", () => {
       const document = documentOf({ "/pets": { get: { operationId: "getPet", responses: {} } } });
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(document));
     });
-    const { status } = await ask("ann", "POST", "/ensembles/openapi", { name: "pets", document: `${api.url}/o.json` });
+    const { status } = await ask("ann", "POST", "/ensembles", {
+      type: "openapi",
+      name: "pets",
+      document: `${api.url}/o.json`,
+    });
     expect(status).toBe(201);
     await ask("ann", "POST", "/ensembles/pets/disconnect");
     await api.close();

@@ -31,8 +31,8 @@ describe("an operator on another machine", () => {
       ["a2a", { name: "g", url: inside.url }],
       ["a2a", { name: "h", url: "http://169.254.169.254/" }],
     ] as const;
-    for (const [kind, settings] of sources)
-      expect([settings.name, await ask("olga", "POST", `/ensembles/${kind}`, settings)]).toMatchObject([
+    for (const [type, settings] of sources)
+      expect([settings.name, await ask("olga", "POST", "/ensembles", { type, ...settings })]).toMatchObject([
         settings.name,
         {
           status: 403,
@@ -51,7 +51,7 @@ describe("an operator on another machine", () => {
     });
     onTestFinished(echo.close);
     const settings = { name: "pets", document: `${echo.url.replace("127.0.0.1", "localhost")}/openapi.json` };
-    expect((await ask("olga", "POST", "/ensembles/openapi", settings)).status).toBe(201);
+    expect((await ask("olga", "POST", "/ensembles", { type: "openapi", ...settings })).status).toBe(201);
     expect(await arsenal.execute({ toolName: "pets.get_pet" })).toMatchObject({
       status: "permission_denied",
       error: { code: "PERMISSION_DENIED" },
@@ -65,9 +65,14 @@ describe("an operator on another machine", () => {
     for (const config of [{ security: { allowedDomains: ["127.0.0.1"] } }, { server: { allowCommands: true } }]) {
       const { ask, arsenal } = await operate(config);
       const added = [
-        await ask("olga", "POST", "/ensembles/mcp", { name: "pay", transport: { kind: "http", url: pay.url } }),
-        await ask("olga", "POST", "/ensembles/a2a", { name: "agent", url: agent.url }),
-        await ask("olga", "POST", "/ensembles/openapi", {
+        await ask("olga", "POST", "/ensembles", {
+          type: "mcp",
+          name: "pay",
+          transport: { kind: "http", url: pay.url },
+        }),
+        await ask("olga", "POST", "/ensembles", { type: "a2a", name: "agent", url: agent.url }),
+        await ask("olga", "POST", "/ensembles", {
+          type: "openapi",
           name: "pets",
           document: documentOf({ "/pets": { get } }),
           server: api.url,
@@ -86,5 +91,5 @@ it("the operator of the machine itself can", async () => {
   onTestFinished(pay.close);
   const { ask } = await operate({}, { local: true });
   const settings = { name: "pay", transport: { kind: "http", url: pay.url } };
-  expect((await ask("olga", "POST", "/ensembles/mcp", settings)).status).toBe(201);
+  expect((await ask("olga", "POST", "/ensembles", { type: "mcp", ...settings })).status).toBe(201);
 });

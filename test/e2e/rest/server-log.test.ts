@@ -61,7 +61,7 @@ describe("the log of a server", () => {
 
   it("has the lines that a program wrote before it failed to connect, also if it was not added for that", async () => {
     const gateway = await operate({}, { local: true });
-    expect((await gateway.ask("olga", "POST", "/ensembles/mcp", chatty("fail"))).status).toBe(422);
+    expect((await gateway.ask("olga", "POST", "/ensembles", { type: "mcp", ...chatty("fail") })).status).toBe(422);
     const lines = await textsOf(gateway);
     expect(lines).toContain("stderr:     import pandas");
     expect(lines).toContain("stderr: ModuleNotFoundError: No module named 'pandas'");
@@ -80,8 +80,8 @@ describe("the log of a server", () => {
 
   it("is forgotten with a server that was added in the end, and then removed", async () => {
     const gateway = await operate({}, { local: true });
-    await gateway.ask("olga", "POST", "/ensembles/mcp", chatty("fail"));
-    expect((await gateway.ask("olga", "POST", "/ensembles/mcp", chatty())).status).toBe(201);
+    await gateway.ask("olga", "POST", "/ensembles", { type: "mcp", ...chatty("fail") });
+    expect((await gateway.ask("olga", "POST", "/ensembles", { type: "mcp", ...chatty() })).status).toBe(201);
     expect(await textsOf(gateway)).not.toContain("stderr: ModuleNotFoundError: No module named 'pandas'");
     await gateway.ask("olga", "DELETE", "/ensembles/chatty");
     expect((await gateway.ask("olga", "GET", "/ensembles/chatty/log")).status).toBe(404);

@@ -138,9 +138,13 @@ describe("what is shared, and what is another tenant's", () => {
     const attempts: readonly (readonly [string, string, unknown?])[] = [
       ...["connect", "disconnect", "reload", "restart"].map((action) => ["POST", `/ensembles/tiny/${action}`] as const),
       ["DELETE", "/ensembles/tiny"],
-      ["POST", "/ensembles/mcp", { name: "new", transport: { kind: "http", url: "https://mcp.example.com/mcp" } }],
-      ["POST", "/ensembles/openapi", { name: "new", document: { openapi: "3.1.0", info: {}, paths: {} } }],
-      ["POST", "/ensembles/a2a", { name: "new", url: "https://agent.example.com" }],
+      [
+        "POST",
+        "/ensembles",
+        { type: "mcp", name: "new", transport: { kind: "http", url: "https://mcp.example.com/mcp" } },
+      ],
+      ["POST", "/ensembles", { type: "openapi", name: "new", document: { openapi: "3.1.0", info: {}, paths: {} } }],
+      ["POST", "/ensembles", { type: "a2a", name: "new", url: "https://agent.example.com" }],
       ["POST", "/policy/reload"],
       ["POST", "/sync"],
     ];

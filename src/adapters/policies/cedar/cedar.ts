@@ -249,3 +249,10 @@ function found<Found extends object>(answer: CedarAnswer<Found>, text: string, n
 function invalid(at: string, problem: string, fix: string): ArsenalError {
   return fixable("CONFIG_INVALID", `${at} ${problem}.`, fix, { field: at });
 }
+
+/** The files that hold Cedar policies. */
+export const reads = [".cedar"];
+
+export function create(text: string, { name, mode }: Required<Pick<CedarParts, "name" | "mode">>): Policy {
+  return cedarPolicy(text, { name, mode });
+}

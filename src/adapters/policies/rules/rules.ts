@@ -186,3 +186,10 @@ function stepOf(rule: Rule, { tool, principal, toolset }: PolicyRequest, facts: 
   if (typeof holds === "object") return { rule: id, matched: true, why: holds.failed };
   return holds ? { rule: id, matched: true } : { rule: id, matched: false, why: `when: ${when?.text} is false` };
 }
+
+/** The files that hold a document of rules: also any that no other policy reads. */
+export const reads = [".yaml", ".yml", ".json", "*"];
+
+export function create(text: string, parts: Required<Pick<RulesParts, "name" | "clock" | "mode">>): RulesPolicy {
+  return rulesPolicy(text, parts);
+}

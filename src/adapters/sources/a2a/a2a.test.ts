@@ -81,7 +81,7 @@ describe.each(FORMS)("an agent of $version over $binding, streaming $streaming",
   async function arsenalFor(agent: TestAgent): Promise<ToolArsenal> {
     if (form.streaming) return arsenalWith(agent);
     const arsenal = cleanUp.use(new ToolArsenal());
-    await arsenal.addEnsemble(a2aSource({ name: "weather", url: agent.url, refreshS: 0 }, { clock: hasty }));
+    await arsenal.add(a2aSource({ name: "weather", url: agent.url, refreshS: 0 }, { clock: hasty }));
     return arsenal;
   }
 
@@ -199,7 +199,7 @@ describe.each(FORMS)("an agent of $version over $binding, streaming $streaming",
 
 describe.each([
   ["the arsenal is closed", (arsenal: ToolArsenal) => arsenal.close()],
-  ["the agent is removed", (arsenal: ToolArsenal) => arsenal.removeEnsemble("weather")],
+  ["the agent is removed", (arsenal: ToolArsenal) => arsenal.remove("weather")],
 ])("when %s", (_what, end) => {
   it.each([true, false])("its tasks are cancelled before it is left, streaming %s", async (streaming) => {
     const agent = await startAgent({ streaming });

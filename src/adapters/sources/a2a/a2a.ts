@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fixable } from "../../../errors/arsenal-error.ts";
+import { showValue } from "../../../errors/show-value.ts";
 import { type ClientCertificate, createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { fillMembers } from "../../../guard/secrets/fill-members.ts";
 import { secretsInAddress } from "../../../guard/secrets/looks-secret.ts";
@@ -8,6 +9,16 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { OfferedTool, Source, SourceOptions } from "../../../register/source.port.ts";
 import { createAuthorize } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
+import { literalSecret } from "../credentials/literal-secret.ts";
+import {
+  hasReference,
+  type ImportCommand,
+  isLocal,
+  problemError,
+  type Reach,
+  type SettingProblem,
+  type SourceSurroundings,
+} from "../source-adapter.ts";
 import { type SignatureParts, verifiedCard } from "./card-signature.ts";
 import { type Agent, loadExtendedCard } from "./connection.ts";
 import { loadCard, type LoadedCard, MAX_CARD_BYTES } from "./load-card.ts";
@@ -32,7 +43,7 @@ const REFRESH_S = 300;
  * The skills of another agent, each a tool that sends it a message and follows the task to its end.
  *
  * @example
- * await arsenal.addEnsemble(a2aSource({ name: "weather", url: "https://weather.example.com", credentials: { key: "env:WEATHER_KEY" } }));
+ * await arsenal.add(a2aSource({ name: "weather", url: "https://weather.example.com", credentials: { key: "env:WEATHER_KEY" } }));
  * @internal
  */
 export function a2aSource(settings: A2aAgentSettings, parts: A2aParts = {}): Source {
@@ -234,4 +245,46 @@ function toDraft(
   };
 }
 
+export function create(settings: A2aAgentSettings, { egress, clock, secrets }: SourceSurroundings): Source {
+  const found = settingsProblem(settings);
+  if (found !== undefined) throw problemError(settings.name, found);
+  return a2aSource(settings, { egress, clock, secrets });
+}
+
+function settingsProblem(settings: A2aAgentSettings): SettingProblem | undefined {
+  for (const field of ["url", "endpoint"] as const) {
+    const { [field]: value } = settings;
+    if (value === undefined || /^https?:$/.test(URL.parse(value)?.protocol ?? "")) continue;
+    const message = `is ${showValue(value)}, which is not an address of HTTP`;
+    return { field, value, message, fix: "Write an address that starts with http:// or https://." };
+  }
+  return literalSecret(settings);
+}
+
+export function reach({ url, endpoint, tls, trustedKeys, credentials, headers }: A2aAgentSettings): Reach {
+  const keys = trustedKeys === undefined || !isLocal(trustedKeys) ? [] : [trustedKeys];
+  return {
+    addresses: [url, ...(endpoint === undefined ? [] : [endpoint])],
+    reads: [...Object.values(tls ?? {}), ...keys],
+    secrets: hasReference([credentials, headers]),
+  };
+}
+
+const importAgent: ImportCommand<A2aAgentSettings> = {
+  summary: "From an A2A agent: its address, or a configured name",
+  positionals: ["SOURCE"],
+  examples: ["import a2a https://weather.example.com"],
+  async open([place = ""], { name, configured }) {
+    const url = /^https?:/i.test(place) ? URL.parse(place) : null;
+    const found = url === null ? await configured(place) : { name: name ?? url.hostname, url: place };
+    if (found === undefined) {
+      const message = `"${place}" is neither an address nor a configured agent.`;
+      const fix = "Give the agent's address, such as https://HOST, or a name under a2a.agents.";
+      throw fixable("INPUT_INVALID", message, fix, { field: "SOURCE", value: place });
+    }
+    return [{ source: a2aSource(name === undefined ? found : { ...found, namespace: name }), skipped: () => [] }];
+  },
+};
+
+export { importAgent as import, settingsProblem as problem };
 export { config } from "./settings.ts";

@@ -253,7 +253,7 @@ describe("a stream that breaks", () => {
       ...systemClock,
       after: (_ms, callback, options) => (broken.resolve(), systemClock.after(0, callback, options)),
     };
-    await arsenal.addEnsemble(a2aSource({ name: "weather", url: agent.url, refreshS: 0 }, { clock }));
+    await arsenal.add(a2aSource({ name: "weather", url: agent.url, refreshS: 0 }, { clock }));
     const progressed = Promise.withResolvers<void>();
     const running = arsenal.execute({
       toolName: "a2a_weather_forecast",
@@ -272,7 +272,7 @@ describe("a stream that breaks", () => {
     const agent = await startTestAgent();
     const arsenal = cleanUp.use(new ToolArsenal());
     const clock: Clock = { ...systemClock, after: (_ms, callback) => systemClock.after(0, callback) };
-    await arsenal.addEnsemble(a2aSource({ name: "weather", url: agent.url, refreshS: 0 }, { clock }));
+    await arsenal.add(a2aSource({ name: "weather", url: agent.url, refreshS: 0 }, { clock }));
     const progressed = Promise.withResolvers<void>();
     const running = arsenal.execute({
       toolName: "a2a_weather_forecast",

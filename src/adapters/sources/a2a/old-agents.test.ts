@@ -36,7 +36,7 @@ async function discover(url: string, waits: number[] = []): Promise<unknown> {
     ...systemClock,
     after: (ms: number, ...rest: [() => void]) => (waits.push(ms), systemClock.after(0, ...rest)),
   };
-  await arsenal.addEnsemble(a2aSource({ name: "peer", url, refreshS: 0 }, { clock }));
+  await arsenal.add(a2aSource({ name: "peer", url, refreshS: 0 }, { clock }));
   return arsenal.execute({ toolName: "a2a_peer_tool_discovery", arguments: { message: "find refunds" } });
 }
 

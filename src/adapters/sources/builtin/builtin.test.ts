@@ -27,7 +27,7 @@ type Call = (toolName: string, args: Record<string, unknown>) => Promise<ToolRes
 async function start(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Promise<Call> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
   ends.push(() => arsenal.close());
-  await arsenal.addEnsemble(builtinSource({ files: { roots: [folder] }, ...settings }, parts));
+  await arsenal.add(builtinSource({ files: { roots: [folder] }, ...settings }, parts));
   return (name, args) => arsenal.execute({ toolName: `builtin.${name}`, arguments: args });
 }
 
@@ -64,7 +64,7 @@ describe("builtins [002-skills-auto]", () => {
 
   it("vouch for what they do to the world: three only read, and a call to the other two is not repeated", async () => {
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-    await arsenal.addEnsemble(builtinSource());
+    await arsenal.add(builtinSource());
     const tools = await arsenal.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations.readOnly, annotations.confirmed])).toEqual([
       ["code_execute", false, true],

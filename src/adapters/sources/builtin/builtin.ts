@@ -3,17 +3,20 @@ import { showValue } from "../../../errors/show-value.ts";
 import { createEgress } from "../../../guard/egress/egress.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
+import { sandboxes } from "../../sandboxes/manifest.ts";
+import type { Given } from "../../settings.ts";
+import type { Reach, SourceSurroundings } from "../source-adapter.ts";
 import { codeExecute } from "./code-execute.ts";
 import { fileTools } from "./file-tools.ts";
 import { httpGet } from "./http-get.ts";
-import { BUILTIN_TOOLS, type BuiltinParts, type BuiltinSettings, type BuiltinTool } from "./settings.ts";
+import { BUILTIN_TOOLS, type BuiltinParts, type BuiltinSettings, type BuiltinTool, type config } from "./settings.ts";
 import { webSearch } from "./web-search.ts";
 
 /**
  * Tools that come with the package: search the web, read and write files, fetch an address, run code.
  *
  * @example
- * await arsenal.addEnsemble(builtinSource({ tools: ["file-read"], files: { roots: ["./docs"] } }));
+ * await arsenal.add(builtinSource({ tools: ["file-read"], files: { roots: ["./docs"] } }));
  */
 export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinParts = {}): Source {
   const { name = "builtin", tools = BUILTIN_TOOLS } = settings;
@@ -45,6 +48,33 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
     async disconnect() {
       if (parts.egress === undefined) egress.close();
     },
+  };
+}
+
+export async function create(settings: Given<typeof config>, surroundings: SourceSurroundings): Promise<Source> {
+  const { tools = BUILTIN_TOOLS, files = {}, code, ...others } = settings;
+  const isFileTool = (tool: string): boolean => tool === "file-read" || tool === "file-write";
+  if (tools.some(isFileTool) && (files.roots ?? []).length === 0) {
+    // A folder that nobody chose may hold the configuration itself.
+    const fix = "Name the folders it may use, such as [./docs].";
+    throw fixable("CONFIG_INVALID", "files.roots is empty, and there is a tool for files.", fix, {
+      field: "files.roots",
+    });
+  }
+  const isolated = tools.includes("code-execute") && code?.sandbox !== undefined;
+  const sandbox = isolated ? (await sandboxes[code.sandbox]()).create() : undefined;
+  const { egress, secrets } = surroundings;
+  const parts = { egress, secrets, ownFiles: await surroundings.ownFiles() };
+  return builtinSource({ ...others, tools, files, ...(sandbox && { code: { sandbox } }) }, parts);
+}
+
+export function reach({ tools = BUILTIN_TOOLS, files = {}, webSearch: search = {} }: Given<typeof config>): Reach {
+  return {
+    reads: files.roots ?? [],
+    writes: tools.includes("file-write") ? (files.roots ?? []) : [],
+    commands: tools.includes("code-execute") ? ["code-execute"] : [],
+    addresses: search.url === undefined ? [] : [search.url],
+    secrets: tools.includes("web-search"),
   };
 }
 

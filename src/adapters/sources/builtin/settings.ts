@@ -1,5 +1,5 @@
 import { sandboxes } from "../../sandboxes/manifest.ts";
-import { choice, folder, list, object, text, whole } from "../../settings.ts";
+import { choice, folder, type Given, list, object, type Setting, text, whole } from "../../settings.ts";
 import type { Sandbox, SandboxLimits } from "../../../execute/sandbox.port.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
@@ -8,49 +8,6 @@ import type { Secrets } from "../../../guard/secrets/secrets.ts";
 /** The built-in tools, as a configuration names them. */
 export const BUILTIN_TOOLS = ["web-search", "file-read", "file-write", "http-get", "code-execute"] as const;
 export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
-
-/** Which built-in tools there are, and what they may do. */
-export interface BuiltinSettings {
-  /** The ensemble's name, and the namespace of the tools. Default `builtin`. */
-  readonly name?: string;
-  /** Default all. */
-  readonly tools?: readonly BuiltinTool[];
-  readonly webSearch?: WebSearchSettings;
-  readonly files?: FileSettings;
-  readonly http?: HttpSettings;
-  readonly code?: CodeSettings;
-}
-
-/** For `web-search`. */
-export interface WebSearchSettings {
-  /** Where the key of the Tavily API is. Looked up with each call. Default `env:TAVILY_API_KEY`. */
-  readonly apiKey?: SecretReference;
-  /** Where the API is, instead of api.tavily.com. It may be on this machine or a private network. */
-  readonly url?: string;
-}
-
-/** For `file-read` and `file-write`. */
-export interface FileSettings {
-  /** Folders that files may be read and written in. Default the one the program was started in. */
-  readonly roots?: readonly string[];
-  /** Bytes of a file. Default 1 MiB. */
-  readonly maxBytes?: number;
-}
-
-/** For `http-get`. */
-export interface HttpSettings {
-  /** `example.com` and `*.example.com` (all below it). Defaults to any public one. */
-  readonly allowedDomains?: readonly string[];
-  /** Bytes of an answer, decompressed. Default 1 MiB. */
-  readonly maxBytes?: number;
-}
-
-/** For `code-execute`. */
-export interface CodeSettings {
-  /** `isolateSandbox()`, the default, `bubblewrapSandbox()`, `dockerSandbox()`, or a sandbox of your own. A model's code must not run in `subprocessSandbox()` or `noSandbox()`. */
-  readonly sandbox?: Sandbox;
-  readonly limits?: Partial<SandboxLimits>;
-}
 
 /** What the built-in tools can be given. */
 export interface BuiltinParts {
@@ -67,11 +24,19 @@ const CODE_SANDBOXES = Object.keys(sandboxes).filter(
   (name) => name !== "none" && name !== "subprocess",
 ) as readonly Exclude<keyof typeof sandboxes, "none" | "subprocess">[];
 
+const API_KEY: Setting<SecretReference, SecretReference, true> = {
+  description: "A reference to the key of the Tavily API, never the key itself. Looked up with each call.",
+  type: "string",
+  minLength: 1,
+  default: "env:TAVILY_API_KEY",
+};
+
 export const config = object("The tools that come with the package.", {
+  name: text("The ensemble's name, and the namespace of the tools; builtin by default."),
   tools: list("Which of them to enable.", choice("A tool.", BUILTIN_TOOLS), []),
   webSearch: object("For web-search.", {
-    apiKey: text("A reference to the key of the Tavily API, never the key itself.", "env:TAVILY_API_KEY"),
-    url: text("Another address of the API."),
+    apiKey: API_KEY,
+    url: text("Another address of the API. It may be on this machine or a private network."),
   }),
   files: object("For file-read and file-write.", {
     roots: list("Folders that files may be read and written in. Required for these tools.", folder("A folder."), []),
@@ -89,3 +54,36 @@ export const config = object("The tools that come with the package.", {
     ),
   }),
 });
+
+type Written = Given<typeof config>;
+
+/** Which built-in tools there are, and what they may do. All of them by default. */
+export interface BuiltinSettings extends Omit<Written, "code"> {
+  readonly code?: CodeSettings;
+}
+
+/** For `web-search`. */
+export type WebSearchSettings = NonNullable<Written["webSearch"]>;
+
+/** For `file-read` and `file-write`. The roots default to the folder that the program was started in. */
+export type FileSettings = NonNullable<Written["files"]>;
+
+/** For `http-get`. */
+export type HttpSettings = NonNullable<Written["http"]>;
+
+/** For `code-execute`. */
+export interface CodeSettings {
+  /** `isolateSandbox()`, the default, `bubblewrapSandbox()`, `dockerSandbox()`, or a sandbox of your own. A model's code must not run in `subprocessSandbox()` or `noSandbox()`. */
+  readonly sandbox?: Sandbox;
+  readonly limits?: Partial<SandboxLimits>;
+}
+
+/**
+ * The tools that come with the package, for `arsenal.add`.
+ *
+ * @example
+ * await arsenal.add(builtins({ tools: ["file-read"], files: { roots: ["./docs"] } }));
+ */
+export function builtins(settings: Written = {}) {
+  return { ...settings, type: "builtin" as const };
+}

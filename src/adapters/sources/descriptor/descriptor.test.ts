@@ -31,7 +31,7 @@ const open = (settings: Omit<DescriptorSettings, "file"> = {}): Promise<Descript
 
 async function add(settings: Omit<DescriptorSettings, "file"> = {}): Promise<DescriptorSource> {
   const source = await open(settings);
-  await arsenal.addEnsemble(source);
+  await arsenal.add(source);
   return source;
 }
 
@@ -87,11 +87,11 @@ describe("an ensemble from TOML", () => {
     const read = async (_context: unknown, args: object): Promise<object> => ({ ...args });
     await add({ handlers: { read_file: read } });
     expect((await call("read_file", { path: "/a" })).result).toEqual({ path: "/a", encoding: "utf-8" });
-    await arsenal.removeEnsemble("io");
+    await arsenal.remove("io");
     folder.write("io/invokers/read_file.toml", READ_FILE_TOML.replace("enabled", 'handler = "reader"\nenabled'));
     await add({ handlers: { reader: () => "read" } });
     expect((await call("read_file", { path: "/a" })).result).toBe("read");
-    await arsenal.removeEnsemble("io");
+    await arsenal.remove("io");
     await add({ handlers: { raeder: () => "read" } });
     expect((await call("read_file", { path: "/a" })).error?.message).toContain("or register handlers: { reader }.");
   });
@@ -112,7 +112,7 @@ describe("an ensemble from TOML", () => {
     folder.write("io/invokers/read_file.toml", READ_FILE_TOML.replace("enabled = true", "enabled = false"));
     await add();
     expect(await ids()).toEqual(["io.write_file"]);
-    await arsenal.removeEnsemble("io");
+    await arsenal.remove("io");
     folder.write("io.toml", IO_TOML.replace("enabled = true", "enabled = false"));
     expect((await add()).enabled).toBe(false);
     expect(await ids()).toEqual([]);
@@ -161,7 +161,7 @@ version = "2.0.0"
 
   it("leaves the modules of handlers alone when tools are only described", async () => {
     const source = await descriptorSource({ file: join(folder.path, "io.toml") }, { loadModules: false });
-    await arsenal.addEnsemble(source);
+    await arsenal.add(source);
     expect(source.withoutHandler).toEqual(["read_file", "write_file"]);
   });
 });

@@ -6,9 +6,17 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Emit } from "../../../observe/events.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { type WatchedFiles, watchFiles } from "../../../system/watch-files.ts";
+import type {
+  ImportCommand,
+  Reach,
+  SourceSurroundings,
+  WatchedFiles as WatchedDescriptors,
+} from "../source-adapter.ts";
+import { descriptorFiles } from "./descriptor-files.ts";
 import { findInvocable } from "./find-invocable.ts";
 import { type Invocables, type InvokerOf, toHandler } from "./invocable.ts";
 import { type EnsembleDescriptor, type InvokerDescriptor, readEnsemble, readInvoker } from "./read-descriptor.ts";
+import type { DescriptorsSettings } from "./settings.ts";
 
 /** The TOML file of an ensemble, and what runs its tools. */
 export interface DescriptorSettings {
@@ -49,7 +57,7 @@ export interface InvokerProblem {
  * Invokers that are wrong are reported, and the others used. Changed files are read again.
  *
  * @example
- * await arsenal.addEnsemble(await descriptorSource({ file: "ensembles/io.toml", handlers: { read_file: readFile } }));
+ * await arsenal.add(await descriptorSource({ file: "ensembles/io.toml", handlers: { read_file: readFile } }));
  */
 export async function descriptorSource(
   { file: given, handlers = {} }: DescriptorSettings,
@@ -130,6 +138,8 @@ export async function descriptorSource(
 
   const enabled = (): readonly Bound[] => (current.enabled ? [...good.values()].filter((bound) => bound.enabled) : []);
 
+  const withoutHandler = (): readonly string[] => enabled().flatMap((bound) => (bound.runs ? [] : bound.name));
+
   return {
     name,
     kind: "descriptor",
@@ -155,7 +165,22 @@ export async function descriptorSource(
       return problems;
     },
     get withoutHandler() {
-      return enabled().flatMap((bound) => (bound.runs ? [] : bound.name));
+      return withoutHandler();
+    },
+    findings() {
+      if (!current.enabled) return [{ state: "ok", message: `not enabled in ${file}` }];
+      const fix = 'Add handler = "./MODULE.ts#NAME" to its [invoker].';
+      return [
+        ...problems.map(({ invoker, error }) => ({
+          state: "failed" as const,
+          tool: invoker,
+          message: error.message,
+          error,
+        })),
+        ...withoutHandler().map((tool) => {
+          return { state: "warning" as const, tool, message: "can be found but not run: no handler", fix };
+        }),
+      ];
     },
     async connect({ signal, emit }) {
       signal.throwIfAborted();
@@ -193,6 +218,48 @@ export async function descriptorSource(
     },
   };
 }
+
+export async function create(
+  { paths }: DescriptorsSettings,
+  surroundings: SourceSurroundings,
+): Promise<DescriptorSource> {
+  const { handlers, clock } = surroundings;
+  return descriptorSource({ file: paths[0] ?? "", ...(handlers && { handlers }) }, { clock });
+}
+
+/** One source for each file. */
+export async function expand({ paths }: DescriptorsSettings): Promise<readonly DescriptorsSettings[]> {
+  const files: string[] = [];
+  for (const path of paths) files.push(...(await descriptorFiles(path)));
+  return files.map((file) => ({ paths: [file] }));
+}
+
+export function reach({ paths }: DescriptorsSettings): Reach {
+  // The modules of its handlers run in this program.
+  return { reads: paths, commands: ["handlers"] };
+}
+
+export function watch({ paths }: DescriptorsSettings): WatchedDescriptors {
+  return { files: paths, followed: true };
+}
+
+const importDescriptors: ImportCommand = {
+  summary: "From TOML descriptors of ensembles: a file, a folder or a pattern",
+  positionals: ["SOURCE"],
+  examples: ["import descriptor ensembles/io.toml"],
+  async open([path = ""], { folder, name }) {
+    const files = await descriptorFiles(resolve(folder, path));
+    // Nothing is run here, so the modules of handlers are left alone.
+    const opened = await Promise.all(files.map((file) => descriptorSource({ file }, { loadModules: false })));
+    return opened.map((each) => ({
+      source: name === undefined ? each : { ...each, namespaces: [name] },
+      skipped: () => each.problems.map(({ invoker, error }) => `Skipped: ${each.name}.${invoker}: ${error.message}`),
+    }));
+  },
+};
+
+export { importDescriptors as import };
+export { config } from "./settings.ts";
 
 /** One invoker, and whether something runs it. */
 interface Bound extends InvokerDescriptor {

@@ -36,7 +36,7 @@ const ids = (): readonly string[] =>
     .sort();
 
 async function add(handlers: Invocables = {}): Promise<void> {
-  await arsenal.addEnsemble(await descriptorSource({ file: join(folder.path, "io.toml"), handlers }, { clock: hasty }));
+  await arsenal.add(await descriptorSource({ file: join(folder.path, "io.toml"), handlers }, { clock: hasty }));
   // Those of the first listing are not those of an edit.
   await arsenal.sync();
 }

@@ -63,29 +63,23 @@ async function call(
 }
 
 describe("a server's tools", () => {
-  it("is refused if its address is not a URL, with the field and the fix", () => {
-    expect(() => mcpSource({ name: "files", transport: { kind: "http", url: "https://+]" } })).toThrow(
-      expect.objectContaining({ code: "CONFIG_INVALID", details: expect.objectContaining({ field: "transport.url" }) }),
-    );
+  it.each([
+    [
+      { transport: { kind: "http", url: "https://+]" } },
+      "transport.url",
+      "Write an address that starts with http:// or https://.",
+    ],
+    [{ transport: { kind: "stdio" } }, "transport.command", "Write command:, the program that is the server."],
+    [{ transport: { kind: "htttp" } }, "transport.kind", "Use one of stdio, http, sse, websocket."],
+    [{}, "command", "Write command: for a program, or url: for an address."],
+  ])("are refused if the server is %j, with the field and the fix", async (written, field, fix) => {
+    await using arsenal = new ToolArsenal();
+    await expect(arsenal.addMcpServer({ name: "files", ...written } as never)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(`${field} of the MCP server "files"`),
+      details: { field, fix },
+    });
   });
-
-  it("is refused if it is a program without a command", () => {
-    expect(() => mcpSource({ name: "files", transport: { kind: "stdio" } as never })).toThrow(
-      'The MCP server "files" has no command to start it with. Set transport.command to a program, such as "npx".',
-    );
-  });
-
-  it.each([undefined, { type: "http", url: "https://example.com/mcp" }, { kind: "htttp" }])(
-    "is refused if its transport is %j, and the message says which kinds there are",
-    async (transport) => {
-      await using arsenal = new ToolArsenal();
-      await expect(arsenal.addMcpServer({ name: "files", transport } as never)).rejects.toMatchObject({
-        code: "CONFIG_INVALID",
-        message: expect.stringContaining("Set transport.kind to one of stdio, http, sse, websocket."),
-        details: { field: "transport.kind" },
-      });
-    },
-  );
 
   it("are offered under their own names with everything the server says [002-mcp-register] [003-adapter-mcp]", async () => {
     const server = await started(startModernServer);
@@ -234,7 +228,7 @@ describe("a server that is not there", () => {
     const arsenal = new ToolArsenal({ ...QUIET, execution: { maxRetries: 1 } });
     cleanups.push(() => arsenal.close());
     const source = sourceOf(server);
-    await arsenal.addEnsemble(source);
+    await arsenal.add(source);
     const calling = { toolName: "sample-server.echo", arguments: { text: "hi" } };
     expect(await arsenal.execute(calling)).toMatchObject({ status: "success" });
     await server.close();

@@ -1,17 +1,24 @@
-import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
-import { showValue } from "../../../errors/show-value.ts";
+import { ArsenalError } from "../../../errors/arsenal-error.ts";
 import { createRedactor, type Redactor } from "../../../guard/redaction/redactor.ts";
 import type { Emit } from "../../../observe/events.ts";
 import { mapInTurns } from "../../../register/in-turns.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { hasOwnCredentials } from "./upstream/misplaced-secret.ts";
 import { createPerCallerUpstream } from "./upstream/per-caller-upstream.ts";
-import type { McpServerSettings } from "./settings.ts";
+import type { McpServerSettings, StdioSettings, WrittenMcpServer } from "./settings.ts";
 import { createServerLog, type ServerLog } from "./upstream/server-log.ts";
 import { createHandler, toDraft } from "./upstream/server-tool.ts";
 import type { OnMessage } from "../../../mcp/connection.ts";
 import type { RpcNotification } from "../../../mcp/protocol.ts";
 import { untilAborted } from "../../../tool/until-aborted.ts";
+import {
+  hasReference,
+  problemError,
+  type Reach,
+  type SettingProblem,
+  type SourceSurroundings,
+} from "../source-adapter.ts";
+import { readServer } from "./read-settings.ts";
 import { createUpstream, type McpUpstream, type UpstreamParts } from "./upstream/upstream.ts";
 
 /** Time one call may take by default, and if its caller may be asked questions in between, in milliseconds. */
@@ -38,15 +45,14 @@ export interface McpSource extends Source {
  * The tools of one MCP server, whichever era and transport it speaks. It begins to connect at once.
  *
  * @example
- * await arsenal.addEnsemble(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
+ * await arsenal.add(mcpSource({ name: "files", transport: { kind: "stdio", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] } }));
  * @internal
  */
 export function mcpSource(settings: McpServerSettings, given: McpParts = {}): McpSource {
-  refuseTransport(settings);
   const { patient = false, emit, debugProtocol = false, ...parts } = given;
   const log = given.log ?? createServerLog({ clock: parts.clock, redactor: parts.secrets?.redactor });
-  const create = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
-  const upstream = create(settings, {
+  const connectUpstream = hasOwnCredentials(settings) ? createPerCallerUpstream : createUpstream;
+  const upstream = connectUpstream(settings, {
     ...parts,
     ...(debugProtocol && emit && { onMessage: toMessageEvents(settings.name, emit, parts.secrets?.redactor) }),
     onStderr: (line) => log.add("stderr", line),
@@ -129,6 +135,43 @@ export function mcpSource(settings: McpServerSettings, given: McpParts = {}): Mc
   };
 }
 
+/** Makes the source of a server, written either way. */
+export async function create(written: WrittenMcpServer, surroundings: SourceSurroundings): Promise<McpSource> {
+  const settings = readServer(written);
+  if ("message" in settings) throw problemError(`the MCP server "${written.name}"`, settings);
+  const { patient, mayStart, clock, emit, egress, secrets, debugProtocol } = surroundings;
+  const guarded = mayStart && {
+    async mayStart(command: StdioSettings): Promise<string | undefined> {
+      const { commandDefinition } = await import("./upstream/command-definition.ts");
+      return mayStart(settings.name, commandDefinition(command));
+    },
+  };
+  return mcpSource(settings, { patient, clock, emit, egress, secrets, debugProtocol, ...guarded });
+}
+
+function settingsProblem(written: WrittenMcpServer): SettingProblem | undefined {
+  const read = readServer(written);
+  return "message" in read ? read : undefined;
+}
+
+export function reach(written: WrittenMcpServer): Reach {
+  const read = readServer(written);
+  if ("message" in read) return {};
+  const { transport } = read;
+  if (transport.kind === "stdio") return { commands: [[transport.command, ...(transport.args ?? [])].join(" ")] };
+  const { issuer, tokenFile } = (transport.kind !== "websocket" && transport.oauth) || {};
+  return {
+    addresses: [transport.url, ...(issuer === undefined ? [] : [issuer])],
+    writes: tokenFile === undefined ? [] : [tokenFile],
+    secrets: hasReference(transport),
+  };
+}
+
+/** A server that is slow or away is retried by its own upstream. */
+export const patient = true;
+
+export { settingsProblem as problem };
+export { importServers as import } from "./import-servers.ts";
 export { config } from "./settings.ts";
 
 function addMessage(log: ServerLog, { params = {} }: RpcNotification): void {
@@ -136,35 +179,6 @@ function addMessage(log: ServerLog, { params = {} }: RpcNotification): void {
   const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
   const from = typeof logger === "string" && logger !== "" ? `${logger}: ` : "";
   log.add("mcp", from + text, typeof level === "string" ? level.slice(0, 20) : undefined);
-}
-
-const KINDS: readonly string[] = [
-  "stdio",
-  "http",
-  "sse",
-  "websocket",
-] satisfies McpServerSettings["transport"]["kind"][];
-
-/** Programs without types write `type` for `kind`, or leave the transport out. */
-function refuseTransport({ name, transport }: McpServerSettings): void {
-  const { kind }: { kind?: unknown } = transport ?? {};
-  if (typeof kind !== "string" || !KINDS.includes(kind)) {
-    const problem = `The MCP server "${name}" needs a transport of a known kind, not ${showValue(kind)}.`;
-    const fix = `Set transport.kind to one of ${KINDS.join(", ")}.`;
-    throw fixable("CONFIG_INVALID", problem, fix, { field: "transport.kind", value: kind });
-  }
-  if (transport.kind === "stdio") {
-    const { command }: { command?: unknown } = transport;
-    if (typeof command === "string" && command !== "") return;
-    const fix = 'Set transport.command to a program, such as "npx".';
-    const problem = `The MCP server "${name}" has no command to start it with.`;
-    throw fixable("CONFIG_INVALID", problem, fix, { field: "transport.command", value: command });
-  }
-  if (URL.canParse(transport.url)) return;
-  const { url: value } = transport;
-  const problem = `The address of the MCP server "${name}" is not a URL: ${value}.`;
-  const fix = "Write it out, such as https://tools.example.com/mcp.";
-  throw fixable("CONFIG_INVALID", problem, fix, { field: "transport.url", value });
 }
 
 /** What a message is cut to. More is redacted, so that no secret is cut in two first. */

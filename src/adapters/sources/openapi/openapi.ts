@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { createEgress, type Egress } from "../../../guard/egress/egress.ts";
 import { createOwnFiles } from "../../../guard/own-files.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
@@ -6,6 +7,17 @@ import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { Source, SourceOptions } from "../../../register/source.port.ts";
 import { createAuthorize } from "../credentials/authorize.ts";
 import { createClientTokens } from "../credentials/client-tokens.ts";
+import { literalSecret } from "../credentials/literal-secret.ts";
+import { fileName } from "../file-name.ts";
+import {
+  hasReference,
+  type ImportCommand,
+  isLocal,
+  problemError,
+  type Reach,
+  type SourceSurroundings,
+  type WatchedFiles,
+} from "../source-adapter.ts";
 import { loadDocument } from "./read/load-document.ts";
 import type { Problem } from "./read/operations.ts";
 import { type ReadDocument, readDocument } from "./read/read-document.ts";
@@ -36,12 +48,14 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * The operations of an OpenAPI document, each a tool that sends its request and returns the answer.
  *
  * @example
- * await arsenal.addEnsemble(openapiSource({ name: "pets", document: "pets.yaml", credentials: { petKey: "env:PET_KEY" } }));
+ * await arsenal.add(openapiSource({ name: "pets", document: "pets.yaml", credentials: { petKey: "env:PET_KEY" } }));
  * @internal
  */
-export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {}): OpenApiSource {
+export function openapiSource(given: OpenApiSettings, parts: OpenApiParts = {}): OpenApiSource {
+  const { baseUrl, server = baseUrl, ...others } = given;
+  const settings: OpenApiSettings = server === undefined ? others : { ...others, server };
   const { clock = systemClock, egress = createEgress(), secrets = createSecrets() } = parts;
-  const { name, server, filesFrom, maxConcurrent, timeoutMs } = settings;
+  const { name, filesFrom, maxConcurrent, timeoutMs } = settings;
   const { maxDocumentBytes: maxBytes = MAX_DOCUMENT_BYTES, maxAnswerBytes = MAX_ANSWER_BYTES } = settings;
   const files =
     filesFrom === undefined ? undefined : { folder: filesFrom, isOwnFile: createOwnFiles(parts.ownFiles ?? []) };
@@ -85,4 +99,54 @@ export function openapiSource(settings: OpenApiSettings, parts: OpenApiParts = {
   };
 }
 
+export async function create(settings: OpenApiSettings, surroundings: SourceSurroundings): Promise<OpenApiSource> {
+  const found = literalSecret(settings);
+  if (found !== undefined) throw problemError(settings.name, found);
+  const { egress, clock, secrets } = surroundings;
+  const ownFiles = settings.filesFrom === undefined ? [] : await surroundings.ownFiles();
+  return openapiSource(settings, { egress, clock, secrets, ownFiles });
+}
+
+export { literalSecret as problem } from "../credentials/literal-secret.ts";
+
+export function reach({
+  document,
+  baseUrl,
+  server = baseUrl,
+  filesFrom,
+  credentials,
+  headers,
+}: OpenApiSettings): Reach {
+  const place = typeof document === "string" ? [document] : [];
+  return {
+    reads: [...place.filter(isLocal), ...(filesFrom === undefined ? [] : [filesFrom])],
+    addresses: [...place.filter((each) => !isLocal(each)), ...(server === undefined ? [] : [server])],
+    secrets: hasReference([credentials, headers]),
+  };
+}
+
+export function watch({ document }: OpenApiSettings): WatchedFiles {
+  return { files: typeof document === "string" && isLocal(document) ? [document] : [], followed: false };
+}
+
+const importDocument: ImportCommand = {
+  summary: "From an OpenAPI document: a file or an address",
+  positionals: ["SOURCE"],
+  examples: [
+    "import openapi petstore.yaml",
+    "import openapi https://api.example.com/openapi.json --name shop > tools.jsonl",
+  ],
+  async open([place = ""], { folder, name }) {
+    const document = /^(?:https?|file):/i.test(place) ? place : resolve(folder, place);
+    const host = URL.parse(place)?.hostname ?? "";
+    const source = openapiSource({ name: name ?? (host === "" ? fileName(place) : host), document });
+    const skipped = (): readonly string[] =>
+      source.problems.map(
+        ({ operation, reason, skipped: isOut }) => `${isOut ? "Skipped" : "Not complete"}: ${operation}: ${reason}`,
+      );
+    return [{ source, skipped }];
+  },
+};
+
+export { importDocument as import };
 export { config } from "./settings.ts";

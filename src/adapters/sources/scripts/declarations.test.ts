@@ -15,7 +15,7 @@ async function inEachLanguage(texts: Texts): Promise<ToolArsenal> {
   for (const extension of EXTENSIONS) {
     const folder = await folderOf({ [`tools.${extension}`]: texts[extension] });
     const source = scriptsSource({ name: extension, paths: [folder] });
-    await arsenal.addEnsemble(source);
+    await arsenal.add(source);
     expect(source.problems).toEqual([]);
   }
   return arsenal;

@@ -335,7 +335,7 @@ it("reports what is not a tool as an event, once", async () => {
   const rejected: unknown[] = [];
   arsenal.subscribe((event) => event.name === "tool-rejected" && rejected.push(event.data));
   const source = scriptsSource({ paths: [folder] });
-  await arsenal.addEnsemble(source);
+  await arsenal.add(source);
   await source.list({ signal: new AbortController().signal });
   const name = join(folder, "b.js");
   expect(rejected).toEqual([{ name, code: "TOOL_INVALID", message: `${name}: It exports no function.` }]);
@@ -358,7 +358,7 @@ it("lists again when a file changes, comes or goes", async () => {
         resolve();
       });
     });
-  await arsenal.addEnsemble(scriptsSource({ name: "t", paths: [folder] }));
+  await arsenal.add(scriptsSource({ name: "t", paths: [folder] }));
   const second = registered("two");
   await writeFile(join(folder, "a.js"), "export const two = () => 2;");
   await second;

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { ArsenalError, fixable } from "../../../errors/arsenal-error.ts";
 import { messageOf } from "../../../errors/show-value.ts";
 import { createSecrets, type Secrets } from "../../../guard/secrets/secrets.ts";
@@ -7,6 +8,8 @@ import type { Emit } from "../../../observe/events.ts";
 import type { OfferedTool, Source } from "../../../register/source.port.ts";
 import { findProgram } from "../../../system/find-program.ts";
 import { watchFolders } from "../../../system/watch-files.ts";
+import { fileName } from "../file-name.ts";
+import { hasReference, type ImportCommand, type Reach, type SourceSurroundings } from "../source-adapter.ts";
 import { subprocessSandbox } from "../../sandboxes/subprocess/subprocess.ts";
 import {
   type Declaration,
@@ -42,7 +45,7 @@ const STOP_MS = 2_000;
  * Tools declared in TypeScript, JavaScript, Python and bash files. The files are read without running them; each call runs in a process of its own.
  *
  * @example
- * await arsenal.addEnsemble(scriptsSource({ name: "web", paths: ["./tools"] }));
+ * await arsenal.add(scriptsSource({ name: "web", paths: ["./tools"] }));
  */
 export function scriptsSource(settings: ScriptsSettings, parts: ScriptsParts = {}): ScriptsSource {
   const { name = "scripts", timeoutMs = 60_000, env = {}, paths } = settings;
@@ -196,6 +199,30 @@ function byName(declarations: readonly Declaration[]) {
   return { first: [...first.values()], repeated };
 }
 
+export function create(settings: ScriptsSettings, { secrets, clock }: SourceSurroundings): ScriptsSource {
+  return scriptsSource(settings, { secrets, clock });
+}
+
+export function reach({ paths, python, bash, env }: ScriptsSettings): Reach {
+  return {
+    reads: paths,
+    commands: [python ?? "python3", bash ?? "bash", process.execPath],
+    secrets: hasReference(env),
+  };
+}
+
+const importScripts: ImportCommand = {
+  summary: "From TypeScript, JavaScript, Python and bash files: files, folders or patterns",
+  positionals: ["PATH…"],
+  examples: ["import scripts ./tools"],
+  async open(paths, { folder, name }) {
+    const whole = paths.map((path) => resolve(folder, path));
+    const source = scriptsSource({ name: name ?? fileName(whole[0] ?? ""), paths: whole });
+    return [{ source, skipped: () => source.problems.map((problem) => `Skipped: ${showProblem(problem)}`) }];
+  },
+};
+
+export { importScripts as import };
 export type { ScriptProblem } from "./declaration.ts";
 export type { ScriptsSettings } from "./settings.ts";
 export { config } from "./settings.ts";

@@ -1,4 +1,5 @@
 import { configuredEgress } from "../../../config/parts/surroundings.ts";
+import type { WrittenMcpServer } from "../../../adapters/sources/mcp/settings.ts";
 import { nearest } from "../../../errors/show-value.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
 import type { Command } from "../../command.ts";
@@ -12,7 +13,9 @@ export const command: Command = {
   examples: ["login github"],
   async run(input, terminal) {
     const asked = input.positionals[0] ?? "";
-    const { servers, config } = await loadConfigured(configFiles(input, terminal), terminal);
+    const { sources, config } = await loadConfigured(configFiles(input, terminal), terminal);
+    const { readServer } = await import("../../../adapters/sources/mcp/read-settings.ts");
+    const servers = sources.filter(({ settings }) => settings.type === "mcp");
     const server = servers.find(({ name, writtenAs }) => name === asked || writtenAs === asked);
     if (server === undefined) {
       const names = servers.map(({ name }) => name);
@@ -25,7 +28,10 @@ export const command: Command = {
             : `Configured servers: ${names.join(", ")}.`;
       throw wrongInput("NAME", asked, `No MCP server is named "${asked}".`, fix);
     }
-    const { name, transport } = server;
+    const { name } = server;
+    const read = readServer({ ...server.settings, type: undefined } as unknown as WrittenMcpServer);
+    if ("message" in read) throw wrongInput("NAME", asked, `${read.field} ${read.message}.`, read.fix);
+    const { transport } = read;
     if (transport.kind === "stdio" || transport.kind === "websocket") {
       const problem = `${name} uses ${transport.kind}, which has no sign-in.`;
       throw wrongInput("NAME", asked, problem, "Set its credentials under env or headers.");

@@ -2,23 +2,33 @@ import { DEFAULT_CONFIRMATION, patternsPolicy } from "../../../adapters/policies
 import { fixable } from "../../../errors/arsenal-error.ts";
 import type { Policy } from "../../../guard/policy.port.ts";
 import type { Clock } from "../../../observe/clock.ts";
+import { readerOf } from "../../adapter-settings.ts";
 import type { ResolvedConfig } from "../../load/resolve-config.ts";
-import type * as FilePolicies from "./file-policies.ts";
 
-/** The policy of `security.policy_file` (rules or Cedar), or else of the lists under `security`. `text` is the content of the file; it is read if omitted. */
+/** The policy of `security.policy_file`, as the adapter that reads it makes it, or else of the lists under `security`. `text` is the content of the file; it is read if omitted. */
 export function configuredPolicy({ security }: Pick<ResolvedConfig, "security">, clock: Clock, text?: string): Policy {
   const { policyFile } = security;
   if (policyFile === undefined) return patternsPolicy({ ...security, mode: security.policy });
   refuseLists(security);
   const rules = text ?? readPolicyText(policyFile);
-  return filePolicies().filePolicy(rules, { name: policyFile, clock, mode: security.policy });
+  return fileAdapter(policyFile).create(rules, { name: policyFile, clock, mode: security.policy });
 }
 
-/** Loads the readers of policy files with the first file, because they are slow to load. Synchronous, because the constructor of an arsenal throws if the file is broken. */
-function filePolicies(): typeof FilePolicies {
+/** The part of a policy's module that makes a policy of the text of a file. Throws `CONFIG_INVALID` with file, line, field, value and fix. */
+interface FileAdapter {
+  create(
+    text: string,
+    parts: { readonly name: string; readonly clock: Clock; readonly mode: "standard" | "strict" },
+  ): Policy;
+}
+
+/** Loads the policy that reads a file with the first file. Synchronous, because the constructor of an arsenal throws if the file is broken. */
+function fileAdapter(path: string): FileAdapter {
   const { createRequire } = process.getBuiltinModule("node:module");
-  const file = import.meta.url.endsWith(".ts") ? "./file-policies.ts" : "./file-policies.js";
-  return createRequire(import.meta.url)(file) as typeof FilePolicies;
+  const { extname } = process.getBuiltinModule("node:path");
+  const file = readerOf("policies", extname(path)) ?? "";
+  const module = import.meta.url.endsWith(".ts") ? file : file.replace(/\.ts$/, ".js");
+  return createRequire(import.meta.url)(`../../../adapters/${module}`) as FileAdapter;
 }
 
 /** Reads a policy file. Throws `CONFIG_INVALID` if it cannot be read. */

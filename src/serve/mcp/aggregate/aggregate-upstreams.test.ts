@@ -52,7 +52,7 @@ async function serve(box: McpUpstream): Promise<Plane> {
       (await box.list("tools")).map((one) => ({ draft: toDraft(one, box.settings), handler: createHandler(one, box) })),
     disconnect: async () => undefined,
   };
-  await arsenal.addEnsemble(source);
+  await arsenal.add(source);
   return planeOf(arsenal, box);
 }
 
@@ -210,7 +210,7 @@ describe("an MCP server's tool", () => {
       await disconnect();
       const handler: Handler = (_, { deadline }) => void seconds.push((deadline ?? 0) / 1000);
       const draft = { name: "run", source: "mcp", description: "Runs it at once.", parameters: tool["inputSchema"] };
-      await arsenal.addEnsemble({
+      await arsenal.add({
         name: "box",
         kind: "mcp",
         timeoutMs: own,

@@ -44,7 +44,7 @@ export const auditOperations: readonly Operation[] = [
     query: object("", [], {
       kind: short("`call`, `approval`, `pin-accepted`, `operator-action`, `scan-failed`, `gap`, `checkpoint`, …"),
       tool: short("A tool's id, or what else an operator changed."),
-      action: short("What an operator did: `addMcpServer`, `deleteTool`, …"),
+      action: short("What an operator did: `addEnsemble`, `deleteTool`, …"),
       principal: short("The id of who called, asked, answered, accepted or changed something."),
       trace: short("A trace id."),
       status: short("How a call or an operator's action ended, or what became of an approval."),

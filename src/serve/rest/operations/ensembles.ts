@@ -1,8 +1,9 @@
+import type { NamedSource } from "../../../adapters/sources/named-source.ts";
 import { TOOL_SOURCES } from "../../../tool/tool.ts";
 import { statusFor } from "../../administration.ts";
 import { type Operation, operationsOf } from "../operation.ts";
-import { A2A_AGENT, MCP_SERVER, OPENAPI } from "../schemas/ensemble.ts";
-import { answer, choice, flag, integer, list, object, openObject, text, time } from "../schemas/write.ts";
+import { ANY_SOURCE, SOURCES } from "../schemas/ensemble.ts";
+import { answer, anyObject, choice, flag, integer, list, object, openObject, text, time } from "../schemas/write.ts";
 import { administrationOf } from "./administered.ts";
 
 const operation = operationsOf({ tag: "Ensembles", role: "operator", tenants: "none" });
@@ -56,33 +57,6 @@ function changing(
   });
 }
 
-interface Named {
-  readonly name: string;
-}
-
-/** Adds an ensemble of one kind until the process ends. */
-function adding(
-  id: "addMcpServer" | "addOpenApi" | "addA2aAgent",
-  kind: string,
-  about: Pick<Operation, "summary" | "body" | "examples" | "maxBytes">,
-): Operation {
-  return operation(id, `POST /ensembles/${kind}`, {
-    ...about,
-    description: "It lasts until the process ends.",
-    answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
-    problems: ["SOURCE_UNAVAILABLE", "CONFIG_INVALID", "CLOSED"],
-    statusOf: { SOURCE_UNAVAILABLE: 422 },
-    // Callers without the role are refused before their settings are read.
-    targets: ({ body }) => (body === undefined ? [] : [(body as Named).name]),
-    async run({ body, principal, signal }, context) {
-      const tools = await administrationOf(context).ensembles[id](body as never, principal, { signal });
-      const { name } = body as Named;
-      const location = `/api/v1/ensembles/${encodeURIComponent(name)}`;
-      return { status: 201, body: { name, tools, persisted: false }, headers: { location } };
-    },
-  });
-}
-
 /** Servers, documents and other sources whose tools are used: their state, connecting, disconnecting, adding and removing them. */
 export const ensembleOperations: readonly Operation[] = [
   operation("listEnsembles", "GET /ensembles", {
@@ -128,16 +102,22 @@ export const ensembleOperations: readonly Operation[] = [
     summary: "Disconnect an ensemble and connect it again",
     description: "Starts the program of a server again. Calls under way fail; the tools come back with the same ids.",
   }),
-  adding("addMcpServer", "mcp", {
-    summary: "Connect an MCP server",
-    body: MCP_SERVER,
-    examples: { remote: { name: "files", transport: { kind: "http", url: "http://127.0.0.1:9000/mcp" } } },
+  operation("listSourceTypes", "GET /source-types", {
+    summary: "List the types of sources that can be added, and the settings of each",
+    answers: {
+      200: answer("By type.", ["types"], { types: anyObject("The JSON Schema of the settings, by type.") }),
+    },
+    async run() {
+      return { body: { types: SOURCES } };
+    },
   }),
-  adding("addOpenApi", "openapi", {
-    summary: "Use the operations of an OpenAPI document as tools",
-    body: OPENAPI,
+  operation("addEnsemble", "POST /ensembles", {
+    summary: "Add a source of tools, such as an MCP server, an OpenAPI document or another agent",
+    description: "It lasts until the process ends.",
+    body: ANY_SOURCE,
     examples: {
-      inline: {
+      document: {
+        type: "openapi",
         name: "weather",
         document: {
           openapi: "3.1.0",
@@ -148,13 +128,26 @@ export const ensembleOperations: readonly Operation[] = [
         },
         server: "https://weather.example.com",
       },
+      server: { type: "mcp", name: "files", url: "http://127.0.0.1:9000/mcp" },
     },
+    // A whole document may be in it.
     maxBytes: 4 * 1024 * 1024,
-  }),
-  adding("addA2aAgent", "a2a", {
-    summary: "Use the skills of another agent as tools",
-    body: A2A_AGENT,
-    examples: { remote: { name: "planner", url: "http://127.0.0.1:9001" } },
+    answers: { 201: { description: "Its tools are registered.", schema: ADDED } },
+    problems: ["SOURCE_UNAVAILABLE", "CONFIG_INVALID", "CLOSED"],
+    statusOf: { SOURCE_UNAVAILABLE: 422 },
+    // Callers without the role are refused before their settings are read.
+    targets({ body }) {
+      const { type, name = type } = (body ?? {}) as Readonly<Record<string, string>>;
+      return name === undefined ? [] : [name];
+    },
+    async run({ body, principal, signal }, context) {
+      const added = await administrationOf(context).ensembles.add(body as unknown as NamedSource, principal, {
+        signal,
+      });
+      const { name, tools } = added;
+      const location = `/api/v1/ensembles/${encodeURIComponent(name)}`;
+      return { status: 201, body: { name, tools, persisted: false }, headers: { location } };
+    },
   }),
   operation("removeEnsemble", "DELETE /ensembles/{name}", {
     summary: "Disconnect an ensemble and forget it",

@@ -8,7 +8,7 @@ import { createRequestTools, isKnown, requestToolId } from "./request-tools.ts";
 
 async function arsenalOf(...sources: McpSource[]): Promise<ToolArsenal> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-  for (const source of sources) await arsenal.addEnsemble(source);
+  for (const source of sources) await arsenal.add(source);
   return arsenal;
 }
 
@@ -47,7 +47,7 @@ describe("the request tools of a server", () => {
   it("go with their server", async () => {
     await using arsenal = await arsenalOf(echoing("files"));
     expect(await arsenal.getTool("resources/read", "files")).toMatchObject({ source: "mcp", ensemble: "files" });
-    await arsenal.removeEnsemble("files");
+    await arsenal.remove("files");
     expect(await arsenal.getTool("resources/read", "files")).toBeUndefined();
   });
 

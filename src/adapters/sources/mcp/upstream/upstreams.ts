@@ -1,13 +1,8 @@
-import type { Egress } from "../../../../guard/egress/egress.ts";
-import type { Secrets } from "../../../../guard/secrets/secrets.ts";
-import type { Clock } from "../../../../observe/clock.ts";
-import type { Emit } from "../../../../observe/events.ts";
 import type { Registration, Registry } from "../../../../register/registry.ts";
 import type { Source } from "../../../../register/source.port.ts";
 import { isUnlisted } from "../../../../tool/tool.ts";
 import { untilAborted } from "../../../../tool/until-aborted.ts";
 import type { McpSource } from "../mcp.ts";
-import type { AddServerOptions, McpServerSettings, StdioSettings } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
 /** The MCP servers of one arsenal. */
@@ -15,18 +10,9 @@ export type Upstreams = ReturnType<typeof createUpstreams>;
 
 /** What the servers need of their arsenal. */
 interface UpstreamsParts {
-  readonly addEnsemble: (source: Source, options: { readonly signal?: AbortSignal | undefined }) => Promise<number>;
   /** Resolves when the ensemble's tools, as the server lists them now, are registered. */
   readonly relist: (ensemble: string) => Promise<void>;
   readonly registry: Pick<Registry, "own" | "ofEnsemble">;
-  readonly clock: Clock;
-  readonly emit: Emit;
-  readonly egress: Egress;
-  readonly secrets: Secrets;
-  /** Says why the command of a configured server may not be started; undefined if it may. */
-  readonly mayStart: (server: string, command: Readonly<Record<string, unknown>>) => Promise<string | undefined>;
-  /** Emits every message to and from the servers. */
-  readonly debugProtocol: boolean;
 }
 
 /** One server, and what it answers besides tool calls. */
@@ -40,7 +26,7 @@ interface Member {
 
 /** Creates the servers of one arsenal: none yet. */
 export function createUpstreams(parts: UpstreamsParts) {
-  const { addEnsemble, relist, registry, clock, emit, egress, secrets, debugProtocol, mayStart } = parts;
+  const { relist, registry } = parts;
   const members = new Map<string, Member>();
   /** The same list until a server is added or forgotten: each request at a server's own address looks through it. */
   let list: readonly McpUpstream[] | undefined;
@@ -48,27 +34,6 @@ export function createUpstreams(parts: UpstreamsParts) {
   return {
     /** Connected or not, in the order they were added. */
     all: (): readonly McpUpstream[] => (list ??= Array.from(members.values(), ({ upstream }) => upstream)),
-    /** Connects a server and adds its tools as an ensemble; with `patient` in the background, however long it takes. `egress` defaults to the arsenal's. Returns how many tools came. */
-    async add(
-      settings: McpServerSettings,
-      { signal, configured = false, ...options }: AddServerOptions & { readonly egress?: Egress },
-    ): Promise<number> {
-      const { mcpSource } = await import("../mcp.ts");
-      const guarded = configured && {
-        async mayStart(command: StdioSettings): Promise<string | undefined> {
-          const { commandDefinition } = await import("./command-definition.ts");
-          return mayStart(settings.name, commandDefinition(command));
-        },
-      };
-      const source = mcpSource(settings, { egress, ...options, clock, emit, secrets, debugProtocol, ...guarded });
-      try {
-        return await addEnsemble(source, { signal });
-      } catch (error) {
-        // A server whose name was taken had already started to connect.
-        await source.disconnect();
-        throw error;
-      }
-    },
     /** Takes in the server of a source that is being added, if it is an MCP server's; lets go of it if adding fails. */
     async during<Result>(source: Source, adding: () => Promise<Result>): Promise<Result> {
       if (!isMcpSource(source)) return adding();

@@ -62,7 +62,8 @@ describe("plainText", () => {
 
 it("an operation's texts reach search and models without HTML", async () => {
   await using arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-  await arsenal.addOpenApi({
+  await arsenal.add({
+    type: "openapi",
     name: "pay",
     document: {
       openapi: "3.1.0",

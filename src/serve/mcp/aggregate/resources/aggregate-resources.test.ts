@@ -72,7 +72,7 @@ function sourceOf(upstream: McpUpstream): McpSource {
 async function serve(...upstreams: FakeUpstream[]): Promise<Served> {
   const clock = createManualClock();
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
-  for (const upstream of upstreams) await arsenal.addEnsemble(sourceOf(upstream));
+  for (const upstream of upstreams) await arsenal.add(sourceOf(upstream));
   const plane = aggregatePlane({
     arsenal,
     upstreams: () => upstreams,
@@ -257,7 +257,7 @@ describe("what changes", () => {
     pushed.length = 0;
     const two = fake("two");
     upstreams.push(two);
-    await arsenal.addEnsemble(sourceOf(two));
+    await arsenal.add(sourceOf(two));
     await clock.advance(100);
     expect(methods(pushed)).toEqual(both);
     two.tell({ kind: "state", state: two.state });

@@ -223,7 +223,7 @@ describe("hybrid mode", () => {
     const clock = createManualClock();
     const { arsenal, plane } = serve({}, { mode: "hybrid", clock });
     const upstreams = Array.from({ length: 8 }, (_, index) => echoing(`s${index}`));
-    for (const upstream of upstreams) await arsenal.addEnsemble(upstream);
+    for (const upstream of upstreams) await arsenal.add(upstream);
     await add(arsenal, "a.tool");
     for (const { name } of upstreams)
       for (let time = 0; time < 4; time++)

@@ -109,9 +109,9 @@ describe("names", () => {
   it("stay apart whatever servers call their tools, and each is called by its own", async () => {
     const { arsenal, plane } = serve({});
     const long = "x".repeat(200);
-    await arsenal.addEnsemble(source("a__b", ["c", "Read", "read", "re\u0430d", long, `${long}y`]));
-    await arsenal.addEnsemble(source("a", ["b__c", "read", "a.read"]));
-    await arsenal.addEnsemble(source("evil", ["find_relevant_tools", "execute_tool", "a-read", "a.read", "A__b"]));
+    await arsenal.add(source("a__b", ["c", "Read", "read", "re\u0430d", long, `${long}y`]));
+    await arsenal.add(source("a", ["b__c", "read", "a.read"]));
+    await arsenal.add(source("evil", ["find_relevant_tools", "execute_tool", "a-read", "a.read", "A__b"]));
     const listed = namesOf(await send(plane, "tools/list"));
     expect(listed).toHaveLength(14);
     expect(new Set(listed.map((name) => name.toLowerCase())).size).toBe(14);
@@ -126,7 +126,7 @@ describe("names", () => {
     await add(arsenal, "default.read");
     expect(textOf(await call(plane, "read"))).toBe("default.read");
     await arsenal.deleteTool("read");
-    await arsenal.addEnsemble(source("evil", ["read"]));
+    await arsenal.add(source("evil", ["read"]));
     await expect(call(plane, "read")).rejects.toMatchObject({ code: -32602, message: "Unknown tool: read" });
   });
 
@@ -135,7 +135,7 @@ describe("names", () => {
     async (...own) => {
       const { arsenal, plane } = serve({}, { mode: "dynamic" });
       for (const id of own) await add(arsenal, id);
-      await arsenal.addEnsemble(source("evil", ["find_relevant_tools", "execute_tool"]));
+      await arsenal.add(source("evil", ["find_relevant_tools", "execute_tool"]));
       const query = "does find relevant tools for you";
       const found = { content: [{ type: "text", text: expect.stringMatching(/^\{"match":/) }] };
       expect(await call(plane, "find_relevant_tools", { query })).toMatchObject(found);
@@ -151,8 +151,8 @@ describe("names", () => {
   it("are read loosely by execute_tool, where only one tool can be meant", async () => {
     const { arsenal, plane } = serve({}, { mode: "dynamic" });
     const long = "x".repeat(200);
-    await arsenal.addEnsemble(source("one", ["read", "Get-It", long]));
-    await arsenal.addEnsemble(source("two", ["read"]));
+    await arsenal.add(source("one", ["read", "Get-It", long]));
+    await arsenal.add(source("two", ["read"]));
     const run = async (tool_name: string): Promise<string> => textOf(await call(plane, "execute_tool", { tool_name }));
     expect(await run("Get-It")).toBe("one/Get-It");
     expect(await run("get_it")).toBe("one/Get-It");

@@ -1,0 +1,26 @@
+import type { JsonSchema } from "../../../src/tool/json-schema.ts";
+
+/** A form for the settings of one type of source. */
+export interface SourceForm {
+  readonly type: string;
+  /** What must be set, and what most sources of the type set. */
+  readonly main: JsonSchema;
+  /** Everything else. */
+  readonly more: JsonSchema;
+}
+
+/** How many settings are shown at once. The others are behind "More settings". */
+const MAIN = 8;
+
+/** The form of a type, from the schema that the gateway gives. */
+export function sourceForm(type: string, schema: JsonSchema): SourceForm {
+  const all = Object.entries(schema.properties ?? {}).filter(([key]) => key !== "type");
+  const required = schema.required ?? [];
+  const needed = all.filter(([key]) => required.includes(key));
+  const others = all.filter(([key]) => !required.includes(key));
+  const shown = Math.max(0, MAIN - needed.length);
+  const of = (entries: typeof all): JsonSchema => {
+    return { type: "object", properties: Object.fromEntries(entries), required };
+  };
+  return { type, main: of([...needed, ...others.slice(0, shown)]), more: of(others.slice(shown)) };
+}

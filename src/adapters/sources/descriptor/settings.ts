@@ -1,0 +1,25 @@
+import { entry, type Given, list, path } from "../../settings.ts";
+
+export const config = entry(
+  "TOML descriptors of ensembles.",
+  {
+    paths: list(
+      "Files, folders, or patterns with * in the last part; each file is an ensemble.",
+      path("A file, folder or pattern."),
+    ),
+  },
+  ["paths"],
+);
+
+/** TOML files, each of which describes an ensemble. */
+export type DescriptorsSettings = Given<typeof config>;
+
+/**
+ * The ensembles that TOML files describe, for `arsenal.add`: files, folders or patterns.
+ *
+ * @example
+ * await arsenal.add(descriptors("./ensembles"));
+ */
+export function descriptors(...paths: readonly string[]) {
+  return { paths, type: "descriptor" as const };
+}

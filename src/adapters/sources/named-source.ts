@@ -1,0 +1,32 @@
+import type { BatchRegistration } from "../../register/register-batch.ts";
+import type { Source } from "../../register/source.port.ts";
+import type { ToolDraft } from "../../tool/draft.ts";
+import type { Given, Setting } from "../settings.ts";
+import type { McpServerSettings } from "./mcp/settings.ts";
+import type { sources } from "./manifest.ts";
+
+type Sources = typeof sources;
+/** The types of sources. */
+export type SourceType = keyof Sources;
+type ConfigOf<Type extends SourceType> =
+  Awaited<ReturnType<Sources[Type]>> extends { readonly config: infer Config extends Setting } ? Config : never;
+
+/** The settings of a source with its type: an entry of `sources:`, the body of `POST /ensembles`, or what `mcp({…})` and the like return. */
+export type NamedSource =
+  | { [Type in SourceType]: Omit<Given<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
+  | (McpServerSettings & { readonly type: "mcp" });
+
+/** What `arsenal.add` takes: settings with a type, a source of your own, or a list of tools. */
+export type GivenSource = NamedSource | Source | readonly (BatchRegistration | ToolDraft)[];
+
+/** How a source is added. */
+export interface AddSourceOptions {
+  /** Retries in the background until the source comes or is removed. An MCP server is then added at once; the first failure of any other is still thrown. */
+  readonly patient?: boolean;
+  /** True for a source that a configuration file names: if `security.pins` is `all`, its command is started only once somebody accepted it. */
+  readonly configured?: boolean;
+  /** Gives up connecting, and ends the processes that were started for it. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each source that was made of the settings, before it is connected. */
+  readonly added?: (source: Source) => void;
+}

@@ -1,0 +1,122 @@
+import { type ArsenalError, fixable } from "../../errors/arsenal-error.ts";
+import { hasSecret } from "../../guard/secrets/reference.ts";
+import type { Source } from "../../register/source.port.ts";
+import type { JsonSchema } from "../../tool/json-schema.ts";
+import type { Surroundings } from "../surroundings.ts";
+import type { Invocables } from "./descriptor/invocable.ts";
+
+/** The module of a source, as its manifest names it. Configuration, library, REST, client, dashboard, hot reload, `import` and `doctor` use nothing else. */
+export interface SourceAdapter<Settings = object> {
+  /** The settings, declared once, in the language of adapters/settings.ts. */
+  readonly config: JsonSchema;
+  /** Makes the source of settings. Throws CONFIG_INVALID if they cannot be used. */
+  create(settings: Settings, surroundings: SourceSurroundings): Source | Promise<Source>;
+  /** Returns what of this machine and its network the settings need. */
+  reach(settings: Settings): Reach;
+  /** Returns why settings that fit `config` cannot be used; undefined if they can. */
+  problem?(settings: Settings): SettingProblem | undefined;
+  /** Returns the settings of each single source, if these stand for several. */
+  expand?(settings: Settings): Promise<readonly Settings[]>;
+  /** True if its sources connect in the background and retry by themselves when they are told to be patient. */
+  readonly patient?: boolean;
+  /** Returns the files of this machine that the source is read from. */
+  watch?(settings: Settings): WatchedFiles;
+  /** Opens what `toolarsenal import KIND WORDS…` names. */
+  import?: ImportCommand<Settings>;
+}
+
+/** What `create` of a source gets besides its settings. */
+export interface SourceSurroundings extends Pick<Surroundings, "clock" | "emit" | "egress" | "secrets"> {
+  /** True if connecting may go on in the background, however long it takes. */
+  readonly patient: boolean;
+  /** Returns why a command may not be started; undefined if it may. Omitted unless a configuration file names the source. */
+  readonly mayStart?:
+    | ((source: string, command: Readonly<Record<string, unknown>>) => Promise<string | undefined>)
+    | undefined;
+  /** Lists the gateway's own files, which no tool may read, send or change. */
+  ownFiles(): Promise<readonly string[]>;
+  /** Functions by name, for descriptors that name no module. */
+  readonly handlers?: Invocables | undefined;
+  /** True if every message to and from servers is an event. */
+  readonly debugProtocol: boolean;
+}
+
+/** What a source needs of the machine it runs on and of its network. */
+export interface Reach {
+  /** Programs that it starts. */
+  readonly commands?: readonly string[];
+  /** Files and folders that it reads. */
+  readonly reads?: readonly string[];
+  /** Files that it writes. */
+  readonly writes?: readonly string[];
+  /** Whether it reads secrets of this machine. */
+  readonly secrets?: boolean;
+  /** Addresses that it connects to. */
+  readonly addresses?: readonly string[];
+}
+
+/** Where a source is found, for people: its files, its address or its command. */
+export function placeOf({ reads = [], addresses = [], commands = [] }: Reach): string {
+  return ([reads, addresses, commands].find((places) => places.length > 0) ?? []).join(", ");
+}
+
+/** One setting that cannot be used. */
+export interface SettingProblem {
+  /** Dotted, from the settings of the source: `url`, `env.TOKEN`. */
+  readonly field: string;
+  /** As it was written; omitted if it may be a secret. */
+  readonly value?: unknown;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The error for settings that cannot be used. `whose` says of which source. */
+export function problemError(whose: string, { field, value, message, fix }: SettingProblem): ArsenalError {
+  return fixable("CONFIG_INVALID", `${field} of ${whose} ${message}.`, fix, { field, value });
+}
+
+/** The files that a source is read from. */
+export interface WatchedFiles {
+  readonly files: readonly string[];
+  /** True if the source notices changes by itself once it is there. Otherwise it is added again when a file changes. */
+  readonly followed: boolean;
+}
+
+/** How `toolarsenal import` opens a source. */
+export interface ImportCommand<Settings = object> {
+  readonly summary: string;
+  readonly positionals: readonly string[];
+  readonly examples: readonly string[];
+  open(words: readonly string[], asked: ImportRequest<Settings>): Promise<readonly ImportedSource[]>;
+}
+
+/** What `open` of an import works with. */
+export interface ImportRequest<Settings = object> {
+  /** The folder that relative paths start from. */
+  readonly folder: string;
+  /** The namespace of the tools. Defaults to the source's own name. */
+  readonly name: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Returns the settings of the configured source of this kind that has a name. Names a similar one on stderr if there is none. */
+  configured(name: string): Promise<Settings | undefined>;
+  /** Reads the servers of an MCP client's file. */
+  clientFile(path: string): Promise<{ readonly settings: readonly Settings[]; readonly skipped: readonly string[] }>;
+}
+
+/** A source to import from. */
+export interface ImportedSource {
+  readonly source: Source;
+  /** What was left out, one line each, once the source was listed. */
+  skipped(): readonly string[];
+}
+
+/** Whether a file or an address is meant. */
+export function isLocal(place: string): boolean {
+  return !/^https?:/i.test(place);
+}
+
+/** Whether a value refers to a secret, or has a part that does. */
+export function hasReference(value: unknown): boolean {
+  if (typeof value === "string") return hasSecret(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasReference);
+}
