@@ -1,13 +1,25 @@
+import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { IS_DEEP } from "./test/kit/effort.ts";
+import { runSummary } from "./test/kit/run-summary.ts";
+
+// Each run tries other cases. The seed is printed, so that a run can be repeated.
+process.env["TOOLARSENAL_SEED"] ??= String(randomInt(2 ** 31));
+// Tests start hundreds of Node processes on our sources. With this cache only the first one strips their types and compiles them.
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url));
+
+/** Time limits only end what hangs: a busy machine may be ten times slower than an idle one. */
+const MOST_MS = IS_DEEP ? 3_600_000 : 120_000;
 
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    testTimeout: 30_000,
-    // Hooks start databases and gateways.
-    hookTimeout: 60_000,
+    testTimeout: MOST_MS,
+    hookTimeout: MOST_MS,
     setupFiles: ["test/property-seed.ts"],
+    reporters: ["default", runSummary],
     // Arsenals that a test builds start no model's worker unless the test names a tier: test/e2e/tiers.test.ts runs each of them.
     env: { TOOLARSENAL_TIER: "lexical" },
     // Tests share no state outside themselves, so a worker is kept for many files: half of the time was starting workers.

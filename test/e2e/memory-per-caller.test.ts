@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repeats } from "../kit/effort.ts";
 import { type HostileRequest, type ObservedGateway, startObservedGateway } from "./event-loop/observed-gateway.ts";
 import { a2a, legacy, modern } from "./event-loop/protocol-requests.ts";
 
@@ -8,7 +9,7 @@ const MEBIBYTE = 1024 * 1024;
 const MOST_HELD = 48 * MEBIBYTE;
 /** Resident memory also has what was not collected yet: the heap is limited to 256 MiB. */
 const MOST_RESIDENT = 256 * MEBIBYTE;
-const ROUNDS = 40;
+const ROUNDS = repeats(16, 40);
 const AT_ONCE = 4;
 
 let gateway: ObservedGateway;

@@ -13,6 +13,7 @@ import { catalogEngineContract } from "../../testing/catalog-engine.contract.ts"
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { memoryEngine } from "./memory.ts";
+import { repeats } from "../../../test/kit/effort.ts";
 
 let root: string;
 let folders = 0;
@@ -204,7 +205,7 @@ describe("a damaged snapshot", () => {
         await truncate(snapshot, size);
         expect(await load(snapshot)).toEqual(before);
       }),
-      { numRuns: 40 },
+      { numRuns: repeats(40) },
     );
   });
 
@@ -222,7 +223,7 @@ describe("a damaged snapshot", () => {
           expect(await load(snapshot)).toEqual(before);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: repeats(40) },
     );
   });
 

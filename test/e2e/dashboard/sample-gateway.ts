@@ -24,14 +24,16 @@ export interface SampleGateway {
   close(): Promise<void>;
 }
 
-/** Builds the dashboard to where a gateway that runs from its sources finds it. */
+let built: Promise<unknown> | undefined;
+/** Builds the dashboard once to where a gateway that runs from its sources finds it. */
 export async function buildDashboard(): Promise<void> {
-  await build({
+  built ??= build({
     configFile: join(ROOT, "dashboard/vite.config.ts"),
     logLevel: "error",
     // Another process may be serving these files now; their names change with their content.
     build: { emptyOutDir: false },
   });
+  await built;
 }
 
 /** Three MCP servers that people use, one whose tools change, and functions that fail, wait for a person or want to attack. */

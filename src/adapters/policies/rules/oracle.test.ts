@@ -331,7 +331,6 @@ it("decides 10,000 generated requests as a plain reading of the language does", 
         if (!visible) seen.hidden++;
       }
     }),
-    { numRuns: 1_000 },
   );
   expect(seen.requests).toBeGreaterThanOrEqual(10_000);
   // The generator is worth something only where every outcome is common.

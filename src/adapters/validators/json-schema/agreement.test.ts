@@ -50,7 +50,6 @@ function agreement(
         counts[valid ? "accepted" : "refused"]++;
       }
     }),
-    { numRuns: 400 },
   );
   return counts;
 }
