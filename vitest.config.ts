@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { IS_DEEP } from "./test/kit/effort.ts";
 import { runSummary } from "./test/kit/run-summary.ts";
+import { SlowFirst } from "./test/kit/slow-first.ts";
 
 // Each run tries other cases. The seed is printed, so that a run can be repeated.
 process.env["TOOLARSENAL_SEED"] ??= String(randomInt(2 ** 31));
@@ -18,7 +19,9 @@ const config: ViteUserConfig = defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: MOST_MS,
     hookTimeout: MOST_MS,
+    expect: { poll: { timeout: 60_000, interval: 10 } },
     setupFiles: ["test/property-seed.ts"],
+    sequence: { sequencer: SlowFirst },
     reporters: ["default", runSummary],
     // Arsenals that a test builds start no model's worker unless the test names a tier: test/e2e/tiers.test.ts runs each of them.
     env: { TOOLARSENAL_TIER: "lexical" },

@@ -21,5 +21,5 @@ describe.skipIf(server === undefined)("Chroma engine on a real server", () => {
     { another: engine },
   );
   // The double in src/adapters/engines/chroma.test.ts runs all of them every time.
-  for (const { name, run } of some(cases, 15)) it(name, run);
+  for (const { name, run } of some(cases, 10)) it(name, run);
 });

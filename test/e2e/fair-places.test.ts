@@ -18,7 +18,7 @@ const CONNECTION_SHARE = 6;
 const ending: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ending.splice(0).toReversed()) await end();
-}, 60_000);
+});
 
 /** How many calls are under way in a gateway: running, and waiting for a place. */
 async function underWay(url: string, key: string): Promise<number> {
@@ -66,7 +66,7 @@ describe("a caller whose calls hang at one server", () => {
     expect(upstream.executed.size).toBe(SHARE + 1);
     letGo(upstream);
     expect((await Promise.all(calls)).map(({ said }) => said)).toEqual(calls.map((_, index) => `held eve ${index}`));
-  }, 60_000);
+  });
 
   it.each(some(STORES, 1, "fair-places"))(
     "leaves places for others, counted over replicas that share $name",
@@ -124,5 +124,5 @@ describe("a caller who answers no question of a server", () => {
     expect(suspended.map(({ result }) => result?.["resultType"])).toEqual(
       Array.from({ length: CONNECTION_SHARE }, () => "input_required"),
     );
-  }, 60_000);
+  });
 });

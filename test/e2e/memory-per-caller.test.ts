@@ -15,7 +15,7 @@ const AT_ONCE = 4;
 let gateway: ObservedGateway;
 beforeAll(async () => {
   gateway = await startObservedGateway(["--max-old-space-size=256", "--expose-gc"]);
-}, 120_000);
+});
 afterAll(() => gateway.close());
 
 let count = 0;

@@ -12,6 +12,12 @@ export function repeats(usual: number, deep: number = usual * 10): number {
   return IS_DEEP ? deep : usual;
 }
 
+/** Yields every `apart`-th item, from a start that the seed decides, and all of them in a deep run. For items that are too large to be kept. */
+export function* everyNth<Item>(items: Iterable<Item>, apart: number): Iterable<Item> {
+  let place = SEED % apart;
+  for (const item of items) if (place++ % apart === 0 || IS_DEEP) yield item;
+}
+
 /**
  * Picks the items that this run tries: `count` of them, spread evenly from a start that the seed decides, in their order. A deep run tries all of them.
  * Lists with different names start in different places.

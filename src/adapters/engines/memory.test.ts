@@ -325,7 +325,7 @@ describe("a process that is killed while it writes", () => {
     },
   );
 
-  it("leaves one whole version where two write the same file", { timeout: 120_000 }, async () => {
+  it("leaves one whole version where two write the same file", async () => {
     const snapshot = await freshFile();
     for (let kill = 0; kill < 4; kill++) {
       const writers = [writer(snapshot, 1), writer(snapshot, 1000)];

@@ -39,7 +39,7 @@ describe("postgresState in PGlite, as shared state", () => {
   // The server below runs all of them every time.
   suites(
     () => embedded,
-    (cases) => (server === undefined ? cases : some(cases, 20)),
+    (cases) => (server === undefined ? cases : some(cases, 12)),
   );
 });
 
@@ -182,7 +182,7 @@ describe.skipIf(server === undefined)("postgresState on a server", () => {
     await state.close();
     await other.close();
     await own.remove();
-  }, 60_000);
+  });
 
   it("leaves no timer behind when it is closed", async () => {
     const clock = createManualClock();
@@ -203,7 +203,7 @@ describe.skipIf(server === undefined)("postgresState on a server", () => {
     await expect(state.limits.admit({ holdMs: 1 })).rejects.toThrow("PostgreSQL did not answer within 2000 ms.");
     await state.close();
     silent.close();
-  }, 30_000);
+  });
 
   it("refuses tables of a later release, and changes nothing", async () => {
     const url = await real.database();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { build } from "vite";
 import { ToolArsenal, type ToolArsenalConfig } from "../../../src/index.ts";
 import { type Clock, systemClock } from "../../../src/observe/clock.ts";
+import { IS_BUILT } from "../../kit/program.ts";
 import { ROOT } from "../../repo/project.ts";
 import { SAMPLE_TOOLS, startLegacyServer, type UpstreamServer } from "../../mcp/upstream-server.ts";
 import { registerTools } from "../../serve/rest-gateway.ts";
@@ -25,8 +26,9 @@ export interface SampleGateway {
 }
 
 let built: Promise<unknown> | undefined;
-/** Builds the dashboard once to where a gateway that runs from its sources finds it. */
+/** Builds the dashboard, unless it is built, to where a gateway that runs from its sources finds it. */
 export async function buildDashboard(): Promise<void> {
+  if (IS_BUILT) return;
   built ??= build({
     configFile: join(ROOT, "dashboard/vite.config.ts"),
     logLevel: "error",

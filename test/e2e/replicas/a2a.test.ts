@@ -12,7 +12,7 @@ describe.each(some(STATES, 1, "a2a"))("three replicas on $name are one A2A agent
   let fleet: Fleet;
   beforeAll(async () => {
     fleet = await startFleet(open);
-  }, 60_000);
+  });
   afterAll(() => fleet?.close());
 
   const [way] = A2A_WAYS;

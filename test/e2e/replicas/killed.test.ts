@@ -38,7 +38,7 @@ describe.each(some(STORES, 1, "killed"))("of three replicas on $name, one that i
     const servers = { narrow: { type: "http", url: narrow.url, max_concurrent: PLACES } } as const;
     fleet = await startFleet(withArguments, { servers, elsewhere: ELSEWHERE });
     second = await fleet.addKey("second");
-  }, 60_000);
+  });
   afterAll(async () => {
     await fleet?.close();
     await narrow?.close();
@@ -152,7 +152,7 @@ describe.each(some(STORES, 1, "killed"))("of three replicas on $name, one that i
   it("frees all that it held soon, and no call is lost, doubled or answered without a record", async () => {
     const load = await startLoad(fleet, { callers: 2, rest: 2 });
     const last: string[] = [];
-    for (const index of [0, 1, 2]) {
+    for (const index of some([0, 1, 2], 2)) {
       const { length } = load.ended;
       await eventually("calls are under way", () => load.ended.length > length + 20);
       last.push(...(await killAndCheck(index, (index + 1) % 3)));
@@ -176,7 +176,7 @@ describe.each(some(STORES, 1, "killed"))("of three replicas on $name, one that i
     expect(calls.filter((call) => !isRecorded(call))).toEqual([]);
     expect(last.filter((id) => records.get(id) !== 1 || fleet.young.executed.get(id) !== 1)).toEqual([]);
     expect(await verified()).toMatchObject({ ok: true });
-  }, 120_000);
+  });
 
   it("leaves nothing held when it was the last one, and another starts", async () => {
     await fleet.kill(2);
@@ -190,7 +190,7 @@ describe.each(some(STORES, 1, "killed"))("of three replicas on $name, one that i
     expect((await holdKeyed(0, held.keyed)).text).toContain("OUTCOME_UNKNOWN");
     await refill(0);
     expect(narrow.executed.get(held.keyed)).toBe(1);
-  }, 60_000);
+  });
 });
 
 function failed(error: Error): Called {

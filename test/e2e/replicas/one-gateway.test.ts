@@ -8,7 +8,7 @@ describe.each(some(STATES, 1, "one-gateway"))("three replicas on $name act as on
   let fleet: Fleet;
   beforeAll(async () => {
     fleet = await startFleet(open);
-  }, 60_000);
+  });
   afterAll(() => fleet?.close());
 
   const at = (index: number, key = fleet.keys.asker) => ({ url: fleet.replica(index).url, key });

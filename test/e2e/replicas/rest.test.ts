@@ -11,7 +11,7 @@ describe.each(some(STATES, 1, "rest"))("three replicas on $name are one REST API
   let fleet: Fleet;
   beforeAll(async () => {
     fleet = await startFleet(open);
-  }, 60_000);
+  });
   afterAll(() => fleet?.close());
 
   const said = (text: string) => ({ content: [{ type: "text", text }] });

@@ -27,7 +27,7 @@ describe("postgresEngine on PGlite, as a catalog engine", () => {
     { another: () => postgresEngine({ client: embedded, schema: `catalog_${schemas}` }), cosineError: COSINE_ERROR },
   );
   // The server below runs all of them every time.
-  for (const { name, run } of server === undefined ? cases : some(cases, 15)) it(name, run);
+  for (const { name, run } of server === undefined ? cases : some(cases, 5)) it(name, run);
 });
 
 // because PostgreSQL with pgvector is not installed everywhere; with CI=true its absence fails.
