@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
 import { IS_DEEP } from "./test/kit/effort.ts";
 import { runSummary } from "./test/kit/run-summary.ts";
 import { SlowFirst } from "./test/kit/slow-first.ts";
@@ -14,9 +14,11 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
 /** Time limits only end what hangs: a busy machine may be ten times slower than an idle one. */
 const MOST_MS = IS_DEEP ? 3_600_000 : 120_000;
 
+/** Files that leave much memory behind. In a worker that is kept, collecting it would take more time than the tests. */
+const ALONE = ["test/{catalog,e2e,golden}/**/*.test.ts", "src/adapters/{engines,sandboxes,state}/**/*.test.ts"];
+
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: MOST_MS,
     hookTimeout: MOST_MS,
     expect: { poll: { timeout: 60_000, interval: 10 } },
@@ -25,8 +27,19 @@ const config: ViteUserConfig = defineConfig({
     reporters: ["default", runSummary],
     // Arsenals that a test builds start no model's worker unless the test names a tier: test/e2e/tiers.test.ts runs each of them.
     env: { TOOLARSENAL_TIER: "lexical" },
-    // Tests share no state outside themselves, so a worker is kept for many files: half of the time was starting workers.
-    isolate: false,
+    projects: [
+      { extends: true, test: { name: "alone", include: ALONE, isolate: true } },
+      // Tests share no state outside themselves, so a worker is kept for many files: half of the time was starting workers.
+      {
+        extends: true,
+        test: {
+          name: "together",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...ALONE],
+          isolate: false,
+        },
+      },
+    ],
     // Vitest would leave one core idle, which on two cores means one file at a time.
     maxWorkers: availableParallelism(),
   },

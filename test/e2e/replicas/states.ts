@@ -47,7 +47,7 @@ const sqlite: StateKind = {
       };
     }
     const troubles = {
-      "is locked": { ms: repeats(3_000, 8_000), away: ["documents", "limits"], begin: lock } as const,
+      "is locked": { ms: 8_000, away: ["documents", "limits"], begin: lock } as const,
     };
     const settings = { state: { file }, audit: { file: join(folder, "audit.jsonl") } };
     return { settings, troubles, close: async () => {} };
