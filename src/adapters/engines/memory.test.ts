@@ -307,13 +307,13 @@ describe("a process that is killed while it writes", () => {
   }
 
   it(
-    "leaves one whole version, never older than the last it reported, twenty times in a row [000-5.1-snapshot]",
+    "leaves one whole version, never older than the last it reported, however often it is killed [000-5.1-snapshot]",
     { timeout: 120_000 },
     async () => {
       const snapshot = await freshFile();
       await killDuring(writer(snapshot, 1), 2);
       let [round = 0] = (await roundsIn(snapshot)).rounds;
-      for (let kill = 0; kill < 20; kill++) {
+      for (let kill = 0; kill < repeats(6, 20); kill++) {
         const kept = await killDuring(writer(snapshot, round + 1), 1 + (kill % 3), kill * 6);
         const { rounds, count } = await roundsIn(snapshot);
         expect([count, rounds.length]).toEqual([TOOLS, 1]);
