@@ -45,10 +45,10 @@ function agreement(
       for (const value of values) {
         const { valid } = check(value);
         const told = JSON.stringify({ schema, value });
-        // The other interpreter finds something in an empty list.
-        const isWrong = told.includes('"contains":') && told.includes("[]");
-        if (!isWrong) expect(other.validate(value).valid, told).toBe(valid);
-        expect(another(value) ?? valid, told).toBe(valid);
+        expect(other.validate(value).valid, told).toBe(valid);
+        // Ajv accepts an empty list for `contains` next to `prefixItems`, although nothing is in it.
+        const isUnsure = told.includes('"contains":') && told.includes('"prefixItems":') && told.includes("[]");
+        if (!isUnsure) expect(another(value) ?? valid, told).toBe(valid);
         counts[valid ? "accepted" : "refused"]++;
       }
     }),
