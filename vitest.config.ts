@@ -1,17 +1,51 @@
+import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { fileURLToPath } from "node:url";
+import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
+import { IS_DEEP } from "./test/kit/effort.ts";
+import { runSummary } from "./test/kit/run-summary.ts";
+import { SlowFirst } from "./test/kit/slow-first.ts";
+
+// Each run tries other cases. The seed is printed, so that a run can be repeated.
+process.env["TOOLARSENAL_SEED"] ??= String(randomInt(2 ** 31));
+// Tests start hundreds of Node processes on our sources. With this cache only the first one strips their types and compiles them.
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url));
+
+/** Time limits only end what hangs: a busy machine may be ten times slower than an idle one. */
+const MOST_MS = IS_DEEP ? 3_600_000 : 120_000;
+
+/** Files that leave much memory behind. In a worker that is kept, collecting it would take more time than the tests. */
+const ALONE = [
+  "src/adapters/{engines,sandboxes,state}/**/*.test.ts",
+  "test/{catalog,golden}/**/*.test.ts",
+  "test/e2e/{a2a,replicas}/**/*.test.ts",
+  "test/e2e/{approval-bounds,audited-crash,catalog-replicas,dashboard*,effect,event-loop,fair-*,gateway-*,hostile-*}.test.ts",
+  "test/e2e/{huge-definitions,idempotent-results,killed-*,memory-per-caller,rest-fuzz,rest/event-readers}.test.ts",
+];
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    testTimeout: 30_000,
-    // Hooks start databases and gateways.
-    hookTimeout: 60_000,
+    testTimeout: MOST_MS,
+    hookTimeout: MOST_MS,
+    expect: { poll: { timeout: 60_000, interval: 10 } },
     setupFiles: ["test/property-seed.ts"],
+    sequence: { sequencer: SlowFirst },
+    reporters: ["default", runSummary],
     // Arsenals that a test builds start no model's worker unless the test names a tier: test/e2e/tiers.test.ts runs each of them.
     env: { TOOLARSENAL_TIER: "lexical" },
-    // Tests share no state outside themselves, so a worker is kept for many files: half of the time was starting workers.
-    isolate: false,
+    projects: [
+      { extends: true, test: { name: "alone", include: ALONE, isolate: true } },
+      // Tests share no state outside themselves, so a worker is kept for many files: half of the time was starting workers.
+      {
+        extends: true,
+        test: {
+          name: "together",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...ALONE],
+          isolate: false,
+        },
+      },
+    ],
     // Vitest would leave one core idle, which on two cores means one file at a time.
     maxWorkers: availableParallelism(),
   },

@@ -1,4 +1,5 @@
 import { configureGlobal } from "fast-check";
+import { CASES, SEED } from "./kit/effort.ts";
 
-/** Property tests try the same cases every time, so that a change is to blame where one fails. `FAST_CHECK_SEED=…` tries others. */
-configureGlobal({ seed: Number(process.env["FAST_CHECK_SEED"] ?? 20_260_728) });
+/** Every run tries other cases. A property that fails prints its seed, and `TOOLARSENAL_SEED=…` repeats a whole run. */
+configureGlobal({ seed: SEED, numRuns: CASES });

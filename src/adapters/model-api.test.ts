@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type DoubleAnswer, type HttpDouble, startDouble } from "../../test/doubles/http-double.ts";
 import type { Clock } from "../observe/clock.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
@@ -114,7 +114,7 @@ describe("a model API", () => {
     const { double, api, clock } = await open({ maxRetries: 0 });
     double.answerNext(mishap);
     const waiting = api.post({});
-    await vi.waitFor(() => expect(double.requests).toHaveLength(1));
+    await expect.poll(() => double.requests).toHaveLength(1);
     for (const fire of clock.timeouts) fire();
     await expect(waiting).rejects.toMatchObject({ code: "TIMEOUT", message: /within 30000 ms.*embedder\.timeout_ms/ });
   });
@@ -126,7 +126,7 @@ describe("a model API", () => {
     const during = new AbortController();
     double.answerNext("hang");
     const waiting = api.post({}, { signal: during.signal });
-    await vi.waitFor(() => expect(double.requests).toHaveLength(1));
+    await expect.poll(() => double.requests).toHaveLength(1);
     during.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     const between = new AbortController();

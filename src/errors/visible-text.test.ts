@@ -81,7 +81,6 @@ describe("shownText", () => {
       fc.property(text, (given) => {
         expect(onPage(given)).toBe(shownText(given));
       }),
-      { numRuns: 1_000 },
     );
   });
 });

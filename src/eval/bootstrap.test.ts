@@ -1,6 +1,7 @@
 import { array, assert, asyncProperty, double, nat } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Interval, pairedBootstrap } from "./bootstrap.ts";
+import { repeats } from "../../test/kit/effort.ts";
 
 async function intervalOf(differences: readonly number[], seed = 1): Promise<Interval | undefined> {
   return (await pairedBootstrap([Float64Array.from(differences)], { seed }))[0];
@@ -38,7 +39,7 @@ describe("pairedBootstrap", () => {
         expect(interval?.high).toBeGreaterThanOrEqual((interval?.mean ?? NaN) - 1e-12);
         expect(await intervalOf(differences, seed)).toEqual(interval);
       }),
-      { numRuns: 25 },
+      { numRuns: repeats(25) },
     );
   });
 

@@ -16,6 +16,7 @@ import { createEngine, type Engine } from "./engine.ts";
 import { EXECUTION_STATUSES, type ToolResult } from "./result.ts";
 import { DEFAULT_ENGINE_SETTINGS } from "../../test/execute/engine-settings.ts";
 import type { EngineSettings } from "./settings.ts";
+import { repeats } from "../../test/kit/effort.ts";
 
 const MAX_CONCURRENT = 3;
 const MAX_IN_ENSEMBLE = 2;
@@ -160,7 +161,7 @@ describe("the engine", () => {
         expect(await freePlaces("fresh_in_ensemble", engine, clock, events)).toBe(MAX_IN_ENSEMBLE);
         expect(await freePlaces("fresh", engine, clock, events)).toBe(MAX_CONCURRENT);
       }),
-      { numRuns: 200 },
+      { numRuns: repeats(200) },
     );
     expect([...seen].sort()).toEqual([...EXECUTION_STATUSES].sort());
   });
@@ -211,7 +212,7 @@ describe("the engine", () => {
         await clock.advance(0);
         expect(reached).toBe(threshold + (probe === "fails" ? 1 : 2));
       }),
-      { numRuns: 40 },
+      { numRuns: repeats(40) },
     );
   });
 });

@@ -184,7 +184,6 @@ describe("file roots [002-security-paths]", () => {
         const got = await read(path).catch(() => "refused");
         expect(["refused", "inside"]).toContain(got);
       }),
-      { numRuns: 300 },
     );
   });
 

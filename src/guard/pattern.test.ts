@@ -84,7 +84,6 @@ describe("compilePatterns", () => {
         const tool = { name, id: name, sourceName: name };
         expect(compilePatterns([written.join("")])(tool) !== undefined).toBe(naive(written, text));
       }),
-      { numRuns: 2_000 },
     );
   });
 
@@ -106,7 +105,6 @@ describe("compilePatterns", () => {
         const { user, system } = process.threadCpuUsage(before);
         expect((user + system) / 1_000).toBeLessThan(100);
       }),
-      { numRuns: 300 },
     );
   });
 

@@ -10,6 +10,7 @@ import type { ToolQuery } from "./query.ts";
 import type { RetrievalResult } from "./result.ts";
 import { createRetriever, type Retriever } from "./retriever.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
+import { repeats } from "../../test/kit/effort.ts";
 
 const clock = createManualClock();
 const emit = (): void => {};
@@ -87,7 +88,7 @@ async function holds(
       const retriever = await retrieverOf(tools, (tool) => tool.name !== "t5");
       await claim(await retriever.retrieve(query), query, retriever);
     }),
-    { numRuns: 150 },
+    { numRuns: repeats(150) },
   );
 }
 
@@ -148,7 +149,7 @@ describe("whatever the catalog and the query", () => {
         };
         expect(await ids(tools.toReversed())).toEqual(await ids(tools));
       }),
-      { numRuns: 100 },
+      { numRuns: repeats(100) },
     );
   });
 });

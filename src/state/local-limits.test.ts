@@ -128,7 +128,6 @@ describe("createLocalLimits", () => {
           }
         }
       }),
-      { numRuns: 300 },
     );
   });
 

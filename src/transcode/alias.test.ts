@@ -72,7 +72,6 @@ describe("toAlias", () => {
       fc.property(fc.uniqueArray(id, { minLength: 2, maxLength: 60 }), (ids) => {
         expect(new Set(ids.map(toAlias)).size).toBe(ids.length);
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -82,7 +81,6 @@ describe("toAlias", () => {
         const alias = toAlias(given);
         expect(fromAlias(alias)).toBe(isCutAlias(alias) ? undefined : given);
       }),
-      { numRuns: 1000 },
     );
   });
 });

@@ -2,15 +2,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROGRAM } from "../../src/cli/program.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
+import { MAIN } from "../kit/program.ts";
 import { type Ran, runInMemory } from "./terminal.ts";
-
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 /** A server over standard streams whose one tool deletes. It says how often it ran. */
 const NOTES = `

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { repeats } from "../kit/effort.ts";
 import { postgresMissing, type RealPostgres, realPostgres } from "../services/postgres.ts";
 import { askAt } from "../serve/rest-gateway.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
@@ -67,7 +68,7 @@ describe.each(LOGS)("a gateway with an audit log in $name that is killed under l
   it("has a record of every call that it answered, once", async () => {
     const { start } = await setUp(log);
     const answered: string[] = [];
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < repeats(2); round++) {
       const gateway = await start();
       const before = answered.length;
       const client = modernClient({ url: gateway.url, key: "" });
@@ -89,7 +90,7 @@ describe.each(LOGS)("a gateway with an audit log in $name that is killed under l
     expect([...records.values()].filter((count) => count !== 1)).toEqual([]);
     expect(await verified()).toMatchObject({ ok: true });
     expect(await verified()).not.toHaveProperty("missing");
-  }, 120_000);
+  });
 
   it("has a record of an operator's action during which it died", async () => {
     const { start } = await setUp(log);
@@ -110,7 +111,7 @@ describe.each(LOGS)("a gateway with an audit log in $name that is killed under l
     expect(await records("kind=operator-action")).toMatchObject([
       { action: "addEnsemble", targets: ["slow"], outcome: "started" },
     ]);
-  }, 60_000);
+  });
 });
 
 it("a log that cannot be written is reported once, and says how many records are missing when it can be", async () => {
@@ -136,4 +137,4 @@ it("a log that cannot be written is reported once, and says how many records are
   expect(missing).toBeGreaterThan(150);
   expect(missing + (await records("kind=call")).length).toBe(201);
   expect(await verified()).toMatchObject({ ok: true, missing });
-}, 60_000);
+});

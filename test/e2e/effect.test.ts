@@ -107,5 +107,5 @@ describe("the Effect service with real MCP servers", () => {
     // The kernel ends sockets a moment after both sides closed them; what leaks stays.
     await eventually("nothing is held that was not held before", () => held().descriptors <= before.descriptors);
     expect(held().listeners).toEqual(before.listeners);
-  }, 120_000);
+  });
 });

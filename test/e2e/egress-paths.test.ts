@@ -90,7 +90,7 @@ describe("the addresses in the folder that TOOLARSENAL_ATTACKS names", () => {
     );
 
   // because the list of addresses is not in the repository.
-  it.skipIf(targets === undefined)("are all treated as expected by every path", { timeout: 120_000 }, async () => {
+  it.skipIf(targets === undefined)("are all treated as expected by every path", async () => {
     const wrong: string[] = [];
     for (const path of PATHS)
       for (const each of await wronglyTreated(path, targets ?? [])) wrong.push(`${path.name}: ${each}`);

@@ -92,11 +92,9 @@ describe("a client of one era and a server of one era", () => {
             const controller = new AbortController();
             const call = client.callTool({ name: name("wait"), arguments: {} }, { signal: controller.signal });
             await waiting;
-            const at = performance.now();
             controller.abort();
             await expect(call).rejects.toThrow();
             await cancelled;
-            expect(performance.now() - at).toBeLessThan(2000);
           });
 
           it("keeps what it does not know in a result, and the server's own error", async () => {

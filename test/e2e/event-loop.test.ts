@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { everyNth, repeats } from "../kit/effort.ts";
 import { type HostileRequest, type ObservedGateway, startObservedGateway } from "./event-loop/observed-gateway.ts";
 import { legacy } from "./event-loop/protocol-requests.ts";
 import { surfaceRequests } from "./event-loop/surface-requests.ts";
@@ -26,7 +27,7 @@ beforeAll(async () => {
     await ask({ who: "caller", path: "/api/v1/execute", body: { toolName: "echo", arguments: { round } } });
     await ask({ who: "rightless", path: "/api/v1/search", body: { context: { query: "find a pet" } } });
   }
-}, 120_000);
+});
 afterAll(() => gateway.close());
 
 async function ask(request: Omit<HostileRequest, "name">): Promise<number> {
@@ -63,7 +64,7 @@ describe("no request within the size limits holds the event loop for more than 1
   }, 1_800_000);
 
   it("with the worst of each operation, and the worst results of tools", async () => {
-    expect(await slowest(surfaceRequests())).toEqual([]);
+    expect(await slowest(everyNth(surfaceRequests(), 4))).toEqual([]);
   }, 1_800_000);
 
   it("with values of any form near the limits", async () => {
@@ -89,13 +90,13 @@ describe("no request within the size limits holds the event loop for more than 1
         const { who, mebibytes, copies = 1, carry } = CARRIERS[carrier] as (typeof CARRIERS)[string];
         const most = Math.floor(Math.min(texts, (inObjects ? 19_000 : 90_000) / copies));
         const bytes = (mebibytes * 1_000_000) / copies / most - 14;
-        const repeats = Math.max(1, Math.floor(bytes / (Buffer.byteLength(JSON.stringify(part)) - 2)));
-        const list = Array.from({ length: most }, (_, at) => [`k${at}`, part.repeat(repeats)] as const);
+        const times = Math.max(1, Math.floor(bytes / (Buffer.byteLength(JSON.stringify(part)) - 2)));
+        const list = Array.from({ length: most }, (_, at) => [`k${at}`, part.repeat(times)] as const);
         let value: unknown = inObjects ? Object.fromEntries(list) : list.map(([, text]) => text);
         for (let level = 0; level < depth; level++) value = [value];
         expect(await held({ who, ...carry(value) })).toBeLessThanOrEqual(MOST_MS);
       }),
-      { numRuns: 30, endOnFailure: true },
+      { numRuns: repeats(6, 300), endOnFailure: true },
     );
   }, 1_800_000);
 });

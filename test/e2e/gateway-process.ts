@@ -3,10 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ServerEntry } from "./real-servers.ts";
-
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+import { MAIN } from "../kit/program.ts";
 
 /** A server that already listens somewhere, as clients' configurations have it. */
 export interface RemoteEntry {
@@ -24,7 +22,7 @@ export interface GatewayOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** What ranks tools. The best there is where absent. */
   readonly tier?: "lexical" | "static" | "tuned";
-  /** The command line's program. The sources where absent. */
+  /** The command line's program. Defaults to `MAIN`. */
   readonly program?: string;
   /** Where it listens. A free port if omitted. */
   readonly port?: number;

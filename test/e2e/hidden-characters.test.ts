@@ -2,13 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
 import { visit } from "./dashboard/visit.ts";
 import { type KeyedGateway, startKeyedGateway } from "./rest/keyed-gateway.ts";
-
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+import { MAIN } from "../kit/program.ts";
 
 /** Characters that change the direction of text, have no width, or steer a terminal. */
 // oxlint-disable-next-line no-control-regex -- because a terminal's escapes are control characters

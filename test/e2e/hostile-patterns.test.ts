@@ -84,5 +84,5 @@ describe("an operator's action that does not end", () => {
     expect(await answered).toBe(false);
     expect(await records()).toMatchObject(expected);
     expect((await gateway.ask("operator", "POST", "/api/v1/audit/verify", {})).body).toMatchObject({ ok: true });
-  }, 30_000);
+  });
 });

@@ -48,7 +48,7 @@ const textOf = ({ content }: { readonly content?: unknown }): string =>
   (content as { readonly text: string }[]).map(({ text }) => text).join();
 
 describe("harmless servers beside every kind of hostile one", () => {
-  it("answer every call, and what the others may cost is bounded", { timeout: 120_000 }, async () => {
+  it("answer every call, and what the others may cost is bounded", async () => {
     const { arsenal, url, servers, rejected } = await setUp();
     const [victim, caller] = [await connect(url), await connect(url)];
     const left = new AbortController();

@@ -76,7 +76,7 @@ describe("toolarsenal init", () => {
       ended[argv.join(" ")] = code === 0 ? code : err;
     }
     expect(ended).toEqual(Object.fromEntries(Object.keys(ended).map((command) => [command, 0])));
-  }, 120_000);
+  });
 
   it("writes a configuration that doctor finds no fault with, and setup adds to", async () => {
     await run("init");

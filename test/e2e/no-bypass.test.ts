@@ -54,7 +54,7 @@ describe.each(SURFACES)("a call through $name", (surface) => {
     await open.close();
     records = await place.records();
     reached = upstream.reached.length - before;
-  }, 60_000);
+  });
   afterAll(() => place.remove());
 
   it.each(calls.map((each, index) => ({ ...each, index })))(

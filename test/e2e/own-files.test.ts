@@ -2,12 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../src/index.ts";
+import { MAIN } from "../kit/program.ts";
 import { startKeyedGateway } from "./rest/keyed-gateway.ts";
-
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 const CONFIG = `
 builtins: { tools: [file-read, file-write], files: { roots: [.] } }

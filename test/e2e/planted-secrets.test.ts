@@ -219,7 +219,7 @@ describe.each(["full", "shape"] as const)("twenty planted secrets, with the audi
     await leaky.arsenal.execute({ toolName: "stdio.leak", arguments: { index: 3, form: "raw", how: "exit" } });
     await failed.promise;
     await leaky.arsenal.close();
-  }, 120_000);
+  });
 
   it("are repeated by every tool: its results are its answer, and reach the caller as they are", () => {
     const answers = new Set(

@@ -99,7 +99,7 @@ describe.each(STATES)("two gateway processes on $name", ({ open }) => {
     ]);
     a = await start();
     b = await start();
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all([a, b, pay, old, young].map((started) => started.close()));
     await state.close();
@@ -197,7 +197,7 @@ describe.each(STATES)("two gateway processes on $name", ({ open }) => {
         message: expect.stringContaining("its outcome is unknown. Check whether the call took effect") as string,
         data: { code: "OUTCOME_UNKNOWN" },
       });
-    }, 40_000);
+    });
 
     it("the other goes on with an older client's session", async () => {
       expect(await messageOf(await post(b, legacy(1, "ping"), session))).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
@@ -208,7 +208,7 @@ describe.each(STATES)("two gateway processes on $name", ({ open }) => {
       b = await start();
       const answered = { arguments: { amount: 6 }, ...accepted(asked[3], { approve: true }) };
       expect(said(await call(b, "pay-pay", answered))).toBe("paid 6");
-    }, 40_000);
+    });
   });
 });
 

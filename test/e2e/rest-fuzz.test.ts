@@ -4,12 +4,12 @@ import { expect, it } from "vitest";
 import { bearerToken } from "../../src/adapters/identity/bearer-token.ts";
 import { localOperator } from "../../src/guard/principal.ts";
 import { OPERATIONS } from "../../src/serve/rest/operations/all.ts";
+import { repeats, SEED } from "../kit/effort.ts";
 import { requestsTo, type WireRequest } from "../serve/arbitrary-requests.ts";
 import { type ApiDocument, createAnswerCheck, operationsOf } from "../serve/document-client.ts";
 import { askAt, openGateway, type RestAnswer } from "../serve/rest-gateway.ts";
 
-const RUNS = Number(process.env["FUZZ"] ?? 10_000);
-const SEED = Number(process.env["FUZZ_SEED"] ?? 16);
+const RUNS = repeats(1_500, 50_000);
 /** Requests under way at once. */
 const AT_ONCE = 8;
 

@@ -85,7 +85,7 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
       console.log(tier, process.getActiveResourcesInfo().includes("MessagePort"));`;
     const { stdout, stderr, status } = spawnSync(process.execPath, program(source), {
       encoding: "utf8",
-      timeout: 25_000,
+      timeout: 100_000,
       env: environment(cache),
     });
     expect([stdout.trim(), stderr, status]).toEqual(["static false", "", 0]);
@@ -122,7 +122,7 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
       program(
         `${register} await arsenal.ready(); console.log((await arsenal.retrieve({ context: { query: "thing" } })).tier); await arsenal.close()`,
       ),
-      { encoding: "utf8", timeout: 25_000, env: environment(cache) },
+      { encoding: "utf8", timeout: 100_000, env: environment(cache) },
     );
     expect([next.stdout, next.stderr]).toEqual(["tuned\n", ""]);
     expect(keptVectors(file)).toHaveLength(120);

@@ -12,7 +12,11 @@ import { asUserWrites, ROOT, files, read } from "../repo/project.ts";
 import { createShell, type Shell } from "./shell.ts";
 
 const { values } = parseArgs({
-  options: { node: { type: "string", default: "22.19.0,24.21.0" }, keep: { type: "boolean", default: false } },
+  options: {
+    node: { type: "string", default: "22.19.0,24.21.0" },
+    keep: { type: "boolean", default: false },
+    built: { type: "boolean", default: false },
+  },
 });
 
 /** The version of a package that this project has installed. */
@@ -39,7 +43,10 @@ const SECRET = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
 
 const base = mkdtempSync(join(tmpdir(), "newcomer-"));
 try {
-  const packed = spawnSync("npm", ["pack", "--pack-destination", base], { cwd: ROOT, encoding: "utf8" });
+  const packed = spawnSync("npm", ["pack", "--pack-destination", base, ...(values.built ? ["--ignore-scripts"] : [])], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
   assert.equal(packed.status, 0, packed.stderr);
   for (const release of values.node.split(",")) await play(release, join(base, `toolarsenal-${version}.tgz`));
   console.log("\nThe newcomer got through.");

@@ -16,7 +16,7 @@ describe("examples", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [path], {
       cwd: ROOT,
       encoding: "utf8",
-      timeout: 25_000,
+      timeout: 100_000,
     });
     expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
     const said = [...read(path).matchAll(/\/\/ prints: (.+)$/gm)].map(([, line = ""]) => line);

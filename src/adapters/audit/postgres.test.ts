@@ -161,7 +161,7 @@ describe.skipIf(server === undefined)("postgresAudit on a server", () => {
       expect(own.length).toBeGreaterThanOrEqual(count);
       expect(own).toEqual(Array.from(own, (_, index) => index + 1));
     }
-  }, 120_000);
+  });
 
   it("loses nothing that it said was kept when the server is killed, and goes on unaided in the same chain", async () => {
     const own = (await realPostgres()) as RealPostgres;
@@ -197,7 +197,7 @@ describe.skipIf(server === undefined)("postgresAudit on a server", () => {
     const found = new Set((await recordsOf({ url: own.url })).map(({ records }) => records));
     expect(kept.filter((each) => !found.has(each))).toEqual([]);
     await own.remove();
-  }, 120_000);
+  });
 
   it("refuses a table of a later release, and says how to fix a wrong password", async () => {
     const url = await real.database();

@@ -86,7 +86,7 @@ describe("tuned embedder [000-5.2-embedder]", () => {
     const source = `const { tunedEmbedder } = await import(${module}); const embedder = tunedEmbedder(); ${program}`;
     const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "--eval", source], {
       encoding: "utf8",
-      timeout: 25_000,
+      timeout: 100_000,
     });
     expect([stdout, stderr, status]).toEqual([expected, "", 0]);
   });

@@ -8,6 +8,7 @@ import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { loadSqlite } from "../state/load-sqlite.ts";
 import { createVectorCache, type VectorCache } from "./vector-cache.ts";
+import { repeats } from "../../../test/kit/effort.ts";
 
 const DIMENSION = 8;
 
@@ -64,7 +65,7 @@ describe("vector cache", () => {
         write.run(value.with(at, (value[at] ?? 0) ^ change), key);
         expect(await known(cache, "a", "b", "c")).toEqual([true, false, true]);
       }),
-      { numRuns: 40 },
+      { numRuns: repeats(40) },
     );
   });
 

@@ -13,6 +13,7 @@ import { catalogEngineContract } from "../../testing/catalog-engine.contract.ts"
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { memoryEngine } from "./memory.ts";
+import { repeats } from "../../../test/kit/effort.ts";
 
 let root: string;
 let folders = 0;
@@ -204,7 +205,7 @@ describe("a damaged snapshot", () => {
         await truncate(snapshot, size);
         expect(await load(snapshot)).toEqual(before);
       }),
-      { numRuns: 40 },
+      { numRuns: repeats(40) },
     );
   });
 
@@ -222,7 +223,7 @@ describe("a damaged snapshot", () => {
           expect(await load(snapshot)).toEqual(before);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: repeats(40) },
     );
   });
 
@@ -306,13 +307,13 @@ describe("a process that is killed while it writes", () => {
   }
 
   it(
-    "leaves one whole version, never older than the last it reported, twenty times in a row [000-5.1-snapshot]",
+    "leaves one whole version, never older than the last it reported, however often it is killed [000-5.1-snapshot]",
     { timeout: 120_000 },
     async () => {
       const snapshot = await freshFile();
       await killDuring(writer(snapshot, 1), 2);
       let [round = 0] = (await roundsIn(snapshot)).rounds;
-      for (let kill = 0; kill < 20; kill++) {
+      for (let kill = 0; kill < repeats(6, 20); kill++) {
         const kept = await killDuring(writer(snapshot, round + 1), 1 + (kill % 3), kill * 6);
         const { rounds, count } = await roundsIn(snapshot);
         expect([count, rounds.length]).toEqual([TOOLS, 1]);
@@ -324,7 +325,7 @@ describe("a process that is killed while it writes", () => {
     },
   );
 
-  it("leaves one whole version where two write the same file", { timeout: 120_000 }, async () => {
+  it("leaves one whole version where two write the same file", async () => {
     const snapshot = await freshFile();
     for (let kill = 0; kill < 4; kill++) {
       const writers = [writer(snapshot, 1), writer(snapshot, 1000)];

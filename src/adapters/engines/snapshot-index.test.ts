@@ -14,6 +14,7 @@ import { toolNamed, unit } from "../../testing/catalog-engine/fixtures.ts";
 import { createHashingEmbedder } from "../../testing/hashing-embedder.ts";
 import { ToolArsenal } from "../../index.ts";
 import { memoryEngine } from "./memory.ts";
+import { repeats } from "../../../test/kit/effort.ts";
 
 let root = "";
 let folders = 0;
@@ -152,7 +153,7 @@ describe("the index of a snapshot", () => {
           await engine.close();
         },
       ),
-      { numRuns: 15 },
+      { numRuns: repeats(15) },
     );
   });
 
@@ -257,7 +258,7 @@ describe("an index that cannot be trusted", () => {
         expect(next.events).toEqual([]);
         await next.engine.close();
       }),
-      { numRuns: 60 },
+      { numRuns: repeats(60) },
     );
   });
 

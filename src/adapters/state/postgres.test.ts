@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countedPostgres } from "../../../test/services/counted-postgres.ts";
+import { some } from "../../../test/kit/effort.ts";
 import { pglite, type RealPostgres, realPostgres } from "../../../test/services/postgres.ts";
 import { createManualClock } from "../../testing/manual-clock.ts";
 import { changesContract, limitsContract, type StateBackend, stateContract } from "../../testing/index.ts";
@@ -18,7 +19,7 @@ afterAll(() => server?.remove());
 let schemas = 0;
 
 /** Runs the suites on a database, in a schema of its own each time. */
-function suites(client: () => PostgresClient): void {
+function suites(client: () => PostgresClient, pick = <Case>(cases: readonly Case[]) => cases): void {
   const backend = (): StateBackend => {
     const counted = countedPostgres(client());
     const schema = `state ${++schemas}`;
@@ -28,14 +29,18 @@ function suites(client: () => PostgresClient): void {
     };
   };
   const cases = [...stateContract(backend), ...limitsContract(backend), ...changesContract(backend)];
-  for (const { name, run } of cases) it(name, run);
+  for (const { name, run } of pick(cases)) it(name, run);
 }
 
 describe("postgresState in PGlite, as shared state", () => {
   let embedded: EmbeddedPostgres & { close(): Promise<void> };
   beforeAll(async () => (embedded = await pglite()), 120_000);
   afterAll(() => embedded.close());
-  suites(() => embedded);
+  // The server below runs all of them every time.
+  suites(
+    () => embedded,
+    (cases) => (server === undefined ? cases : some(cases, 12)),
+  );
 });
 
 // because PostgreSQL is not installed everywhere; with CI=true its absence fails.
@@ -177,7 +182,7 @@ describe.skipIf(server === undefined)("postgresState on a server", () => {
     await state.close();
     await other.close();
     await own.remove();
-  }, 60_000);
+  });
 
   it("leaves no timer behind when it is closed", async () => {
     const clock = createManualClock();
@@ -198,7 +203,7 @@ describe.skipIf(server === undefined)("postgresState on a server", () => {
     await expect(state.limits.admit({ holdMs: 1 })).rejects.toThrow("PostgreSQL did not answer within 2000 ms.");
     await state.close();
     silent.close();
-  }, 30_000);
+  });
 
   it("refuses tables of a later release, and changes nothing", async () => {
     const url = await real.database();

@@ -30,7 +30,7 @@ function open(options: RedisStateOptions): SharedState {
 
 /** Resolves once the state works again, without asking for anything that would make it so. */
 async function works(state: SharedState): Promise<void> {
-  await expect.poll(() => state.healthCheck(), { timeout: 20_000, interval: 20 }).toBe(true);
+  await expect.poll(() => state.healthCheck(), { timeout: 60_000, interval: 20 }).toBe(true);
 }
 
 async function portOf(server: Server): Promise<number> {
@@ -72,17 +72,17 @@ describe.skipIf(missing !== undefined)("redisState, when the server is away", ()
         }
       };
       const callers = Array.from({ length: 8 }, caller);
-      await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(100);
+      await expect.poll(() => calls, { timeout: 60_000 }).toBeGreaterThan(100);
       if (how === "killed") await server.kill();
       else server.pause();
-      await expect.poll(() => events, { timeout: 20_000 }).toEqual(["state-unavailable"]);
+      await expect.poll(() => events, { timeout: 60_000 }).toEqual(["state-unavailable"]);
       const before = calls;
-      await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(before + 100);
+      await expect.poll(() => calls, { timeout: 60_000 }).toBeGreaterThan(before + 100);
       if (how === "killed") await server.restart();
       else server.resume();
       await back;
       const after = calls;
-      await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(after + 100);
+      await expect.poll(() => calls, { timeout: 60_000 }).toBeGreaterThan(after + 100);
       ending.abort();
       await Promise.all(callers);
       expect(events).toEqual(["state-unavailable", "state-restored"]);
@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)("redisState, when the server is away", ()
             for (const each of all) if (each.admitted) await state.limits.release(each.pass, "neutral");
             return all.filter(({ admitted }) => admitted).length;
           },
-          { timeout: 20_000 },
+          { timeout: 60_000 },
         )
         .toBe(4);
     },
@@ -147,7 +147,7 @@ describe.skipIf(missing !== undefined)("redisState, when the server is away", ()
     expect(heard).toEqual([0]);
     mayConnect.resolve();
     await expect
-      .poll(() => [...new Set(heard)], { timeout: 20_000 })
+      .poll(() => [...new Set(heard)], { timeout: 60_000 })
       .toEqual(Array.from({ length: 1_201 }, (_, index) => index));
   });
 
@@ -167,7 +167,7 @@ describe.skipIf(missing !== undefined)("redisState, when the server is away", ()
     await works(one);
     await fail("second");
     await expect
-      .poll(() => heard, { timeout: 20_000 })
+      .poll(() => heard, { timeout: 60_000 })
       .toEqual([
         ["first", true],
         ["second", true],

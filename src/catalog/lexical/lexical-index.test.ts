@@ -90,7 +90,6 @@ describe("lexical index", () => {
         expect(new Set(found.map(({ id }) => id))).toEqual(new Set(expected.map(({ id }) => id)));
         for (const { id, score } of expected) expect(found.find((hit) => hit.id === id)?.score).toBeCloseTo(score, 5);
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -112,7 +111,6 @@ describe("lexical index", () => {
         for (const [id, given] of documents) atOnce.upsert(id, given);
         expect(changed.search(text, { limit: 4 })).toEqual(atOnce.search(text, { limit: 4 }));
       }),
-      { numRuns: 300 },
     );
   });
 

@@ -7,10 +7,8 @@ import { createDemoArsenal, DEMO_TOOLS } from "../demo/create-demo-arsenal.ts";
 
 it("the demo shows the whole path in an empty folder, ends well, and leaves nothing behind", async () => {
   const folder = await mkdtemp(join(tmpdir(), "arsenal-"));
-  const started = performance.now();
   const { code, out, err } = await runInMemory(["demo"], { folder });
   expect([code, err]).toEqual([0, ""]);
-  expect(performance.now() - started).toBeLessThan(10_000);
   for (const shown of [
     /1 {2}register {2}4\d business tools in \d+ ms, no configuration, no network/,
     /2 {2}retrieve {2}"the customer of order 1042 wants her money back"\n {3}0\.\d\d {2}billing\.process_refund /,

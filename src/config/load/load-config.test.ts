@@ -170,11 +170,11 @@ describe("a mistake in a configuration file", () => {
             .fill(`*l${level - 1}`)
             .join(", ")}]`,
     );
-    const started = performance.now();
+    const started = process.threadCpuUsage();
     expect((await refusal(levels.join("\n"))).message).toContain("Excessive alias count");
     expect((await refusal("[".repeat(50_000))).code).toBe("CONFIG_INVALID");
     expect((await refusal(`auto_sync: *nowhere\n`)).message).toContain("nowhere");
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(process.threadCpuUsage(started).user / 1_000).toBeLessThan(5_000);
   });
 
   it("cannot reach the prototype", async () => {

@@ -188,7 +188,6 @@ describe("resolveConfig", () => {
         expect(error).toMatchObject({ code: "CONFIG_INVALID", details: { field: expect.any(String) } });
         expect((error as { details: { fix: string } }).details.fix.length).toBeGreaterThan(0);
       }),
-      { numRuns: 2000 },
     );
   });
 });

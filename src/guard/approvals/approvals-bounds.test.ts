@@ -7,6 +7,7 @@ import { createManualClock, type ManualClock } from "../../testing/manual-clock.
 import { defineTool } from "../../tool/define-tool.ts";
 import { localOperator, type Principal } from "../principal.ts";
 import { type ApprovalBook, createApprovals, MOST_PER_CALLER } from "./approvals.ts";
+import { repeats } from "../../../test/kit/effort.ts";
 
 const pay = defineTool({ name: "pay", description: "Pays an amount to somebody.", parameters: {}, createdAt: 0 });
 const person = (id: string, more: Partial<Principal> = {}): Principal =>
@@ -86,7 +87,7 @@ describe("what approvals keep", () => {
         }
         await Promise.all(running);
       }),
-      { numRuns: 8 },
+      { numRuns: repeats(8) },
     );
   });
 

@@ -294,7 +294,6 @@ describe("tenants", () => {
         informed += Number(expected.some((prior) => prior !== 0.5));
         expect(play(given)).toEqual(expected);
       }),
-      { numRuns: 500 },
     );
     expect(informed).toBeGreaterThan(250);
   });

@@ -17,7 +17,6 @@ describe("measureJson", () => {
           if (measured.atLeast !== true) expect(measured.bytes).toBe(bytesOf(value));
         }
       }),
-      { numRuns: 500 },
     );
   });
 

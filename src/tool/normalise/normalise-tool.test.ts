@@ -7,6 +7,7 @@ import type { SourceDraft } from "../draft.ts";
 import { fromMcpAnnotations } from "./normalise-fields.ts";
 import { type DraftOrigin, normaliseTool, originalOf } from "./normalise-tool.ts";
 import type { Tool } from "../tool.ts";
+import { repeats } from "../../../test/kit/effort.ts";
 
 const from: DraftOrigin = { source: "mcp", namespace: "files", createdAt: 5 };
 const draft: SourceDraft = {
@@ -287,7 +288,7 @@ describe("normaliseTool", () => {
         expect(normaliseTool(given as SourceDraft, from)).toEqual(tool);
         expect(normaliseTool(tool, from)).toEqual(tool);
       }),
-      { numRuns: 150 },
+      { numRuns: repeats(150) },
     );
   });
 

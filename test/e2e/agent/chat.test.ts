@@ -9,8 +9,8 @@ import { openaiEvents } from "../../../examples/support/openai-events.ts";
 import { type Reply, type ScriptedModel, serveScript } from "../../../examples/support/scripted-model.ts";
 import type { AgentEvent } from "../../../src/agent/index.ts";
 import { openModel } from "../../doubles/llms/model-double.ts";
+import { MAIN } from "../../kit/program.ts";
 
-const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const TINY = fileURLToPath(new URL("../tiny-server.ts", import.meta.url));
 const ESCAPE = "\u001B";
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { build } from "vite";
 import { ToolArsenal, type ToolArsenalConfig } from "../../../src/index.ts";
 import { type Clock, systemClock } from "../../../src/observe/clock.ts";
+import { IS_BUILT } from "../../kit/program.ts";
 import { ROOT } from "../../repo/project.ts";
 import { SAMPLE_TOOLS, startLegacyServer, type UpstreamServer } from "../../mcp/upstream-server.ts";
 import { registerTools } from "../../serve/rest-gateway.ts";
@@ -24,14 +25,17 @@ export interface SampleGateway {
   close(): Promise<void>;
 }
 
-/** Builds the dashboard to where a gateway that runs from its sources finds it. */
+let built: Promise<unknown> | undefined;
+/** Builds the dashboard, unless it is built, to where a gateway that runs from its sources finds it. */
 export async function buildDashboard(): Promise<void> {
-  await build({
+  if (IS_BUILT) return;
+  built ??= build({
     configFile: join(ROOT, "dashboard/vite.config.ts"),
     logLevel: "error",
     // Another process may be serving these files now; their names change with their content.
     build: { emptyOutDir: false },
   });
+  await built;
 }
 
 /** Three MCP servers that people use, one whose tools change, and functions that fail, wait for a person or want to attack. */

@@ -15,7 +15,7 @@ export interface Visit {
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   const asked = new Set<string>();
   const complaints: string[] = [];
   page.on("request", (request) => asked.add(request.url()));
@@ -35,12 +35,12 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What keeps people from using the page, of those findings that axe calls serious or critical. */
-export async function barriers(page: Page): Promise<readonly string[]> {
+/** What keeps people from using the page, of those findings that axe calls serious or critical. `rules` are those of axe; all of them by default. */
+export async function barriers(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate<{
     violations: { id: string; impact: string; nodes: { html: string }[] }[];
-  }>("axe.run()");
+  }>(`axe.run(${JSON.stringify(rules === undefined ? {} : { runOnly: rules })})`);
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);

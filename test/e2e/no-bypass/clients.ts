@@ -1,9 +1,8 @@
-import { fileURLToPath } from "node:url";
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { MAIN } from "../../kit/program.ts";
 
 /** The command line's program. */
-export const MAIN: string = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 
 const INFO = { name: "client", version: "1.0.0" };
 

@@ -12,7 +12,8 @@ import { toAlias } from "../../../src/adapters/dialects/index.ts";
 import type { ServeOptions } from "../../../src/serve/serve-arsenal.ts";
 import { say, scriptedLlm } from "../../../src/testing/index.ts";
 import { createRunner, type Runner } from "../../../src/toolset/runner.ts";
-import { httpClient, MAIN, sseClient, stdioClient } from "./clients.ts";
+import { MAIN } from "../../kit/program.ts";
+import { httpClient, sseClient, stdioClient } from "./clients.ts";
 import type { Place } from "./place.ts";
 import { REMOTE_CALLS } from "./remote.ts";
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
   runner = createRunner(arsenal, TOOLSET);
   for (const way of MCP_WAYS) clients.set(way.name, await way.connect());
   for (const { name, open } of REMOTES) remotes.set(name, await open());
-}, 60_000);
+});
 afterAll(async () => {
   for (const end of ends.toReversed()) await end();
   await arsenal.close();

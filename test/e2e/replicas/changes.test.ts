@@ -2,22 +2,21 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { updateKeyFile } from "../../../src/adapters/identity/api-keys/key-file.ts";
 import { SAMPLE_TOOLS } from "../../mcp/upstream-server.ts";
+import { some } from "../../kit/effort.ts";
+import { MAIN } from "../../kit/program.ts";
 import { modernClient } from "./clients.ts";
 import { eventually } from "./eventually.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
 import { STATES } from "./states.ts";
 
-const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
-
-describe.each(STATES)("of three replicas on $name, every one knows within a second", ({ open }) => {
+describe.each(some(STATES, 1, "changes"))("of three replicas on $name, every one knows within a second", ({ open }) => {
   let fleet: Fleet;
   beforeAll(async () => {
     fleet = await startFleet(open);
-  }, 60_000);
+  });
   afterAll(() => fleet?.close());
 
   /** How many replicas say so within a second. Added to it is what a few requests take on this machine, because that is how it is noticed. */

@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 5;
 export async function eventually(
   what: string,
   condition: () => Promise<boolean> | boolean,
-  { withinMs = 10_000 }: { readonly withinMs?: number } = {},
+  { withinMs = 60_000 }: { readonly withinMs?: number } = {},
 ): Promise<number> {
   const since = performance.now();
   for (;;) {

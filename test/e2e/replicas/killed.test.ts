@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { A2A_WAYS, asking, outcomeOf } from "../../serve/a2a-clients.ts";
 import { elsewhereMissing } from "../gateway-process.ts";
 import { eventsOf } from "../../mcp/sample-endpoint.ts";
+import { IS_DEEP, some } from "../../kit/effort.ts";
 import { auditOf } from "./audit-log.ts";
 import { accepted, type Called, legacyClient, modernClient } from "./clients.ts";
 import { eventually } from "./eventually.ts";
@@ -13,8 +14,8 @@ import { BROKEN, sendCall } from "./rest-caller.ts";
 import { STORES } from "./states.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
-/** Within this time, in milliseconds, everything that a killed process held is free. */
-const FREE_WITHIN_MS = 15_000;
+/** Within this time, in milliseconds, everything that a killed process held is free: 15 seconds, and more if other tests take the processor. */
+const FREE_WITHIN_MS = IS_DEEP ? 15_000 : 60_000;
 
 /** Calls that the server `narrow` takes at once. A killed replica holds every place, in each of the ways to call. */
 const PLACES = 4;
@@ -22,7 +23,7 @@ const PLACES = 4;
 /** The last replica cannot be looked up by the others, so they have to wait for it to fall silent. */
 const ELSEWHERE = elsewhereMissing() === undefined ? [2] : [];
 
-describe.each(STORES)("of three replicas on $name, one that is killed under load", ({ open }) => {
+describe.each(some(STORES, 1, "killed"))("of three replicas on $name, one that is killed under load", ({ open }) => {
   let fleet: Fleet;
   let narrow: Upstream;
   /** The key of a second caller: one alone does not get every place. */
@@ -37,7 +38,7 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     const servers = { narrow: { type: "http", url: narrow.url, max_concurrent: PLACES } } as const;
     fleet = await startFleet(withArguments, { servers, elsewhere: ELSEWHERE });
     second = await fleet.addKey("second");
-  }, 60_000);
+  });
   afterAll(async () => {
     await fleet?.close();
     await narrow?.close();
@@ -148,10 +149,10 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     return last;
   }
 
-  it("frees all that it held within 15 seconds, and no call is lost, doubled or answered without a record", async () => {
+  it("frees all that it held soon, and no call is lost, doubled or answered without a record", async () => {
     const load = await startLoad(fleet, { callers: 2, rest: 2 });
     const last: string[] = [];
-    for (const index of [0, 1, 2]) {
+    for (const index of some([0, 1, 2], 2)) {
       const { length } = load.ended;
       await eventually("calls are under way", () => load.ended.length > length + 20);
       last.push(...(await killAndCheck(index, (index + 1) % 3)));
@@ -175,7 +176,7 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     expect(calls.filter((call) => !isRecorded(call))).toEqual([]);
     expect(last.filter((id) => records.get(id) !== 1 || fleet.young.executed.get(id) !== 1)).toEqual([]);
     expect(await verified()).toMatchObject({ ok: true });
-  }, 120_000);
+  });
 
   it("leaves nothing held when it was the last one, and another starts", async () => {
     await fleet.kill(2);
@@ -189,7 +190,7 @@ describe.each(STORES)("of three replicas on $name, one that is killed under load
     expect((await holdKeyed(0, held.keyed)).text).toContain("OUTCOME_UNKNOWN");
     await refill(0);
     expect(narrow.executed.get(held.keyed)).toBe(1);
-  }, 60_000);
+  });
 });
 
 function failed(error: Error): Called {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { repeats } from "../../kit/effort.ts";
 import { postgresMissing, type RealPostgres, realPostgres } from "../../services/postgres.ts";
 import { redisMissing, startRedis } from "../../services/redis.ts";
 
@@ -45,7 +46,9 @@ const sqlite: StateKind = {
         database.close();
       };
     }
-    const troubles = { "is locked": { ms: 8_000, away: ["documents", "limits"], begin: lock } as const };
+    const troubles = {
+      "is locked": { ms: 8_000, away: ["documents", "limits"], begin: lock } as const,
+    };
     const settings = { state: { file }, audit: { file: join(folder, "audit.jsonl") } };
     return { settings, troubles, close: async () => {} };
   },
@@ -66,7 +69,7 @@ const servers: StateKind = {
       },
       troubles: {
         "has a Redis that does not answer": {
-          ms: 20_000,
+          ms: repeats(6_000, 20_000),
           away: ["limits"],
           async begin() {
             redis.pause();

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { startTestAgent } from "../../a2a/test-agent.ts";
 import { type ArsenalClient, createClient } from "../../../src/client/index.ts";
 import type { ArsenalEvent, ToolArsenal } from "../../../src/index.ts";
@@ -293,7 +293,7 @@ describe("the ensembles of a gateway", () => {
       client.addMcpServer({ name: "stuck", transport }, { signal: controller.signal }),
     ).rejects.toMatchObject({ code: "CANCELLED" });
     const connecting = { name: "stuck", source: "mcp", state: "connecting", tools: 0, persisted: false };
-    await vi.waitFor(async () => expect(await client.ensembles.list()).toEqual([connecting]));
+    await expect.poll(() => client.ensembles.list()).toEqual([connecting]);
     const failed = new Promise<void>((resolve) => {
       gateway.arsenal.subscribe(() => resolve(), { names: ["ensemble-failed"] });
     });

@@ -34,14 +34,14 @@ describe.skipIf(prometheusMissing() !== undefined)("Prometheus", () => {
       rules: [ALERTS],
       token: "prometheus-reads-metrics",
     });
-  }, 30_000);
+  });
 
   afterAll(async () => {
     await prometheus?.stop();
     await gateway?.close();
   });
 
-  it("answers every query of the Grafana dashboard with data", { timeout: 60_000 }, async () => {
+  it("answers every query of the Grafana dashboard with data", async () => {
     await eventually("it scraped twice", async () => ((await prometheus.query("count_over_time(up[1m])"))[0] ?? 0) > 1);
     // So that counters grow between two scrapes.
     await gateway.happen();
@@ -54,7 +54,7 @@ describe.skipIf(prometheusMissing() !== undefined)("Prometheus", () => {
     expect(await prometheus.query('up{job="toolarsenal"}')).toEqual([1]);
   });
 
-  it("loads the alert rules, and sees the breaker that is open", { timeout: 60_000 }, async () => {
+  it("loads the alert rules, and sees the breaker that is open", async () => {
     const { data } = (await (await fetch(`${prometheus.url}/api/v1/rules`)).json()) as {
       readonly data: { readonly groups: readonly { readonly rules: readonly { readonly name: string }[] }[] };
     };

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { DoubleAnswer, HttpDouble } from "../../../../test/doubles/http-double.ts";
 import { OPENAI_KEY, openAiDouble, type OpenAiDoubleOptions } from "../../../../test/doubles/openai.ts";
 import type { Embedder } from "../../../catalog/embedder.port.ts";
@@ -76,7 +76,7 @@ describe("a remote embedder", () => {
     const { promise: held, resolve } = Promise.withResolvers<DoubleAnswer>();
     double.answerNext(held, held);
     const embedding = embedder.embed(texts(9), { kind: "tool" });
-    await vi.waitFor(() => expect(double.requests).toHaveLength(before + 2));
+    await expect.poll(() => double.requests).toHaveLength(before + 2);
     resolve({ status: 200, body: { data: [{ index: 0, embedding: texts(64).map(() => 1) }] } });
     expect(await embedding).toHaveLength(9);
     expect(double.mostAtOnce).toBe(2);
@@ -88,7 +88,7 @@ describe("a remote embedder", () => {
     const { promise, resolve } = Promise.withResolvers<DoubleAnswer>();
     double.answerNext(promise);
     const tools = embedder.embed(texts(3), { kind: "tool" });
-    await vi.waitFor(() => expect(sent()).toHaveLength(2));
+    await expect.poll(() => sent()).toHaveLength(2);
     const query = embedder.embed(["urgent"], { kind: "query" });
     resolve({ status: 200, body: { data: [{ index: 0, embedding: texts(64).map(() => 1) }] } });
     await Promise.all([tools, query]);
@@ -118,7 +118,7 @@ describe("a remote embedder", () => {
     double.answerNext("hang");
     const controller = new AbortController();
     const waiting = embedder.embed(texts(3), { kind: "tool", signal: controller.signal });
-    await vi.waitFor(() => expect(double.requests).toHaveLength(before + 1));
+    await expect.poll(() => double.requests).toHaveLength(before + 1);
     controller.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     expect(await embedder.embed(["again"], { kind: "tool" })).toHaveLength(1);

@@ -11,6 +11,7 @@ import type { ToolDraft } from "../../../tool/draft.ts";
 import type { Tool } from "../../../tool/tool.ts";
 import { cedarPolicy, type CedarParts } from "./cedar.ts";
 import type { CedarLibrary } from "./library.ts";
+import { repeats } from "../../../../test/kit/effort.ts";
 
 const installed = peersInstalled();
 if (!installed) process.stderr.write(`Tests of Cedar policies do not run: ${PEERS_ABSENT}\n`);
@@ -249,7 +250,7 @@ describe.skipIf(!installed)("cedar", () => {
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (args) => {
         expect(["allow", "deny"]).toContain(decide(policy, args).effect);
       }),
-      { numRuns: 200 },
+      { numRuns: repeats(200) },
     );
   });
 

@@ -307,6 +307,6 @@ describe.skipIf(languagesMissing() !== undefined)(
         expect(found).toEqual(EXTENSIONS.map(() => found[0]));
         expect(found[0]).toMatch(/^got\|.*end$/s);
       }
-    }, 60_000);
+    });
   },
 );

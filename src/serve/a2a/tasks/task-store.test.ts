@@ -10,6 +10,7 @@ import { agentMessage, dataPart, textPart } from "../events.ts";
 import { bytesLeftOut, cutMessage, cutTask, MOST_TASK_BYTES } from "./kept-task.ts";
 import { bookAttachment, placeOf, pushKey, runKey } from "./task-index.ts";
 import { createSharedTasks, type SharedTasks } from "./task-store.ts";
+import { repeats } from "../../../../test/kit/effort.ts";
 
 const ADA = ownerContext("ada");
 const HOUR_MS = 3_600_000;
@@ -249,7 +250,7 @@ describe("what is kept for one caller", () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: repeats(60) },
     );
   });
 

@@ -6,6 +6,7 @@ import { compileSchema } from "../../../validators/json-schema/compile-schema.ts
 import { fitSchema, type WriteRoot } from "./fit-schema.ts";
 import { openapiSource } from "../openapi.ts";
 import { createReferences, type JsonObject } from "../read/references.ts";
+import { repeats } from "../../../../../test/kit/effort.ts";
 
 const { signal } = new AbortController();
 const ROOT = { depth: 0, required: true, nesting: 0 } as const;
@@ -147,7 +148,7 @@ describe("a schema", () => {
           expect(Buffer.byteLength(JSON.stringify(short.schema))).toBeLessThanOrEqual(maxBytes);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: repeats(100) },
     );
   });
 });
