@@ -1,4 +1,5 @@
 /** The token cost of an agent's task: tools found for each step against all 300 tools sent with each step, same tasks, same run. */
+import { internalsOf } from "../src/arsenal.ts";
 import { parseArgs } from "node:util";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { openaiDialect } from "../src/adapters/dialects/index.ts";
@@ -64,9 +65,9 @@ const limit = Number(values.limit);
 const count = Number(values.tools);
 
 await using arsenal = new ToolArsenal({ security: { requireConfirmation: [] } });
-await arsenal.addTools(DEMO_TOOLS);
-await arsenal.addTools(syntheticTools(count - DEMO_TOOLS.length).map((tool) => ({ tool })));
-await arsenal.ready();
+await arsenal.add(DEMO_TOOLS);
+await arsenal.add(syntheticTools(count - DEMO_TOOLS.length).map((tool) => ({ tool })));
+await internalsOf(arsenal).settled();
 const all = await arsenal.listTools();
 
 const dialect = openaiDialect();

@@ -20,7 +20,7 @@ import { postgresEngine } from "../src/adapters/engines/postgres/postgres.ts";
 import { qdrantEngine } from "../src/adapters/engines/qdrant.ts";
 import { sqliteEngine } from "../src/adapters/engines/sqlite/sqlite.ts";
 import { weaviateEngine } from "../src/adapters/engines/weaviate.ts";
-import { ToolArsenal } from "../src/arsenal.ts";
+import { internalsOf, ToolArsenal } from "../src/arsenal.ts";
 import type { CatalogEngine } from "../src/catalog/catalog-engine.port.ts";
 import { shortRequests, syntheticTools } from "../src/cli/benchmark/synthetic-tools.ts";
 import { table } from "../src/cli/terminal/style.ts";
@@ -118,7 +118,7 @@ async function compare({ name, tools, requests }: LabelledSet, others: Engines):
     await engine.open();
     await engine.put(tools.map(({ tool }) => tool));
     await using arsenal = arsenalOn(engine);
-    await arsenal.ready({ tier: "static" });
+    await internalsOf(arsenal).settled({ tier: "static" });
     const found: string[][] = (rankings[which] = []);
     for (const { query } of requests) {
       const { tools: ranked } = await arsenal.retrieve({ context: { query }, limit: 10, refuse: "never" });
@@ -149,8 +149,8 @@ async function measureRestarts(count: number): Promise<string> {
     const tasks = (["sqlite", "memory"] as const).map((engine) => ({ engine, file: join(folder, engine) }));
     for (const task of tasks) {
       await using arsenal = arsenalOn(engineOf(task));
-      await arsenal.addTools(syntheticTools(count).map((tool) => ({ tool })));
-      await arsenal.ready({ tier: "static" });
+      await arsenal.add(syntheticTools(count).map((tool) => ({ tool })));
+      await internalsOf(arsenal).settled({ tier: "static" });
     }
     const best = new Map<string, Restarted>();
     for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,5 @@
 /** The tokens that a model reads: eight third-party servers through the gateway, every tool listed against two tools and a search for each step. */
+import { internalsOf } from "../src/arsenal.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -99,7 +100,7 @@ async function main(): Promise<void> {
     await Promise.all(
       servers.map(([name, entry]) => arsenal.addMcpServer({ name, transport: { kind: "stdio", ...entry } })),
     );
-    await arsenal.ready({ tier: "tuned" });
+    await internalsOf(arsenal).settled({ tier: "tuned" });
     writeFileSync(join(folder, "files", "note.txt"), "Buy milk. Call Ada.\n");
 
     const all = await served(arsenal, "static", async (client) => {

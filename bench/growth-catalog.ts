@@ -1,7 +1,7 @@
 /** One size and one tier of `bench/growth.ts`, in a process of its own so that its memory is its own. Prints JSON. */
 import { staticEmbedder } from "../src/adapters/embedders/static.ts";
 import type { TierName } from "../src/adapters/embedders/shipped-tiers.ts";
-import { ToolArsenal } from "../src/arsenal.ts";
+import { internalsOf, ToolArsenal } from "../src/arsenal.ts";
 import { measureRetrieval, type RetrievalFigures } from "../src/cli/benchmark/measure-retrieval.ts";
 import { memoryUsed } from "../src/cli/benchmark/memory-used.ts";
 import { createPlainBm25 } from "../src/cli/benchmark/plain-bm25.ts";
@@ -52,10 +52,10 @@ async function measure({ size, tier, vectors }: CatalogTask): Promise<CatalogAns
       : {}),
   });
   const started = performance.now();
-  await arsenal.addTools(drafts.map((tool) => ({ tool })));
+  await arsenal.add(drafts.map((tool) => ({ tool })));
   await arsenal.sync();
   const indexMs = performance.now() - started;
-  await arsenal.ready({ tier });
+  await internalsOf(arsenal).settled({ tier });
   const usedBytes = (await memoryUsed()) - before;
   const residentBytes = process.memoryUsage.rss();
   const plain = createPlainBm25(drafts);

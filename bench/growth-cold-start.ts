@@ -1,4 +1,5 @@
 /** A program that has just started, of `bench/growth.ts`: from the import to the first answer. Prints JSON. */
+import { internalsOf } from "../src/arsenal.ts";
 import type { TierName } from "../src/adapters/embedders/shipped-tiers.ts";
 import type { ToolArsenal } from "../src/arsenal.ts";
 
@@ -44,7 +45,7 @@ async function measure(task: ColdStartTask): Promise<ColdStartAnswer> {
   const importedMs = performance.now() - started;
   const first = await arsenal.retrieve(query);
   const answeredMs = performance.now() - started;
-  await arsenal.ready({ tier: task.tier });
+  await internalsOf(arsenal).settled({ tier: task.tier });
   const settled = await arsenal.retrieve(query);
   const settledMs = performance.now() - started;
   return { tier: task.tier, importedMs, answeredMs, answeredBy: first.tier, settledMs, settledBy: settled.tier };
@@ -53,6 +54,6 @@ async function measure(task: ColdStartTask): Promise<ColdStartAnswer> {
 async function write(task: ColdStartTask, tools: number): Promise<void> {
   const { syntheticTools } = await import("../src/cli/benchmark/synthetic-tools.ts");
   await using arsenal = await open(task);
-  await arsenal.addTools(syntheticTools(tools).map((tool) => ({ tool })));
+  await arsenal.add(syntheticTools(tools).map((tool) => ({ tool })));
   await arsenal.sync();
 }

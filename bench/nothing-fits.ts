@@ -9,7 +9,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ToolArsenal } from "../src/arsenal.ts";
+import { internalsOf, ToolArsenal } from "../src/arsenal.ts";
 import { setSource } from "../src/eval/set-source.ts";
 import type { SourceDraft } from "../src/tool/draft.ts";
 import { createRandom } from "../src/eval/random.ts";
@@ -104,7 +104,7 @@ async function judgeAll(tier: "lexical" | "static" | "tuned"): Promise<readonly 
     setSource(tools.map(({ id, ...draft }) => ({ id, draft: { ...draft, namespace: draft.namespace || "default" } }))),
   );
   await arsenal.sync();
-  await arsenal.ready();
+  await internalsOf(arsenal).settled();
   const judged: RequestOutcome[] = [];
   for (const { style, query, relevant, also_ok: alsoOk = [] } of [...possible, ...impossible]) {
     const started = performance.now();

@@ -12,18 +12,20 @@ const multiply = langchainTool(({ a, b }: { a: number; b: number }) => String(a 
   description: "Multiplies two numbers.",
   schema: z.object({ a: z.number(), b: z.number() }),
 });
-await arsenal.importTools("langchain", [multiply]);
-await arsenal.importTools("ai-sdk", {
-  greet: aiTool({
-    description: "Greets a person by name.",
-    inputSchema: z.object({ name: z.string() }),
-    execute: ({ name }) => `Hello, ${name}!`,
-  }),
-});
+await arsenal.add([multiply], { format: "langchain" });
+await arsenal.add(
+  {
+    greet: aiTool({
+      description: "Greets a person by name.",
+      inputSchema: z.object({ name: z.string() }),
+      execute: ({ name }) => `Hello, ${name}!`,
+    }),
+  },
+  { format: "ai-sdk" },
+);
 
 // An OpenAI definition is data: give it a handler by name.
-const { registered, rejected } = await arsenal.importTools(
-  "openai",
+const { registered, rejected } = await arsenal.add(
   [
     {
       type: "function",
@@ -35,7 +37,7 @@ const { registered, rejected } = await arsenal.importTools(
     },
     { type: "function" },
   ],
-  { handlers: { get_weather: () => ({ temperature: 62, conditions: "Partly cloudy" }) } },
+  { format: "openai", handlers: { get_weather: () => ({ temperature: 62, conditions: "Partly cloudy" }) } },
 );
 console.log(`${registered.length} imported, ${rejected.length} rejected`);
 // prints: 1 imported, 1 rejected

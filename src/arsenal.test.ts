@@ -108,10 +108,10 @@ describe("tools that change", () => {
     const embedded: string[] = [];
     const embedder = createHashingEmbedder({ onEmbed: (texts) => embedded.push(...texts) });
     await using arsenal = new ToolArsenal({ ...quiet, embedder });
-    await arsenal.addTools([{ tool: look }, { tool: { ...look, name: "walk_about" } }]);
+    await arsenal.add([{ tool: look }, { tool: { ...look, name: "walk_about" } }]);
     expect(await arsenal.sync()).toBe(2);
     expect(embedded).toHaveLength(2);
-    await arsenal.addTools([{ tool: look }, { tool: { ...look, name: "walk_about", tags: ["feet"] } }]);
+    await arsenal.add([{ tool: look }, { tool: { ...look, name: "walk_about", tags: ["feet"] } }]);
     expect(await arsenal.sync()).toBe(1);
     expect(embedded).toHaveLength(3);
     expect(embedded[2]).toContain("walk");
@@ -148,7 +148,7 @@ describe("parts of one's own", () => {
 
   it("an embedder ranks, and is named as what ranked", async () => {
     await using arsenal = new ToolArsenal({ ...quiet, embedder: createHashingEmbedder() });
-    await arsenal.addTools(tools);
+    await arsenal.add(tools);
     const result = await arsenal.retrieve({ context: { query: "send a letter to somebody" }, scoreThreshold: 0 });
     expect([result.tier, result.tools[0]?.tool.name]).toEqual(["hashing-256", "send_letter"]);
     expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true, state: true });
@@ -166,10 +166,10 @@ describe("parts of one's own", () => {
 
   it("a reranker orders again if the query, or the configuration, asks for it", async () => {
     await using asked = new ToolArsenal({ ...quiet, reranker: backwards });
-    await asked.addTools(tools);
+    await asked.add(tools);
     expect([await first(asked), await first(asked, true)]).toEqual(["send_email", "send_letter"]);
     await using always = new ToolArsenal({ ...quiet, reranker: { ...backwards, enabled: true } });
-    await always.addTools(tools);
+    await always.add(tools);
     expect([await first(always), await first(always, false)]).toEqual(["send_letter", "send_email"]);
   });
 
@@ -179,7 +179,7 @@ describe("parts of one's own", () => {
       rerank = backwards.rerank;
     }
     await using arsenal = new ToolArsenal({ ...quiet, reranker: new Backwards() });
-    await arsenal.addTools(tools);
+    await arsenal.add(tools);
     expect(await first(arsenal, true)).toBe("send_letter");
   });
 });

@@ -4,7 +4,15 @@ import type { A2aAgentSettings } from "./adapters/sources/a2a/settings.ts";
 import type { McpServerSettings, WrittenMcpServer } from "./adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "./adapters/sources/mcp/upstream/upstream.ts";
 import type { AddSourceOptions, GivenSource } from "./adapters/sources/named-source.ts";
-import type { AnyDialect, AskedBy, DefinitionWriter, Llm, RetrieveToolsOptions } from "./arsenal-options.ts";
+import type {
+  AddToolsOptions,
+  AnyDialect,
+  AskedBy,
+  DefinitionWriter,
+  Llm,
+  RetrieveToolsOptions,
+} from "./arsenal-options.ts";
+import type { ServableArsenal } from "./serve/served-arsenal.ts";
 import type { Settled, SettledOptions } from "./catalog/dense/tiers.ts";
 import {
   divideOptions,
@@ -25,10 +33,11 @@ import type { Handler } from "./tool/handler.ts";
 import type { ArgumentsOf, ParametersSchema } from "./tool/infer.ts";
 import type { Health, Tool } from "./tool/tool.ts";
 import type { Toolsets } from "./toolset/toolsets.ts";
-import type { Dialect } from "./transcode/dialect.port.ts";
 import type { GivenTools, ImportOptions } from "./transcode/import-tools.ts";
 import type { Approvals, ExportedTools, ExportOptions, ListToolsOptions, Pins, Started, Wired } from "./wire.ts";
 import { wireArsenal } from "./wire.ts";
+
+let wiredOf: (arsenal: ToolArsenal) => Wired;
 
 /**
  * The tool layer of an agent: register every tool once, retrieve the few that matter, execute the chosen one under policy.
@@ -41,6 +50,10 @@ import { wireArsenal } from "./wire.ts";
  */
 export class ToolArsenal {
   readonly #wired: Wired;
+
+  static {
+    wiredOf = (arsenal) => arsenal.#wired;
+  }
 
   /** Wires the arsenal from its configuration and parts. Nothing is connected before `start`, or the first method that needs it. */
   constructor(options: ToolArsenalOptions = {}) {
@@ -74,37 +87,32 @@ export class ToolArsenal {
     return this.#wired.open().addTool(draft, handler, by);
   }
 
-  /** Adds many tools. Invalid ones, and those that the given principal may not replace, are reported; the rest are still registered. */
-  async addTools(batch: readonly BatchRegistration[], by: AskedBy = {}): Promise<RegisteredBatch> {
-    return this.#wired.open().addTools(batch, by);
-  }
-
-  /** Registers tools written for another API or framework: a list, or an object by name. LangChain and AI SDK tools bring what runs them. */
-  async importTools(
-    format: AnyDialect,
-    tools: GivenTools,
-    options: ImportOptions = {},
-    by: AskedBy = {},
-  ): Promise<RegisteredBatch> {
-    return this.#wired.open().importTools(format, tools, options, by);
-  }
-
   /** Writes tools, by id, as an API or framework takes them. Ids that the caller does not know of are in `missing`. */
   async exportTools(format: AnyDialect, ids: readonly string[], options: ExportOptions = {}): Promise<ExportedTools> {
     return this.#wired.open().exportTools(format, ids, options);
   }
 
-  /** Makes a dialect of your own known by its name, to `importTools`, `exportTools` and `retrieveTools`. */
-  addDialect(dialect: Dialect): void {
-    this.#wired.open().dialects.set(dialect.name, dialect);
-  }
-
   /**
-   * Connects a source and adds its tools as one ensemble: `mcp({…})`, `openapi({…})` and the like from `toolarsenal/sources`, a `Source` of your own,
-   * or a list of tools. Returns how many tools came; unusable ones are reported and left out.
+   * Adds tools. A list of definitions, with or without handlers; with `format`, tools written for another API or framework. Invalid tools are
+   * reported; the rest are still registered. LangChain and AI SDK tools bring their handlers.
    */
-  async add(source: GivenSource, options: AddSourceOptions = {}): Promise<number> {
-    return this.#wired.add(source, options);
+  add(tools: readonly (BatchRegistration | ToolDraft)[], options?: AddToolsOptions): Promise<RegisteredBatch>;
+  add(tools: GivenTools, options: AddToolsOptions & { readonly format: AnyDialect }): Promise<RegisteredBatch>;
+  /**
+   * Connects a source and adds its tools as one ensemble: `mcp({…})`, `openapi({…})` and the like from `toolarsenal/sources`, or a `Source` of your
+   * own. Returns the number of tools added; invalid ones are reported and left out.
+   */
+  add(source: GivenSource, options?: AddSourceOptions): Promise<number>;
+  async add(
+    given: GivenSource | GivenTools | readonly (BatchRegistration | ToolDraft)[],
+    options: AddSourceOptions & AddToolsOptions = {},
+  ): Promise<number | RegisteredBatch> {
+    const wired = this.#wired.open();
+    const { format } = options;
+    if (format !== undefined) return wired.importTools(format, given as GivenTools, options, options);
+    if (!Array.isArray(given)) return wired.add(given as GivenSource, options);
+    const batch = given.map((each: BatchRegistration | ToolDraft) => ("tool" in each ? each : { tool: each }));
+    return wired.addTools(batch, options);
   }
 
   /** The same as `add(mcp(settings))`. */
@@ -122,24 +130,9 @@ export class ToolArsenal {
     return this.#wired.open().remove(name);
   }
 
-  /** The tools that an ensemble has registered now, whatever callers may see; none if the ensemble is unknown. */
-  ensembleTools(name: string): readonly Tool[] {
-    return this.#wired.registry.ofEnsemble(name);
-  }
-
-  /** The MCP servers that were added, connected or not. */
-  get upstreams(): readonly McpUpstream[] {
-    return this.#wired.upstreams.all();
-  }
-
-  /** Resolves when the first attempt to connect each MCP server, or the one named, has ended: its tools are registered, or it failed. */
-  async upstreamsAttempted(options: { readonly name?: string; readonly signal?: AbortSignal } = {}): Promise<void> {
-    await this.#wired.upstreamsAttempted(options);
-  }
-
   /** Serves the arsenal to MCP, REST and A2A clients, with the dashboard, on one port. Omitted options come from `server`. */
   async serve(options: ServeOptions = {}): Promise<ServedGateway> {
-    return this.#wired.open().serve(this, options);
+    return this.#wired.open().serve(servableOf(this), options);
   }
 
   /** Serves MCP clients alone: every tool at `/mcp`, each upstream untouched at `/mcp/upstreams/NAME`. */
@@ -152,14 +145,15 @@ export class ToolArsenal {
     return this.serve({ mcp: false, rest: false, port: this.#wired.config.a2a.a2aPort, ...options });
   }
 
-  /** Indexes pending registrations. Returns how many tools were new or changed. */
-  sync(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
-    return this.#wired.sync(options);
-  }
-
-  /** Resolves when the best ranker, or the named tier, knows every tool. Nothing needs to wait for it: until then a simpler ranker answers. */
-  async ready(options: SettledOptions & { readonly tier?: TierName } = {}): Promise<Settled> {
-    return (await this.#wired.ready()).catalog.settled(options);
+  /**
+   * Indexes pending registrations. Returns the number of new or changed tools. With `tier`, also waits until that ranker, or the best one, knows
+   * every tool. You need not wait for it: until then a simpler ranker answers.
+   */
+  async sync(options: { readonly signal?: AbortSignal; readonly tier?: TierName | "best" } = {}): Promise<number> {
+    const { tier, ...others } = options;
+    const synced = await this.#wired.sync(others);
+    if (tier !== undefined) await internalsOf(this).settled({ ...others, ...(tier !== "best" && { tier }) });
+    return synced;
   }
 
   /** Finds the tools that fit a request and its conversation, best first. */
@@ -212,16 +206,6 @@ export class ToolArsenal {
     return this.#wired.toolsets;
   }
 
-  /** The configured language model; undefined if `llm` names none. */
-  get llm(): Llm | undefined {
-    return this.#wired.llm;
-  }
-
-  /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
-  get scoreThreshold(): number {
-    return this.#wired.config.routing.scoreThreshold;
-  }
-
   /** How many tools are registered, indexed or not. */
   get toolCount(): number {
     return this.#wired.registry.size;
@@ -242,11 +226,6 @@ export class ToolArsenal {
     return this.#wired.open().deleteTool(name, namespace, by);
   }
 
-  /** How a tool has fared since the arsenal started. */
-  health(toolId: string): Health {
-    return this.#wired.health.of(toolId);
-  }
-
   /** Which parts work now. */
   async healthCheck(): Promise<Record<string, boolean>> {
     return this.#wired.healthCheck();
@@ -265,4 +244,74 @@ export class ToolArsenal {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+/** Returns the language model that the configuration names; undefined if it names none. */
+export function llmOf(arsenal: ToolArsenal): Llm | undefined {
+  return wiredOf(arsenal).llm;
+}
+
+/** The members of an arsenal that surfaces, commands and the agent loop use. They may change in any version. @internal */
+export type ArsenalInternals = ReturnType<typeof internalsOf>;
+
+/** Returns the internal members of an arsenal. @internal */
+export function internalsOf(arsenal: ToolArsenal) {
+  const wired = wiredOf(arsenal);
+  return {
+    /** The tools that an ensemble has registered now, whatever callers may see; none if the ensemble is unknown. */
+    ensembleTools: (name: string): readonly Tool[] => wired.registry.ofEnsemble(name),
+    /** The MCP servers that were added, connected or not. */
+    get upstreams(): readonly McpUpstream[] {
+      return wired.upstreams.all();
+    },
+    /** Resolves when the first attempt to connect each MCP server, or the named one, has ended: its tools are registered, or it failed. */
+    upstreamsAttempted: (options: { readonly name?: string; readonly signal?: AbortSignal } = {}): Promise<void> =>
+      wired.upstreamsAttempted(options),
+    /** Resolves when the best ranker, or the named tier, knows every tool. Until then a simpler ranker answers. */
+    settled: async (options: SettledOptions & { readonly tier?: TierName } = {}): Promise<Settled> =>
+      (await wired.ready()).catalog.settled(options),
+    /** The configured language model; undefined if there is none. */
+    llm: wired.llm,
+    /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
+    scoreThreshold: wired.config.routing.scoreThreshold,
+    /** The health of a tool since the arsenal started. */
+    health: (toolId: string): Health => wired.health.of(toolId),
+    addTools: async (batch: readonly BatchRegistration[], by: AskedBy = {}): Promise<RegisteredBatch> =>
+      wired.open().addTools(batch, by),
+    importTools: async (
+      format: AnyDialect,
+      tools: GivenTools,
+      options: ImportOptions = {},
+      by: AskedBy = {},
+    ): Promise<RegisteredBatch> => wired.open().importTools(format, tools, options, by),
+  };
+}
+
+/** Returns an arsenal as surfaces use it. @internal */
+export function servableOf(arsenal: ToolArsenal): ServableArsenal {
+  const internals = internalsOf(arsenal);
+  return {
+    ...internals,
+    get upstreams() {
+      return internals.upstreams;
+    },
+    get toolCount() {
+      return arsenal.toolCount;
+    },
+    approvals: arsenal.approvals,
+    pins: arsenal.pins,
+    toolsets: arsenal.toolsets,
+    listTools: (options) => arsenal.listTools(options),
+    getTool: (name, namespace, by) => arsenal.getTool(name, namespace, by),
+    retrieve: (query) => arsenal.retrieve(query),
+    retrieveTools: (query, options) => arsenal.retrieveTools(query, options),
+    execute: (call) => arsenal.execute(call),
+    executeBatch: (batch) => arsenal.executeBatch(batch),
+    exportTools: (format, ids, options) => arsenal.exportTools(format, ids, options),
+    addTool: (draft, handler, by) => arsenal.addTool(draft, handler, by),
+    deleteTool: (name, namespace, by) => arsenal.deleteTool(name, namespace, by),
+    sync: (options) => arsenal.sync(options),
+    healthCheck: () => arsenal.healthCheck(),
+    subscribe: (listener, options) => arsenal.subscribe(listener, options),
+  };
 }

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-export { ToolArsenal } from "./arsenal.ts";
+export { llmOf, ToolArsenal } from "./arsenal.ts";
 export type {
   AnyDialect,
   AskedBy,

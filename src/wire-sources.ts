@@ -4,7 +4,6 @@ import type { SourceAdapter, SourceSurroundings } from "./adapters/sources/sourc
 import { fixable } from "./errors/arsenal-error.ts";
 import { showValue } from "./errors/show-value.ts";
 import type { Egress } from "./guard/egress/egress.ts";
-import type { BatchRegistration, RegisteredBatch } from "./register/register-batch.ts";
 import type { Source } from "./register/source.port.ts";
 import { isPlainObject } from "./tool/json-schema.ts";
 
@@ -20,21 +19,14 @@ export interface AddSourceParts extends Omit<SourceSurroundings, "patient" | "ma
   /** Names of the sources that are retried until they come. One that is removed from here is not retried. */
   readonly wanted: Map<string, object>;
   addEnsemble(source: Source, options: Pick<AddOptions, "signal">): Promise<number>;
-  addTools(batch: readonly BatchRegistration[]): Promise<RegisteredBatch>;
   isClosed(): boolean;
 }
 
 const FIRST_RETRY_MS = 5000;
 const MAX_RETRY_MS = 300_000;
 
-/** Adds what `arsenal.add` takes. Returns how many tools came. */
+/** Adds a source. Returns the number of its tools. */
 export async function addSource(given: GivenSource, options: AddOptions, parts: AddSourceParts): Promise<number> {
-  if (Array.isArray(given)) {
-    const batch = given.map((each: BatchRegistration | BatchRegistration["tool"]) =>
-      "tool" in each ? each : { tool: each },
-    );
-    return (await parts.addTools(batch)).registered.length;
-  }
   if (isSource(given)) return parts.addEnsemble(given, options);
   if (!isPlainObject(given)) {
     const fix = "Give what mcp({…}), openapi({…}) and the like return, a source of your own, or a list of tools.";

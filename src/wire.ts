@@ -99,7 +99,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
   const mayStart: PinGuard["mayStart"] = async (...command) => (await guard.load()).pins?.mayStart(...command);
   const upstreams = createUpstreams({ registry, relist });
   /** Dialects that were added, by name. */
-  const dialects = new Map<string, Dialect>();
+  const dialects = new Map<string, Dialect>((parts.dialects ?? []).map((dialect) => [dialect.name, dialect]));
   /** Sources that are retried until they come, by name. */
   const wanted = new Map<string, object>();
   const stages = { redactor, health, catalog, registry, upstreams, toolsets };
@@ -159,8 +159,7 @@ export function wireArsenal({ config, parts }: DividedOptions) {
     const ownFiles = async (): Promise<readonly string[]> =>
       (await import("./config/load/own-files.ts")).ownFiles(config);
     const around = { clock, emit, egress, secrets, debugProtocol, mayStart, ownFiles, handlers: parts.handlers };
-    const { addTools } = registrations;
-    return addSource(source, options, { ...around, wanted, addEnsemble, addTools, isClosed });
+    return addSource(source, options, { ...around, wanted, addEnsemble, isClosed });
   }
 
   /** Connects what the configuration names, once. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ToolArsenal } from "../arsenal.ts";
+import { llmOf, ToolArsenal } from "../arsenal.ts";
 import { memoryAudit } from "../adapters/audit/memory.ts";
 import type { ToolArsenalConfig } from "../config/config.ts";
 import type { ToolArsenalParts } from "../config/parts/arsenal-parts.ts";
@@ -256,7 +256,7 @@ describe("an agent", () => {
     ["an empty request", { input: " " }, "input"],
     ["a limit of 0", { limit: 0 }, "limit"],
     ["more pinned tools than are offered", { limit: 1, pinned: ["a", "b"] }, "pinned"],
-    ["a model that is not configured", { llm: new ToolArsenal().llm as Llm }, "llm"],
+    ["a model that is not configured", { llm: llmOf(new ToolArsenal()) as Llm }, "llm"],
     ["something that is not an arsenal", { arsenal: {} as AgentArsenal }, "arsenal"],
     ["a misspelled result format", { resultFormat: "texts" as "text" }, "resultFormat"],
     ["one pinned tool that is not in a list", { pinned: "shop.refund" as unknown as string[] }, "pinned"],

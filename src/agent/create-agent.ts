@@ -168,7 +168,7 @@ function toSettings(options: AgentOptions): LoopSettings {
   const { llm, arsenal, limit = 8, pinned = [], maxSteps = 10, maxTokens = Infinity, principal, toolset } = options;
   const { maxAnswerTokens, maxResultLength = 100_000, resultFormat = "native", textCalls = true } = options;
   const { stream = true, clock = systemClock } = options;
-  const fix = "Take one from toolarsenal/llms, or configure llm and pass arsenal.llm.";
+  const fix = "Take one from toolarsenal/llms, or configure llm and pass llmOf(arsenal).";
   if (typeof llm?.next !== "function") throw wrong("llm", llm, "must be a model", fix);
   if (typeof arsenal?.retrieve !== "function")
     throw wrong("arsenal", arsenal, "must be an arsenal", "Pass a ToolArsenal, or a runner of a toolset.");

@@ -50,6 +50,12 @@ export interface AddOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How tools are added. */
+export interface RemoteAddToolsOptions extends Pick<ImportOptions, "namespace"> {
+  /** The API or framework that the tools are written for. Defaults to the arsenal's own definitions. */
+  readonly format?: DialectName | (string & {});
+}
+
 /**
  * The methods that an embedded `ToolArsenal` and a client share. A function that takes an `Arsenal` works with both: await its results,
  * because some plain values of an embedded arsenal are promises in a client.
@@ -57,21 +63,19 @@ export interface AddOptions {
 export interface Arsenal {
   /** Adds a tool from its definition. It can be found, but not called. */
   addTool(draft: ToolDraft): Promise<Tool>;
-  /** Adds many tools. Invalid ones are reported; the rest are still registered. */
-  addTools(batch: readonly { readonly tool: ToolDraft }[]): Promise<RegisteredBatch>;
-  /** Registers tools written for another API. */
-  importTools(
-    format: DialectName | (string & {}),
-    tools: GivenTools,
-    options?: Pick<ImportOptions, "namespace">,
-  ): Promise<RegisteredBatch>;
   /** Writes tools, by id, in the format of an API. */
   exportTools(
     format: DialectName | (string & {}),
     ids: readonly string[],
     options?: Omit<ExportOptions, "principal">,
   ): Promise<ExportedTools>;
-  /** Connects a source, by its type and settings, and returns how many tools came. */
+  /** Adds tools from their definitions; with `format`, tools written for another API. Invalid tools are reported; the rest are still registered. */
+  add(
+    tools: readonly ({ readonly tool: ToolDraft } | ToolDraft)[],
+    options?: RemoteAddToolsOptions,
+  ): Promise<RegisteredBatch>;
+  add(tools: GivenTools, options: RemoteAddToolsOptions & { readonly format: string }): Promise<RegisteredBatch>;
+  /** Connects a source, by its type and settings, and returns the number of its tools. */
   add(source: NamedSource, options?: AddOptions): Promise<number>;
   /** The same as `add` with the type `mcp`. */
   addMcpServer(settings: WrittenMcpServer | McpServerSettings, options?: AddOptions): Promise<number>;
@@ -102,14 +106,10 @@ export interface Arsenal {
   listTools(options?: RemoteListOptions): Promise<readonly Tool[]>;
   /** Removes a tool. Returns false if it does not exist. The namespace defaults to `default`. */
   deleteTool(name: string, namespace?: string): Promise<boolean>;
-  /** The health of a tool since the arsenal started. */
-  health(toolId: string): Health | Promise<Health>;
   /** The parts that work now. */
   healthCheck(): Promise<Record<string, boolean>>;
   /** The number of registered tools. */
   readonly toolCount: number | Promise<number>;
-  /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
-  readonly scoreThreshold: number | Promise<number>;
   /** Calls that wait for a person's approval. */
   readonly approvals: Pick<Approvals, "get"> & Pick<RemoteApprovals, "list">;
   /** The accepted definition of each tool of a source. */
@@ -127,8 +127,10 @@ export interface Arsenal {
 export interface ArsenalClient extends Arsenal, RemoteOperations {
   /** The tools that pass the filters, ordered by id, in pages of `limit` tools. */
   pages(options?: RemoteListOptions & { readonly limit?: number }): AsyncIterableIterator<readonly Tool[]>;
+  /** The health of a tool since the gateway started. */
   health(toolId: string): Promise<Health>;
   readonly toolCount: Promise<number>;
+  /** The semantic score below which `retrieve` drops a tool, unless the query sets its own. */
   readonly scoreThreshold: Promise<number>;
   /** Calls that wait for a person's approval. The client's credentials identify the approver and need the role `approver`. */
   readonly approvals: RemoteApprovals;

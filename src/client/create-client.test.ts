@@ -105,8 +105,8 @@ describe("a client", () => {
     serveMcp: (client) => (client as unknown as { serveMcp(): void }).serveMcp(),
     serve: (client) => (client as unknown as { serve(): void }).serve(),
     "addTool with a handler": (client) => (client.addTool as (...given: unknown[]) => unknown)({}, () => 1),
-    "addTools with a handler": (client) => client.addTools([{ tool: {}, handler: () => 1 } as never]),
-    "importTools of tools that run": (client) => client.importTools("ai-sdk", [{ execute: () => 1 }]),
+    "add with a handler": (client) => client.add([{ tool: {}, handler: () => 1 } as never]),
+    "add of tools that run": (client) => client.add([{ execute: () => 1 }], { format: "ai-sdk" }),
     "arguments that JSON cannot say": (client) => client.execute({ toolName: "x", arguments: { count: 5n } }),
     "execute as another caller": (client) => client.execute({ toolName: "x", principal: localOperator() } as never),
     "a batch as another caller": (client) =>

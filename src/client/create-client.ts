@@ -1,5 +1,6 @@
 import type { DefinitionWriter } from "../adapters/dialects/write-definitions.ts";
 import type { McpServerSettings, WrittenMcpServer } from "../adapters/sources/mcp/settings.ts";
+import type { NamedSource } from "../adapters/sources/named-source.ts";
 import { fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { ResultError } from "../execute/result.ts";
@@ -7,10 +8,17 @@ import type { PendingApproval } from "../guard/aegis.ts";
 import type { Pin } from "../guard/pins/pins.ts";
 import type { RegisteredBatch } from "../register/register-batch.ts";
 import type { RetrievalResult } from "../retrieve/result.ts";
+import type { ToolDraft } from "../tool/draft.ts";
 import type { Health, Tool } from "../tool/tool.ts";
 import type { Toolset } from "../toolset/toolset.ts";
 import type { ExportedTools } from "../wire-registrations.ts";
-import type { AddOptions, ArsenalClient, RemoteListOptions, RemoteRetrieveToolsOptions } from "./arsenal.ts";
+import type {
+  AddOptions,
+  ArsenalClient,
+  RemoteAddToolsOptions,
+  RemoteListOptions,
+  RemoteRetrieveToolsOptions,
+} from "./arsenal.ts";
 import { execute, executeBatch, refusePrincipal, thrownIfFailed } from "./calls.ts";
 import { follow } from "./events.ts";
 import { type GatewayRequest, type ClientOptions, createHttp } from "./http.ts";
@@ -21,7 +29,6 @@ import { toArsenalError } from "./problem.ts";
 const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   register:
     "Register functions in the process of the gateway, or serve them with MCP and add that server with addMcpServer.",
-  addDialect: "Add the dialect in the process of the gateway, or pass an object with fromCanonical to retrieveTools.",
   serve: "Give clients the address of the gateway: it serves them already.",
   serveMcp: "Give MCP clients the address of the gateway: it serves them at /mcp.",
   serveA2a: "Give agents the address of the gateway: it serves them at /a2a.",
@@ -58,10 +65,22 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
   };
   const settle = (id: string, answer: "approve" | "deny"): Promise<unknown> =>
     post(`/approvals/${encodeURIComponent(id)}/${answer}`, {});
-  const add: ArsenalClient["add"] = async (source, { signal }: AddOptions = {}) => {
-    refuseOwnSource(source);
-    return (await post<{ readonly tools: number }>("/ensembles", source, { signal, connects: true })).tools;
-  };
+  async function addTools(given: readonly unknown[], format: string | undefined, namespace: string | undefined) {
+    if (format !== undefined)
+      return toBatch(
+        await post<WireBatch>("/tools/import", { ...(namespace !== undefined && { namespace }), format, tools: given }),
+      );
+    const batch = given as readonly ({ readonly tool?: ToolDraft; readonly handler?: unknown } & object)[];
+    for (const { handler } of batch) refuseHandler(handler);
+    return toBatch(await post<WireBatch>("/tools/batch", { tools: batch.map((each) => each.tool ?? each) }));
+  }
+
+  async function add(given: unknown, options: AddOptions & RemoteAddToolsOptions = {}): Promise<unknown> {
+    const { signal, format, namespace } = options;
+    if (Array.isArray(given) || format !== undefined) return addTools(given as readonly unknown[], format, namespace);
+    refuseOwnSource(given as NamedSource);
+    return (await post<{ readonly tools: number }>("/ensembles", given, { signal, connects: true })).tools;
+  }
 
   async function* pages(asked: RemoteListOptions & { readonly limit?: number } = {}) {
     refuseFilter(asked);
@@ -93,21 +112,15 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
       refuseHandler(rest[0]);
       return post<Tool>("/tools", draft);
     },
-    addTools: async (batch) => {
-      for (const entry of batch) refuseHandler((entry as { readonly handler?: unknown }).handler);
-      return toBatch(await post<WireBatch>("/tools/batch", { tools: batch.map(({ tool }) => tool) }));
-    },
-    importTools: async (format, tools, given = {}) =>
-      toBatch(await post<WireBatch>("/tools/import", { ...given, format, tools })),
     exportTools: async (format, ids, given = {}) => {
       refusePrincipal(given);
       return post<ExportedTools>("/export", { ...given, format, ids }, QUERY);
     },
 
-    add,
+    add: add as ArsenalClient["add"],
     addMcpServer: ({ type, ...settings }: WrittenMcpServer | (McpServerSettings & { readonly type?: never }), given) =>
-      add({ ...(type === undefined ? settings : { transport: type, ...settings }), type: "mcp" }, given),
-    addA2aAgent: (settings, given) => add({ ...settings, type: "a2a" }, given),
+      client.add({ ...(type === undefined ? settings : { transport: type, ...settings }), type: "mcp" }, given),
+    addA2aAgent: (settings, given) => client.add({ ...settings, type: "a2a" }, given),
     remove: (name) => removed(http.json({ method: "DELETE", path: `/ensembles/${encodeURIComponent(name)}` })),
     sync: async ({ signal } = {}) => (await post<{ readonly synced: number }>("/sync", undefined, { signal })).synced,
 

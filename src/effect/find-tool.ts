@@ -1,3 +1,4 @@
+import { internalsOf } from "../arsenal.ts";
 import { Effect } from "effect";
 import type { ToolArsenal } from "../arsenal.ts";
 import type { AskedBy } from "../arsenal-options.ts";
@@ -15,7 +16,7 @@ export function findTool(arsenal: ToolArsenal, name: string, by: AskedBy): Effec
     ask(() => arsenal.listTools({ ...filter, ...by }));
 
   return Effect.gen(function* () {
-    for (const { name: server } of arsenal.upstreams) {
+    for (const { name: server } of internalsOf(arsenal).upstreams) {
       if (!name.startsWith(`${server}/`)) continue;
       const tools = yield* list({ filter: { ensembles: [server] } });
       const own = tools.find(({ sourceName }) => sourceName === name.slice(server.length + 1));

@@ -6,7 +6,7 @@ import { holdStdio } from "../../test/e2e/held-server.ts";
 import { markedProcesses } from "../../test/e2e/open-descriptors.ts";
 import { call, QUIET, runService } from "../../test/effect/run-service.ts";
 import { startLegacyServer, type UpstreamServer } from "../../test/mcp/upstream-server.ts";
-import { ToolArsenal } from "../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../arsenal.ts";
 import {
   EventBus,
   EventBusLive,
@@ -118,7 +118,7 @@ describe("an MCP server", () => {
     const layer = toolServiceFrom(arsenal).pipe(Layer.provide([EventBusLive, IdentityServiceLive]));
     const program = Effect.flatMap(ToolService, (tools) => tools.connectMCPServer(sample(server)));
     expect(await Effect.runPromise(Effect.provide(program, layer))).toMatchObject({ status: "connected" });
-    expect([arsenal.upstreams, arsenal.toolCount, server.sessions]).toEqual([[], 0, 0]);
+    expect([internalsOf(arsenal).upstreams, arsenal.toolCount, server.sessions]).toEqual([[], 0, 0]);
   });
 
   it("leaves no process behind when connecting is interrupted [002-effect-scope]", async () => {

@@ -1,3 +1,4 @@
+import { internalsOf } from "../arsenal.ts";
 import { Effect, Exit, type Scope } from "effect";
 import type { McpServerSettings } from "../adapters/sources/mcp/settings.ts";
 import type { McpUpstream } from "../adapters/sources/mcp/upstream/upstream.ts";
@@ -37,7 +38,8 @@ export function makeMcpServers({
         Effect.map((tools) => toServer(upstream, tools)),
       );
 
-    const find = (name: string): McpUpstream | undefined => arsenal.upstreams.find((each) => each.name === name);
+    const find = (name: string): McpUpstream | undefined =>
+      internalsOf(arsenal).upstreams.find((each) => each.name === name);
 
     /** Connects, and has `keep` register the disconnection, with no interruption between the two. */
     const connect = <R>(
@@ -94,7 +96,7 @@ export function makeMcpServers({
           disconnected.set(name, { ...server, status: "disconnected" });
         }),
       listMCPServers: () =>
-        Effect.map(Effect.forEach(arsenal.upstreams, describe), (servers) => {
+        Effect.map(Effect.forEach(internalsOf(arsenal).upstreams, describe), (servers) => {
           const names = new Set(servers.map(({ name }) => name));
           return [...servers, ...[...disconnected.values()].filter(({ name }) => !names.has(name))];
         }),

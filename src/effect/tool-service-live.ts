@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, Effect, Layer, type Scope } from "effect";
-import { ToolArsenal } from "../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../arsenal.ts";
 import { definitionWriter } from "../adapters/dialects/write-definitions.ts";
 import type { AskedBy } from "../arsenal-options.ts";
 import type { ToolArsenalParts } from "../config/parts/arsenal-parts.ts";
@@ -79,7 +79,7 @@ function makeToolService(
       );
 
     const timeoutOf = ({ timeoutMs, ensemble }: Tool): number =>
-      timeoutMs ?? arsenal.upstreams.find(({ name }) => name === ensemble)?.settings.timeoutMs ?? 30_000;
+      timeoutMs ?? internalsOf(arsenal).upstreams.find(({ name }) => name === ensemble)?.settings.timeoutMs ?? 30_000;
 
     return ToolService.of({
       execute: makeExecute({ arsenal, events, identity, callers, principalOf, namesFor, timeoutOf }),

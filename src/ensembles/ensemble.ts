@@ -1,5 +1,5 @@
 import type { DescribedInvoker } from "../adapters/sources/descriptor/invocable.ts";
-import type { ToolArsenal } from "../arsenal.ts";
+import { internalsOf, type ToolArsenal } from "../arsenal.ts";
 import { type ArsenalError, fixable, isArsenalError } from "../errors/arsenal-error.ts";
 import { nearest, showValue } from "../errors/show-value.ts";
 import type { ToolCall } from "../execute/call.ts";
@@ -88,7 +88,7 @@ export function toEnsemble(kind: EnsembleKind, shared: SharedArsenal): Ensemble 
   const ensemble: Ensemble = {
     name,
     get invokers() {
-      const tools = isConnected ? shared.current().ensembleTools(name) : [];
+      const tools = isConnected ? internalsOf(shared.current()).ensembleTools(name) : [];
       return new Map(tools.map((tool) => [tool.sourceName, toInvoker(tool)]));
     },
     get configuration() {

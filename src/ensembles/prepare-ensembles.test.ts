@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listenAs } from "../../test/e2e/era-server.ts";
 import { createDescriptorFolder, type DescriptorFolder, IO_TOML } from "../../test/ensembles/descriptor-folder.ts";
 import { McpServer } from "@modelcontextprotocol/server";
-import { ToolArsenal } from "../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../arsenal.ts";
 import { createEnsemble, createInvoker, type EnsembleDefinition } from "./create-ensemble.ts";
 import { type EnsemblesConfiguration, prepareEnsembles } from "./prepare-ensembles.ts";
 
@@ -66,7 +66,7 @@ describe("prepared ensembles", () => {
     const [io, weather, notes] = ensembles;
     expect(io?.configuration).toEqual({ timeout: 30, maxRetries: 3 });
     expect([...(io?.invokers.keys() ?? [])].sort()).toEqual(["read_file", "write_file"]);
-    expect(weather?.connection).toBe(arsenal.upstreams[0]);
+    expect(weather?.connection).toBe(internalsOf(arsenal).upstreams[0]);
     expect(weather?.connection).toMatchObject({ name: "weather", state: { kind: "connected" } });
     // Two ensembles have a tool of this name.
     expect((await io?.accessInvoker("read_file").invoke({ path: "/a" }))?.result).toBe("text of /a");

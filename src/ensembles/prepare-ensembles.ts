@@ -1,3 +1,4 @@
+import { internalsOf } from "../arsenal.ts";
 import { resolve } from "node:path";
 import { descriptorFiles } from "../adapters/sources/descriptor/descriptor-files.ts";
 import { descriptorSource } from "../adapters/sources/descriptor/descriptor.ts";
@@ -156,7 +157,7 @@ function fromServer(server: McpServerSettings, shared: SharedArsenal): Ensemble 
       name,
       configuration: () => configuration,
       add: (arsenal, _ensemble, options) => arsenal.addMcpServer(server, options),
-      connection: (arsenal) => arsenal.upstreams.find((upstream) => upstream.name === name),
+      connection: (arsenal) => internalsOf(arsenal).upstreams.find((upstream) => upstream.name === name),
     },
     shared,
   );

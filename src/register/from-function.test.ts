@@ -3,7 +3,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ToolArsenal } from "../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../arsenal.ts";
 import { ArsenalError } from "../errors/arsenal-error.ts";
 import type { Handler } from "../tool/handler.ts";
 import { fromFunction, type FunctionDefinition } from "./from-function.ts";
@@ -139,7 +139,7 @@ describe("a schema of a library", () => {
         "The arguments of default.span are not valid. to: must be after from",
       ]);
     }
-    expect(arsenal.health("default.span")).toMatchObject({ circuitOpen: false, totalCalls: 0 });
+    expect(internalsOf(arsenal).health("default.span")).toMatchObject({ circuitOpen: false, totalCalls: 0 });
     expect((await arsenal.execute({ toolName: "span", arguments: { from: 1, to: 3 } })).result).toBe(2);
   });
 });

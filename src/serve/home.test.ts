@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startLegacyServer } from "../../test/mcp/upstream-server.ts";
 import { bearerToken } from "../adapters/identity/bearer-token.ts";
-import { ToolArsenal } from "../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../arsenal.ts";
 import type { ServeOptions } from "./serve-arsenal.ts";
 import { homePage } from "./home.ts";
 
@@ -37,7 +37,7 @@ describe("the page at /", () => {
     const { url, arsenal } = await serve();
     const transport = { kind: "http", url: await nowhere() } as const;
     await arsenal.addMcpServer({ name: "gone", transport }, { patient: true });
-    await arsenal.upstreamsAttempted();
+    await internalsOf(arsenal).upstreamsAttempted();
     const response = await fetch(`${url}/`);
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     const page = await response.text();

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ToolArsenal } from "../arsenal.ts";
+import { servableOf, ToolArsenal } from "../arsenal.ts";
 import { bearerToken } from "../adapters/identity/bearer-token.ts";
 import { memoryState } from "../adapters/state/memory.ts";
 import { createSecrets } from "../guard/secrets/secrets.ts";
@@ -17,7 +17,14 @@ async function open(surfaces: readonly CreateSurface[], options: Partial<HostOpt
   onTestFinished(() => arsenal.close());
   const { redactor } = createSecrets();
   const replica = await createReplica(memoryState());
-  const serving = { arsenal, mode: "dynamic", startup: STARTED, work: createWork(), redactor, replica } as const;
+  const serving = {
+    arsenal: servableOf(arsenal),
+    mode: "dynamic",
+    startup: STARTED,
+    work: createWork(),
+    redactor,
+    replica,
+  } as const;
   const host = await openHost(surfaces, serving, { port: 0, drainMs: 60_000, ...options });
   onTestFinished(() => host.close());
   return host;

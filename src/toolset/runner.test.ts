@@ -15,7 +15,8 @@ function toolset(name: string, ids: readonly string[], policy: Toolset["policy"]
 let arsenal: ToolArsenal;
 let runner: Runner;
 beforeEach(() => {
-  arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, telemetry: { enabled: false } });
+  const short = { ...openaiDialect(), name: "short", convert: toShort } as never;
+  arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, telemetry: { enabled: false }, dialects: [short] });
   for (const name of ["create_ticket", "find_ticket", "delete_ticket"])
     arsenal.register(
       {
@@ -108,8 +109,6 @@ describe("the definitions of a toolset", () => {
   });
 
   it("are written in a dialect of your own too, by its name", async () => {
-    const short = { ...openaiDialect(), name: "short", convert: toShort };
-    arsenal.addDialect(short as never);
     expect(await runner.definitions("short")).toEqual([
       { say: "support.create_ticket" },
       { say: "support.find_ticket" },

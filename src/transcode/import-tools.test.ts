@@ -24,7 +24,8 @@ function lexicalArsenal(): ToolArsenal {
 describe("importTools", () => {
   it("registers definitions of another API, and search finds them [003-registry-import]", async () => {
     await using arsenal = lexicalArsenal();
-    const { registered } = await arsenal.importTools("openai", [weather], {
+    const { registered } = await arsenal.add([weather], {
+      format: "openai",
       handlers: { get_weather: ({ location }) => `62 °F in ${String(location)}` },
     });
     expect(registered.map(({ id }) => id)).toEqual(["openai.get_weather"]);
@@ -46,7 +47,8 @@ describe("importTools", () => {
     expect(missing).toEqual(["default.gone"]);
 
     await using target = lexicalArsenal();
-    const { registered, rejected } = await target.importTools(name, JSON.parse(JSON.stringify(tools)) as unknown[], {
+    const { registered, rejected } = await target.add(JSON.parse(JSON.stringify(tools)) as unknown[], {
+      format: name,
       namespace: "imported",
     });
     expect(rejected).toEqual([]);
@@ -55,7 +57,7 @@ describe("importTools", () => {
 
   it("reports a tool that cannot be read, and imports the others", async () => {
     await using arsenal = lexicalArsenal();
-    const { registered, rejected } = await arsenal.importTools("openai", [weather, { nonsense: true }, 7]);
+    const { registered, rejected } = await arsenal.add([weather, { nonsense: true }, 7], { format: "openai" });
     expect(registered).toHaveLength(1);
     expect(rejected.map(({ index, error }) => [index, error.code])).toEqual([
       [1, "INPUT_INVALID"],
@@ -68,16 +70,16 @@ describe("importTools", () => {
 
   it("refuses an unknown format, and names the nearest", async () => {
     await using arsenal = lexicalArsenal();
-    await expect(arsenal.importTools("anthropc", [])).rejects.toMatchObject({
+    await expect(arsenal.add([], { format: "anthropc" })).rejects.toMatchObject({
       code: "QUERY_INVALID",
       message: expect.stringContaining("anthropic") as string,
     });
-    await expect(arsenal.importTools("openai", "tools" as never)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    await expect(arsenal.add("tools" as never, { format: "openai" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 
   it("exports nothing that the caller may not see", async () => {
     await using arsenal = lexicalArsenal();
-    await arsenal.importTools("openai", [weather]);
+    await arsenal.add([weather], { format: "openai" });
     arsenal.toolsets.add({ name: "empty", description: "", tags: [], view: "live", policy: {}, filter: { any: [] } });
     const exported = await arsenal.exportTools("mcp", ["openai.get_weather"], {
       toolset: "empty",
@@ -87,10 +89,9 @@ describe("importTools", () => {
   });
 
   it("takes a dialect of one's own by its name [003-adapter-registry]", async () => {
-    await using arsenal = lexicalArsenal();
     const shouting: Dialect = { ...(openaiDialect() as unknown as Dialect), name: "shouting" };
-    arsenal.addDialect(shouting);
-    const { registered } = await arsenal.importTools("shouting", [weather]);
+    await using arsenal = new ToolArsenal({ embedder: { tier: "lexical" }, dialects: [shouting] });
+    const { registered } = await arsenal.add([weather], { format: "shouting" });
     expect(registered[0]?.id).toBe("shouting.get_weather");
     expect((await arsenal.exportTools("shouting", ["shouting.get_weather"])).tools).toHaveLength(1);
     expect(await arsenal.retrieveTools("weather", { dialect: "shouting" as "openai", refuse: "never" })).toHaveLength(
@@ -108,7 +109,7 @@ describe("a LangChain tool", () => {
 
   it("is imported with its schema and its handler", async () => {
     await using arsenal = lexicalArsenal();
-    const { registered } = await arsenal.importTools("langchain", [multiply]);
+    const { registered } = await arsenal.add([multiply], { format: "langchain" });
     expect(registered[0]).toMatchObject({
       id: "langchain.multiply",
       description: "Multiplies two numbers.",
@@ -129,7 +130,7 @@ describe("a LangChain tool", () => {
       },
       { name: "slow", description: "Never ends.", schema: z.object({}) },
     );
-    await arsenal.importTools("langchain", [slow]);
+    await arsenal.add([slow], { format: "langchain" });
     const controller = new AbortController();
     const result = arsenal.execute({ toolName: "langchain.slow", signal: controller.signal });
     const signal = await begun.promise;
@@ -166,7 +167,7 @@ describe("AI SDK tools", () => {
         execute: async () => "erased",
       }),
     };
-    const { registered, rejected } = await arsenal.importTools("ai-sdk", tools);
+    const { registered, rejected } = await arsenal.add(tools, { format: "ai-sdk" });
     expect(rejected).toEqual([]);
     expect(registered.map(({ id }) => id)).toEqual(["ai-sdk.greet", "ai-sdk.count", "ai-sdk.erase"]);
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { AgentCard } from "@a2a-js/sdk";
 import { memoryState } from "../../src/adapters/state/memory.ts";
-import { ToolArsenal } from "../../src/arsenal.ts";
+import { servableOf, ToolArsenal } from "../../src/arsenal.ts";
 import { createEgress } from "../../src/guard/egress/egress.ts";
 import { createSecrets } from "../../src/guard/secrets/secrets.ts";
 import { stateOf } from "../../src/serve/a2a/call-context.ts";
@@ -86,7 +86,7 @@ const endpoint = createA2aEndpoint({
 const host = await openHost(
   [() => ({ name: "a2a", routes: endpoint.routes, close: async () => endpoint.close() })],
   {
-    arsenal: new ToolArsenal({ telemetry: { enabled: false } }),
+    arsenal: servableOf(new ToolArsenal({ telemetry: { enabled: false } })),
     mode: "dynamic",
     startup: STARTED,
     work,

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -45,11 +46,11 @@ describe("arsenal.add", () => {
     expect(await arsenal.add(scripts(join(folder, "double.ts")))).toBe(1);
     expect(await arsenal.add(builtins({ tools: ["http-get"] }))).toBe(1);
     expect(await arsenal.add(descriptors(join(folder, "*.toml")))).toBe(0);
-    expect(arsenal.upstreams.map(({ name }) => name)).toEqual(["flat", "typed", "spelled"]);
+    expect(internalsOf(arsenal).upstreams.map(({ name }) => name)).toEqual(["flat", "typed", "spelled"]);
     expect(await arsenal.execute({ toolName: "scripts.double", arguments: { x: 4 } })).toMatchObject({ result: 8 });
     for (const name of ["flat", "typed", "spelled", "weather", "pets", "scripts", "builtin", "io"])
       expect([name, await arsenal.remove(name)]).toEqual([name, true]);
-    expect([arsenal.toolCount, arsenal.upstreams]).toEqual([0, []]);
+    expect([arsenal.toolCount, internalsOf(arsenal).upstreams]).toEqual([0, []]);
   });
 
   it("takes a list of tools, and leaves out those that are invalid", async () => {

@@ -27,7 +27,7 @@ describe("names for models", () => {
       name: "look_in_the_attic",
     };
     const drafts = [look, { ...look, namespace: "garden-shed" }, { ...look, namespace: "garden.shed" }, long];
-    await arsenal.addTools(drafts.map((tool) => ({ tool, handler: () => tool.namespace ?? "default" })));
+    await arsenal.add(drafts.map((tool) => ({ tool, handler: () => tool.namespace ?? "default" })));
     const shown = await arsenal.retrieveTools("look around, look in the attic", {
       dialect: "anthropic",
       scoreThreshold: 0,
@@ -47,7 +47,7 @@ describe("names for models", () => {
       namespace: "a-rather-long-namespace.of-a-server-with-a-long-name",
       name: "look_in_the_attic",
     };
-    await arsenal.addTools(
+    await arsenal.add(
       [
         { ...look, namespace: "files", name: "read_text_file" },
         { ...look, namespace: "my-files", name: "read_image" },

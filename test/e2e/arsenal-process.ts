@@ -2,6 +2,7 @@
  * An arsenal in a process of its own, told what to do over IPC. Its tools are `works`, `fails` (until it is told to recover), `holds` (until
  * it is told to end) and `refund`, which a person must approve. Its clock can be moved.
  */
+import { internalsOf } from "../../src/arsenal.ts";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -143,7 +144,7 @@ async function main(given: { readonly config: ToolArsenalConfig; readonly mcpUrl
     if ("approve" in wanted) return arsenal.approvals.approve(wanted.approve, localOperator({ id: "bob" }));
     if ("accept" in wanted) return arsenal.pins?.accept(wanted.accept, localOperator({ id: "bob" }));
     if ("pins" in wanted) return arsenal.pins?.list();
-    if ("health" in wanted) return arsenal.health(wanted.health);
+    if ("health" in wanted) return internalsOf(arsenal).health(wanted.health);
     if ("advance" in wanted) return void (ahead += wanted.advance);
     if ("recover" in wanted) return void (broken = false);
     if ("end" in wanted) return holding.get(wanted.end)?.();

@@ -128,7 +128,7 @@ describe("a malformed tool yields one clear error", () => {
   it("and the others of its batch are registered all the same", async () => {
     await using other = new ToolArsenal({ telemetry: { enabled: false } });
     const drafts = [{ ...good, name: "first" }, ...rows.map(([, draft]) => draft), { ...good, name: "last" }];
-    const { registered, rejected } = await other.addTools(drafts.map((tool) => ({ tool: tool as ToolDraft })));
+    const { registered, rejected } = await other.add(drafts.map((tool) => ({ tool: tool as ToolDraft })));
     expect(registered.map(({ name }) => name)).toEqual(["first", "last"]);
     expect(rejected.map(({ index }) => index)).toEqual(rows.map((_, index) => index + 1));
     expect((await other.retrieve({ context: { query: "look around" } })).tools).toHaveLength(2);

@@ -2,6 +2,7 @@
  * One of several processes that share a catalog: `node catalog-replica.ts CONFIGURATION TOOLS`. It says "ready", waits for a line, registers its tools and
  * prints, as JSON, how many it indexed and which texts it embedded.
  */
+import { internalsOf } from "../../src/arsenal.ts";
 import { once } from "node:events";
 import { ToolArsenal, type ToolArsenalConfig } from "../../src/index.ts";
 import { createHashingEmbedder } from "../../src/testing/hashing-embedder.ts";
@@ -20,10 +21,10 @@ const drafts = Array.from({ length: Number(count) }, (_, index) => ({
 let indexed = 0;
 // In batches, so that the processes get in each other's way again and again.
 for (let start = 0; start < drafts.length; start += 500) {
-  await arsenal.addTools(drafts.slice(start, start + 500).map((tool) => ({ tool, handler: () => "done" })));
+  await arsenal.add(drafts.slice(start, start + 500).map((tool) => ({ tool, handler: () => "done" })));
   indexed += await arsenal.sync();
 }
-await arsenal.ready();
+await internalsOf(arsenal).settled();
 process.stdout.write(`${JSON.stringify({ indexed, embedded, count: arsenal.toolCount })}\n`);
 await arsenal.close();
 process.stdin.destroy();

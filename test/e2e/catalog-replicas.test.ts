@@ -56,7 +56,7 @@ describe("arsenals that share a catalog", () => {
   it("no longer call, list or count a tool that another one deleted, though both registered it", async () => {
     const { a, b, end } = await twoReplicas();
     for (const arsenal of [a, b]) {
-      await arsenal.addTools([draft("walk"), draft("swim")].map((tool) => ({ tool, handler: () => tool.name })));
+      await arsenal.add([draft("walk"), draft("swim")].map((tool) => ({ tool, handler: () => tool.name })));
       await arsenal.sync();
     }
     expect((await b.execute({ toolName: "walk" })).result).toBe("walk");

@@ -6,7 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
-import { ToolArsenal } from "../../src/arsenal.ts";
+import { internalsOf, ToolArsenal } from "../../src/arsenal.ts";
 import type { HttpSettings } from "../../src/adapters/sources/mcp/settings.ts";
 import { listenAs } from "./era-server.ts";
 import { buildEchoing } from "./planted-secrets/echoing-upstream.ts";
@@ -207,7 +207,7 @@ describe("a server that ends at once, and repeats its credential in its last wor
     const arsenal = new ToolArsenal({ telemetry: { enabled: false }, environment: { UPSTREAM_TOKEN: CREDENTIAL } });
     close.push(() => arsenal.close());
     await arsenal.addMcpServer({ name: "box", transport }, { patient: true });
-    await arsenal.upstreamsAttempted();
+    await internalsOf(arsenal).upstreamsAttempted();
     const gateway = await arsenal.serve({ port: 0 });
     close.push(() => gateway.close());
     const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } };

@@ -1,3 +1,4 @@
+import { internalsOf, servableOf } from "../../src/arsenal.ts";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -59,10 +60,10 @@ async function coldPlane(mode: "static" | "dynamic" | "hybrid"): Promise<{
   const held = await heldServer();
   const arsenal = await coldArsenal(held);
   const clock = createManualClock();
-  const startup = createStartup({ arsenal, clock, waitMs: 10_000 });
+  const startup = createStartup({ arsenal: servableOf(arsenal), clock, waitMs: 10_000 });
   const plane = aggregatePlane({
     arsenal,
-    upstreams: () => arsenal.upstreams,
+    upstreams: () => internalsOf(arsenal).upstreams,
     mode,
     common: ["slow.*"],
     seal: createSeal(),
@@ -277,7 +278,7 @@ describe("a gateway whose servers are still connecting", () => {
     const { plane, held, clock, arsenal, startup } = await coldPlane("static");
     const url = `http://127.0.0.1:${port}/mcp`;
     await arsenal.addMcpServer({ name: "gone", transport: { kind: "http", url } }, { patient: true });
-    await arsenal.upstreamsAttempted({ name: "gone" });
+    await internalsOf(arsenal).upstreamsAttempted({ name: "gone" });
     const listing = send(plane, "tools/list");
     await clock.advance(10_000);
     expect((await listing)["_meta"]).toEqual({ "toolarsenal/connecting": ["slow"] });

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,8 +23,8 @@ describe("llm in a configuration", () => {
       await double.close();
     });
     await using arsenal = await ToolArsenal.fromConfig(file, { environment: { THE_KEY: apiKey } });
-    expect(arsenal.llm?.name).toBe(`${type}/${model}`);
-    expect((await arsenal.llm?.next(QUESTION))?.message.text).toBe("Yes.");
+    expect(internalsOf(arsenal).llm?.name).toBe(`${type}/${model}`);
+    expect((await internalsOf(arsenal).llm?.next(QUESTION))?.message.text).toBe("Yes.");
   });
 
   it("hands on more members of the body as they are written", async () => {
@@ -41,16 +42,16 @@ describe("llm in a configuration", () => {
       await double.close();
     });
     await using arsenal = await ToolArsenal.fromConfig(file);
-    await arsenal.llm?.next(QUESTION);
+    await internalsOf(arsenal).llm?.next(QUESTION);
     const generationConfig = { maxOutputTokens: 9, thinkingConfig: { thinkingLevel: "low" } };
     expect(double.requests[0]?.body).toMatchObject({ generationConfig });
   });
 
   it("names no model unless one is configured, and OpenAI if only the model is named", async () => {
     await using none = new ToolArsenal();
-    expect(none.llm).toBeUndefined();
+    expect(internalsOf(none).llm).toBeUndefined();
     await using some = new ToolArsenal({ llm: { model: "gpt-5" } });
-    expect(some.llm?.name).toBe("openai/gpt-5");
+    expect(internalsOf(some).llm?.name).toBe("openai/gpt-5");
   });
 
   it("needs a model", () => {
@@ -59,7 +60,7 @@ describe("llm in a configuration", () => {
 
   it("reports a missing key by the name of its variable", async () => {
     await using arsenal = new ToolArsenal({ llm: { type: "gemini", model: "gemini-3" }, environment: {} });
-    await expect(arsenal.llm?.next(QUESTION)).rejects.toThrow(/GEMINI_API_KEY/);
+    await expect(internalsOf(arsenal).llm?.next(QUESTION)).rejects.toThrow(/GEMINI_API_KEY/);
   });
 
   it("is checked by doctor, which says what is wrong without the key", async () => {

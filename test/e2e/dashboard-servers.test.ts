@@ -5,8 +5,6 @@ import { fileURLToPath } from "node:url";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { DIALECT_NAMES } from "../../src/adapters/dialects/built-in.ts";
-import { openaiDialect } from "../../src/adapters/dialects/openai/openai.ts";
-import type { Dialect } from "../../src/transcode/dialect.port.ts";
 import { startTestAgent } from "../a2a/test-agent.ts";
 import { startLegacyServer } from "../mcp/upstream-server.ts";
 import { describeInBrowser } from "./dashboard/describe-in-browser.ts";
@@ -225,8 +223,6 @@ describeInBrowser("servers, toolsets and the playground of the dashboard", (brow
   });
 
   it("offers every dialect that the gateway knows, also those that a program added", async () => {
-    const own = { ...(openaiDialect() as unknown as Dialect), name: "house-style" };
-    gateway.arsenal.addDialect(own);
     const page = await open("catalog/billing.get_invoice");
     await page.getByText("Definition", { exact: true }).click();
     const choice = page.getByLabel("Format");

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { expect, it, onTestFinished } from "vitest";
 import { ToolArsenal } from "../../src/index.ts";
 import { startLegacyServer } from "../mcp/upstream-server.ts";
@@ -11,7 +12,7 @@ async function arsenal(): Promise<ToolArsenal> {
 }
 
 async function found(from: ToolArsenal, query: string): Promise<readonly string[]> {
-  await from.ready();
+  await internalsOf(from).settled();
   const { tools } = await from.retrieve({ context: { query }, refuse: "never" });
   return tools.map(({ tool }) => tool.name);
 }

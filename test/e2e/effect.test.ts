@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -93,7 +94,7 @@ describe("the Effect service with real MCP servers", () => {
       const statuses = await run(connectAll(configs, 10), arsenal);
       const children = Array.from({ length: programs }, (_, index) => stdio(index));
       const started = await run(connectAll(children, 5), arsenal);
-      expect([arsenal.upstreams, arsenal.toolCount, legacy.sessions]).toEqual([[], 0, 0]);
+      expect([internalsOf(arsenal).upstreams, arsenal.toolCount, legacy.sessions]).toEqual([[], 0, 0]);
       expect(markedProcesses(mark)).toEqual([]);
       await arsenal.close();
       await Promise.all([legacy.close(), modern.close()]);

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
 import { ToolArsenal } from "../../src/index.ts";
@@ -31,7 +32,7 @@ async function setUp(hostilities: readonly Hostility[] = HOSTILITIES): Promise<{
     const transport = { kind: "http", url } as const;
     await arsenal.addMcpServer({ name, transport, maxTools: 200, timeoutMs: 300_000 }, { patient: true });
   }
-  await arsenal.upstreamsAttempted();
+  await internalsOf(arsenal).upstreamsAttempted();
   const gateway = await arsenal.serve({ port: 0, mode: "static", drainMs: 0 });
   closing.push(gateway.close);
   return { arsenal, url: `${gateway.url}/mcp`, rejected, servers };

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,11 +58,11 @@ describe("an MCP server in an arsenal", () => {
     endings.push(() => server.close());
     const { arsenal, events } = createArsenal();
     await arsenal.addMcpServer({ name: "sample", transport: { kind: "http", url: server.url } });
-    expect(arsenal.upstreams.map(({ name, state }) => ({ name, ...state }))).toMatchObject([
+    expect(internalsOf(arsenal).upstreams.map(({ name, state }) => ({ name, ...state }))).toMatchObject([
       { name: "sample", kind: "connected", era: "legacy", protocolVersion: "2025-11-25" },
     ]);
     expect(await arsenal.remove("sample")).toBe(true);
-    expect(arsenal.upstreams).toEqual([]);
+    expect(internalsOf(arsenal).upstreams).toEqual([]);
     expect(arsenal.toolCount).toBe(0);
     await arsenal.close();
     const told = events.filter(({ name }) => name.startsWith("ensemble-"));
@@ -75,7 +76,7 @@ describe("an MCP server in an arsenal", () => {
     const { arsenal } = createArsenal();
     const transport = { kind: "stdio", command: "no-such-program" } as const;
     await expect(arsenal.addMcpServer({ name: "absent", transport })).rejects.toThrow(/absent[^]*no-such-program/);
-    expect(arsenal.upstreams).toEqual([]);
+    expect(internalsOf(arsenal).upstreams).toEqual([]);
   });
 
   it("that is given up while it connects, or has a taken name, leaves no process behind", async () => {
@@ -90,12 +91,12 @@ describe("an MCP server in an arsenal", () => {
     expect(markedProcesses(mark)).toHaveLength(1);
     controller.abort();
     await expect(adding).rejects.toMatchObject({ code: "SOURCE_UNAVAILABLE" });
-    expect([arsenal.upstreams, markedProcesses(mark)]).toEqual([[], []]);
+    expect([internalsOf(arsenal).upstreams, markedProcesses(mark)]).toEqual([[], []]);
 
     held.release();
     await arsenal.addMcpServer({ name: "held", transport });
     await expect(arsenal.addMcpServer({ name: "held", transport })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
-    expect([arsenal.upstreams.length, markedProcesses(mark).length]).toEqual([1, 1]);
+    expect([internalsOf(arsenal).upstreams.length, markedProcesses(mark).length]).toEqual([1, 1]);
   });
 
   it("of a configuration gets its headers from the environment, and one bad server leaves the others be [000-14-serve-mcp] [004-mcp-auth] [004-config-servers] [000-9.1-serve-mcp]", async () => {
@@ -115,8 +116,8 @@ describe("an MCP server in an arsenal", () => {
     writeFileSync(path, lines.join("\n"));
     const arsenal = await ToolArsenal.fromConfig(path, { environment: { SAMPLE_TOKEN: "t0ken" } });
     endings.push(() => arsenal.close());
-    await arsenal.upstreamsAttempted();
-    expect(arsenal.upstreams.map(({ name, state }) => [name, state.kind])).toEqual([
+    await internalsOf(arsenal).upstreamsAttempted();
+    expect(internalsOf(arsenal).upstreams.map(({ name, state }) => [name, state.kind])).toEqual([
       ["sample", "connected"],
       ["absent", "failed"],
     ]);

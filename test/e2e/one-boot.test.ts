@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,10 +36,10 @@ describe("the constructor", () => {
     await using started = new ToolArsenal(config);
     const before = clients();
     await Promise.all([started.start(), started.start()]);
-    await started.upstreamsAttempted();
+    await internalsOf(started).upstreamsAttempted();
     expect(clients() - before).toBe(1);
-    expect(started.upstreams.map(({ state }) => state.kind)).toEqual(["connected"]);
-    expect([wired.upstreams, wired.toolCount]).toEqual([[], 0]);
+    expect(internalsOf(started).upstreams.map(({ state }) => state.kind)).toEqual(["connected"]);
+    expect([internalsOf(wired).upstreams, wired.toolCount]).toEqual([[], 0]);
   });
 
   it("leaves starting to the first method that needs it", async () => {
@@ -67,7 +68,7 @@ describe("start()", () => {
     const before = clients();
     await arsenal.close();
     await expect(arsenal.start()).rejects.toMatchObject({ code: "CLOSED" });
-    await arsenal.upstreamsAttempted();
+    await internalsOf(arsenal).upstreamsAttempted();
     expect(clients()).toBe(before);
   });
 });
@@ -101,7 +102,7 @@ describe("one configuration", () => {
       ].join("\n"),
     );
     await using arsenal = await ToolArsenal.fromConfig(join(folder, "arsenal.yaml"));
-    await arsenal.upstreamsAttempted();
+    await internalsOf(arsenal).upstreamsAttempted();
     const ids = (await arsenal.listTools()).map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(["builtin.http_get", "default.greet", "pets.ping"]));
     expect(ids.some((id) => id.startsWith("sample."))).toBe(true);

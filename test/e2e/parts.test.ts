@@ -75,7 +75,7 @@ describe("a source of one's own", () => {
 
 async function filled(parts: ToolArsenalParts): Promise<ToolArsenal> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...parts });
-  await arsenal.addTools(
+  await arsenal.add(
     sampleTools().map(({ name, description, parameters, tags }) => ({
       tool: { name, description, parameters, tags },
       handler: () => name,

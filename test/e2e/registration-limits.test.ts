@@ -18,9 +18,7 @@ describe("a policy's presets for registration", () => {
   it("refuse a tool too many and leave the others [002-security-max-tools]", async () => {
     await using arsenal = arsenalWith([{ maxTools: 2 }]);
     await arsenal.addTool(draft("open", "a"));
-    const { registered, rejected } = await arsenal.addTools(
-      ["shut", "lock"].map((name) => ({ tool: draft(name, "a") })),
-    );
+    const { registered, rejected } = await arsenal.add(["shut", "lock"].map((name) => ({ tool: draft(name, "a") })));
     expect([registered.map(({ id }) => id), rejected.map(({ name, error }) => [name, error.code])]).toEqual([
       ["a.shut"],
       [["lock", "TOOL_INVALID"]],

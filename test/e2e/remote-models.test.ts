@@ -13,7 +13,7 @@ async function filled(config: ToolArsenalConfig, events: ArsenalEvent[] = []): P
   const sinks = [{ name: "test", write: async (given: readonly ArsenalEvent[]) => void events.push(...given) }];
   const arsenal = new ToolArsenal({ ...config, environment, sinks });
   onTestFinished(() => arsenal.close());
-  await arsenal.addTools(
+  await arsenal.add(
     sampleTools().map(({ name, description, parameters }) => ({
       tool: { name, description, parameters },
       handler: () => "",

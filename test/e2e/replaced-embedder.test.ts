@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -36,6 +37,6 @@ it("the embedder used until now answers while the one that replaces it learns th
   const query = { context: { query: "send the customer their invoice" } };
   expect((await arsenal.retrieve(query)).tier).toBe("openai_compatible/old/64");
   letGo.resolve();
-  expect(await arsenal.ready()).toEqual({ pending: 0 });
+  expect(await internalsOf(arsenal).settled()).toEqual({ pending: 0 });
   expect((await arsenal.retrieve(query)).tier).toBe("openai_compatible/new/64");
 });

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ function register(arsenal: ToolArsenal, description: string, handler: Handler): 
 async function openCircuit(arsenal: ToolArsenal): Promise<void> {
   register(arsenal, "Fetches a page of the web.", fail);
   for (let time = 0; time < 5; time++) await arsenal.execute({ toolName: "fetch_page" });
-  expect(arsenal.health("default.fetch_page").circuitOpen).toBe(true);
+  expect(internalsOf(arsenal).health("default.fetch_page").circuitOpen).toBe(true);
 }
 
 describe("a tool whose circuit is open", () => {
@@ -30,7 +31,7 @@ describe("a tool whose circuit is open", () => {
     await using arsenal = new ToolArsenal(quiet);
     await openCircuit(arsenal);
     register(arsenal, "Fetches a page of the web, fixed.", () => "page");
-    expect(arsenal.health("default.fetch_page")).toMatchObject({ circuitOpen: false, totalCalls: 5 });
+    expect(internalsOf(arsenal).health("default.fetch_page")).toMatchObject({ circuitOpen: false, totalCalls: 5 });
     expect((await arsenal.execute({ toolName: "fetch_page" })).result).toBe("page");
   });
 
@@ -46,7 +47,7 @@ describe("a tool whose circuit is open", () => {
     await openCircuit(arsenal);
     expect(await arsenal.deleteTool("fetch_page")).toBe(true);
     register(arsenal, "Fetches a page of the web.", () => "page");
-    expect(arsenal.health("default.fetch_page")).toMatchObject({ totalCalls: 0, circuitOpen: false });
+    expect(internalsOf(arsenal).health("default.fetch_page")).toMatchObject({ totalCalls: 0, circuitOpen: false });
     expect((await arsenal.execute({ toolName: "fetch_page" })).result).toBe("page");
   });
 });

@@ -87,7 +87,7 @@ describe("tools that another process registered", () => {
 describe("filters as data", () => {
   it("narrow what is listed", async () => {
     await using arsenal = new ToolArsenal(quiet);
-    await arsenal.addTools([
+    await arsenal.add([
       { tool: draft("a.one", "Does one thing.", ["x"]) },
       { tool: draft("a.two", "Does two things.", ["y"]) },
       { tool: draft("b.three", "Does three things.", ["x", "y"]) },
@@ -107,7 +107,7 @@ describe("filters as data", () => {
     );
     const guest: Principal = localOperator({ id: "guest", roles: [], local: false });
     await using arsenal = new ToolArsenal({ ...quiet, policy });
-    await arsenal.addTools(
+    await arsenal.add(
       ["mail.send_letter", "payroll.send_salary", "payroll.send_bonus"].map((id) => ({ tool: draft(id) })),
     );
     const query = { context: { query: "send a letter" }, scoreThreshold: 0 };

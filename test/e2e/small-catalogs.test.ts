@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ToolArsenal } from "../../src/index.ts";
 
@@ -28,14 +29,14 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 async function open(tier: "static" | "tuned"): Promise<ToolArsenal> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier, cache: false } });
   onTestFinished(() => arsenal.close());
-  await arsenal.addTools(
+  await arsenal.add(
     Object.entries(TOOLS).flatMap(([namespace, tools]) =>
       Object.entries(tools).map(([name, description]) => ({
         tool: { namespace, name, description, parameters: { type: "object", properties: {} } },
       })),
     ),
   );
-  await arsenal.ready();
+  await internalsOf(arsenal).settled();
   return arsenal;
 }
 
@@ -88,7 +89,7 @@ it.each([
   const tools = Object.entries(TOOLS["memory"] ?? {}).map(([name, description]) => ({
     tool: { name, description, parameters: { type: "object", properties: {} } },
   }));
-  await arsenal.addTools(tools);
+  await arsenal.add(tools);
   const context = { query: "How many calories does a bowl of lentil soup with two slices of rye bread have?" };
   expect((await arsenal.retrieve({ context })).tools).toHaveLength(expected);
 });

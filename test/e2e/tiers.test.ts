@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, stat } from "node:fs/promises";
@@ -19,7 +20,7 @@ async function temporaryFolder(): Promise<string> {
 async function open(embedder: NonNullable<ToolArsenalConfig["embedder"]>): Promise<ToolArsenal> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false }, embedder });
   onTestFinished(() => arsenal.close());
-  await arsenal.addTools(
+  await arsenal.add(
     sampleTools().map(({ name, description, parameters }) => ({ tool: { name, description, parameters } })),
   );
   return arsenal;
@@ -44,7 +45,7 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
   it("answer at once from the static one, and from the tuned one when it is ready", async () => {
     const arsenal = await open({ tier: "tuned", cache: false });
     expect(await ask(arsenal, "refund the payment of a customer")).toEqual(["static", "process_refund"]);
-    await arsenal.ready();
+    await internalsOf(arsenal).settled();
     expect(await ask(arsenal, "the shopper wants their money back")).toEqual(["tuned", "process_refund"]);
     await arsenal.addTool({
       name: "get_weather",
@@ -52,25 +53,25 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
       parameters: { type: "object", properties: { city: { type: "string" } } },
     });
     expect((await ask(arsenal, "do I need an umbrella tomorrow"))[1]).toBe("get_weather");
-    await arsenal.ready();
+    await internalsOf(arsenal).settled();
     expect(await ask(arsenal, "do I need an umbrella tomorrow")).toEqual(["tuned", "get_weather"]);
     expect(await arsenal.healthCheck()).toEqual({ store: true, embedder: true, state: true });
   });
 
   it.each(["lexical", "static"] as const)("go no further than %s where the configuration says so", async (tier) => {
     const arsenal = await open({ tier });
-    await arsenal.ready();
+    await internalsOf(arsenal).settled();
     expect((await ask(arsenal, "send an email"))[0]).toBe(tier);
   });
 
   it("keep the vectors of tools in the folder named, by text and model", async () => {
     const cache = await temporaryFolder();
     const first = await open({ tier: "tuned", cache });
-    await first.ready();
+    await internalsOf(first).settled();
     await first.close();
     const { size } = await stat(join(cache, "toolarsenal-tuned-1.vectors"));
     const second = await open({ tier: "tuned", cache });
-    await second.ready();
+    await internalsOf(second).settled();
     expect(await ask(second, "send an email")).toEqual(["tuned", "send_email"]);
     await second.close();
     expect((await stat(join(cache, "toolarsenal-tuned-1.vectors"))).size).toBe(size);
@@ -142,10 +143,10 @@ describe("the shipped tiers [000-5.2-shipped]", () => {
     });
     onTestFinished(() => arsenal.close());
     arsenal.subscribe((event) => void events.push(event));
-    await arsenal.addTools(
+    await arsenal.add(
       sampleTools().map(({ name, description, parameters }) => ({ tool: { name, description, parameters } })),
     );
-    await arsenal.ready();
+    await internalsOf(arsenal).settled();
     expect(await ask(arsenal, "send an email")).toEqual(["static", "send_email"]);
     await arsenal.close();
     expect(events.filter(({ name }) => name === "embedder-failed").map(({ data }) => data)).toEqual([

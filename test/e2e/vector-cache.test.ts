@@ -1,3 +1,4 @@
+import { internalsOf } from "../../src/arsenal.ts";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -132,7 +133,7 @@ describe("the gateway and the vector cache", () => {
         description: "Sends mail to people.",
         parameters: { type: "object" },
       });
-      await arsenal.ready();
+      await internalsOf(arsenal).settled();
       return keptIn(cache);
     };
     const first = await start();
@@ -151,7 +152,7 @@ describe("the library and the vector cache", () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, embedder: { tier: "tuned", ...embedder } });
     await arsenal.addTool({ name: "send_mail", description: "Sends mail.", parameters: { type: "object" } });
-    await arsenal.ready();
+    await internalsOf(arsenal).settled();
     const found = await readdir(join(folder, "toolarsenal")).catch(({ code }: NodeJS.ErrnoException) => [code]);
     expect(found[0]).toBe(expected);
   });

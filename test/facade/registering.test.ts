@@ -32,7 +32,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
     it("registers the good tools of a batch and reports the bad ones [000-14-batch]", async () => {
       await using opened = await open();
       const { arsenal } = opened;
-      const outcome = await arsenal.addTools([
+      const outcome = await arsenal.add([
         { tool: { ...look, name: "one" } },
         { tool: { ...look, name: "?!" } },
         { tool: { ...look, name: "bad", version: "latest" } },
@@ -95,7 +95,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       await using opened = await open();
       const { arsenal, host } = opened;
       const names = Array.from({ length: 250 }, (_, n) => `add_${String(n).padStart(3, "0")}`);
-      await host.addTools(names.toReversed().map((name) => ({ tool: { ...add, name } })));
+      await host.add(names.toReversed().map((name) => ({ tool: { ...add, name } })));
       expect((await arsenal.listTools()).map(({ name }) => name)).toEqual(names);
     });
 
@@ -114,7 +114,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       const { arsenal } = opened;
       const { name, description, parameters } = add;
       const given = [{ name, description, input_schema: parameters }, { name: 5 }];
-      const { registered, rejected } = await arsenal.importTools("anthropic", given, { namespace: "claude" });
+      const { registered, rejected } = await arsenal.add(given, { format: "anthropic", namespace: "claude" });
       expect(registered.map(({ id }) => id)).toEqual(["claude.add_numbers"]);
       expect(rejected).toMatchObject([{ index: 1, error: { name: "ArsenalError", code: "INPUT_INVALID" } }]);
       const exported = await arsenal.exportTools("openai", ["claude.add_numbers", "claude.nothing"]);

@@ -8,7 +8,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
     it("hands the model five of many tools by default [000-1-few-tools]", async () => {
       await using opened = await open();
       const { arsenal, host } = opened;
-      await host.addTools(Array.from({ length: 40 }, (_, n) => ({ tool: { ...add, name: `add_numbers_${n}` } })));
+      await host.add(Array.from({ length: 40 }, (_, n) => ({ tool: { ...add, name: `add_numbers_${n}` } })));
       expect(await arsenal.retrieveTools("add two numbers")).toHaveLength(5);
       expect(await arsenal.retrieveTools("add two numbers", { limit: 7 })).toHaveLength(7);
     });
@@ -16,7 +16,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
     it("takes a request in words with options, or the whole query as one object", async () => {
       await using opened = await open();
       const { arsenal } = opened;
-      await arsenal.addTools([{ tool: { ...add, namespace: "sums" } }, { tool: { ...add, namespace: "other" } }]);
+      await arsenal.add([{ tool: { ...add, namespace: "sums" } }, { tool: { ...add, namespace: "other" } }]);
       const options = { namespaces: ["sums"], limit: 3 };
       const context = { toolsFailed: ["sums.look"] };
       const inWords = await arsenal.retrieve("add two numbers", { ...options, context });
@@ -107,7 +107,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
     it("reads the conversation: what failed in it ranks below what did not", async () => {
       await using opened = await open();
       const { arsenal } = opened;
-      await arsenal.addTools(["one", "two"].map((name) => ({ tool: { ...look, name: `look_${name}` } })));
+      await arsenal.add(["one", "two"].map((name) => ({ tool: { ...look, name: `look_${name}` } })));
       const first = async (toolsFailed: readonly string[]): Promise<string | undefined> => {
         const recentMessages = [{ role: "user", content: "what is around me?" }];
         const context = { query: "look around", toolsFailed, recentMessages };
@@ -135,9 +135,7 @@ describe.each(ARSENALS)("an arsenal, %s:", (_where, open) => {
       const policy = { sees, decide: () => ({ effect: "allow" as const }) };
       await using opened = await open({}, { policy });
       const { arsenal, host } = opened;
-      await host.addTools(
-        ["red", "blue"].map((namespace) => ({ tool: { ...look, namespace }, handler: () => namespace })),
-      );
+      await host.add(["red", "blue"].map((namespace) => ({ tool: { ...look, namespace }, handler: () => namespace })));
       const red = opened.as(localOperator({ id: "red" }));
       expect((await red.listTools()).map(({ id }) => id)).toEqual(["red.look_around"]);
       expect(await red.getTool("look_around", "blue")).toBeUndefined();

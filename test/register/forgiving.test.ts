@@ -78,7 +78,7 @@ describe("a name as other frameworks have it", () => {
     expect(await arsenal.execute({ toolName: "get_weather", arguments: { city: "Oslo" } })).toMatchObject({
       result: 1,
     });
-    const { registered, rejected } = await arsenal.addTools([
+    const { registered, rejected } = await arsenal.add([
       { tool: { name: "findUser", description: "Finds a user by name." }, handler: () => 1 },
       { tool: { name: "find-user", description: "Finds a user by name." }, handler: () => 2 },
     ]);

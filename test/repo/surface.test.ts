@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KINDS } from "../../src/adapters/kinds.ts";
+import { ToolArsenal } from "../../src/index.ts";
 import { read, ROOT } from "./project.ts";
 
 interface Exports {
@@ -29,6 +30,13 @@ const surface: Record<string, Exports | readonly string[]> = {
 };
 for (const [subpath, path] of Object.entries(MODULES))
   surface[subpath] = exportsOf(path, (await import(`${ROOT}${path}`)) as object);
+
+it("the façade has at most 28 members", () => {
+  const own = Object.getOwnPropertyNames(ToolArsenal.prototype).filter((name) => name !== "constructor");
+  const ofClass = Object.keys(Object.getOwnPropertyDescriptors(ToolArsenal));
+  const members = [...own, ...ofClass.filter((name) => !["length", "name", "prototype"].includes(name))];
+  expect(members.length, members.join(", ")).toBeLessThanOrEqual(28);
+});
 
 describe("public surface", () => {
   if (process.env["PIN_SURFACE"] === "1") {

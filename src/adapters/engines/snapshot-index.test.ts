@@ -212,7 +212,7 @@ describe("an arsenal that is started again on a snapshot", () => {
         engine: memoryEngine({ snapshot }),
         embedder,
       });
-      await arsenal.addTools(tools.map((name) => ({ tool: { name, description: `Does ${name} for people.` } })));
+      await arsenal.add(tools.map((name) => ({ tool: { name, description: `Does ${name} for people.` } })));
       await arsenal.sync();
       const asked = embedded;
       const { tools: found } = await arsenal.retrieve({ context: { query: "does walk for people" } });

@@ -1,6 +1,4 @@
-import type { BatchRegistration } from "../../register/register-batch.ts";
 import type { Source } from "../../register/source.port.ts";
-import type { ToolDraft } from "../../tool/draft.ts";
 import type { Given, Setting } from "../settings.ts";
 import type { McpServerSettings } from "./mcp/settings.ts";
 import type { sources } from "./manifest.ts";
@@ -16,8 +14,8 @@ export type NamedSource =
   | { [Type in SourceType]: Omit<Given<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
   | (McpServerSettings & { readonly type: "mcp" });
 
-/** What `arsenal.add` takes: settings with a type, a source of your own, or a list of tools. */
-export type GivenSource = NamedSource | Source | readonly (BatchRegistration | ToolDraft)[];
+/** A source to add: settings with a type, or a source of your own. */
+export type GivenSource = NamedSource | Source;
 
 /** How a source is added. */
 export interface AddSourceOptions {

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defaultCache } from "../../adapters/embedders/cached.ts";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
-import { ToolArsenal } from "../../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
 import { type ConfiguredSource, configuredSources } from "../../config/load/configured-sources.ts";
 import type { LoadedConfig } from "../../config/load/load-config.ts";
@@ -133,10 +133,13 @@ export async function openArsenal(
   try {
     if (!input.json)
       for (const problem of configured.problems) terminal.err.write(`Left out: ${showProblem(problem)}\n`);
-    const [reports] = await Promise.all([sources, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
+    const [reports] = await Promise.all([
+      sources,
+      internalsOf(arsenal).upstreamsAttempted({ signal: terminal.signal }),
+    ]);
     for (const { name, error } of input.json ? [] : reports)
       if (error !== undefined) terminal.err.write(`Cannot load ${name}: ${toldFailure(error)}\n`);
-    for (const { name, state } of input.json ? [] : arsenal.upstreams)
+    for (const { name, state } of input.json ? [] : internalsOf(arsenal).upstreams)
       if (state.kind === "failed") terminal.err.write(`Cannot connect to ${name}: ${toldFailure(state.error)}\n`);
     return arsenal;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TierName } from "../../adapters/embedders/shipped-tiers.ts";
-import { ToolArsenal } from "../../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../../arsenal.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
 import { measureRetrieval, timeOf } from "./measure-retrieval.ts";
 import { memoryUsed } from "./memory-used.ts";
@@ -46,7 +46,7 @@ export async function measureCatalog(size: number, options: MeasureOptions) {
   const copyMs = timeOf(
     () => new Map(drafts.map((draft) => [`${draft.namespace}.${draft.name}`, JSON.stringify(draft)])),
   );
-  await arsenal.ready({ tier, signal });
+  await internalsOf(arsenal).settled({ tier, signal });
   const retrieval = await measureRetrieval({
     arsenal,
     plain: createPlainBm25(drafts),
@@ -87,7 +87,7 @@ async function register(
   for (let start = 0; start < drafts.length; start += TURN) {
     await nextTurn();
     signal.throwIfAborted();
-    await arsenal.addTools(drafts.slice(start, start + TURN).map((tool) => ({ tool })));
+    await arsenal.add(drafts.slice(start, start + TURN).map((tool) => ({ tool })));
     onProgress?.(Math.min(start + TURN, drafts.length));
   }
   await arsenal.sync({ signal });

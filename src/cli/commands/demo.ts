@@ -1,3 +1,4 @@
+import { internalsOf } from "../../arsenal.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { formatResult } from "../../execute/results/format-result.ts";
 import type { ToolCall } from "../../execute/call.ts";
@@ -144,7 +145,7 @@ async function showBreaker(arsenal: ToolArsenal, show: Show): Promise<void> {
   const statuses: string[] = [];
   for (let attempt = 1; attempt <= 6; attempt++) statuses.push((await arsenal.execute(call)).status);
   show.line(statuses.map((status) => (status === "circuit_open" ? show.yellow(status) : show.red(status))).join(" → "));
-  const { consecutiveFailures } = arsenal.health("comms.send_sms");
+  const { consecutiveFailures } = internalsOf(arsenal).health("comms.send_sms");
   show.record("protect", { statuses, consecutiveFailures });
   show.line(show.dim(`after ${consecutiveFailures} failures in a row, no call reaches it until the cool-down ends`));
 }

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../arsenal.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import type { McpUpstream } from "../../adapters/sources/mcp/upstream/upstream.ts";
 import type { ResolvedConfig } from "../../config/load/resolve-config.ts";
@@ -88,9 +89,12 @@ async function checkConfiguration(files: ConfigFiles, terminal: Terminal): Promi
     const reader = { ...terminal, json: true, told: "all" } as const;
     await using arsenal = createConfiguredArsenal(configured.config, reader, { sinks: [warningSink(warnings)] });
     const { sources } = await boot(arsenal, configured);
-    const [reports] = await Promise.all([sources, arsenal.upstreamsAttempted({ signal: terminal.signal })]);
-    findings.push(...(await Promise.all(arsenal.upstreams.map(checkServer))));
-    const servers = new Set(arsenal.upstreams.map(({ name }) => name));
+    const [reports] = await Promise.all([
+      sources,
+      internalsOf(arsenal).upstreamsAttempted({ signal: terminal.signal }),
+    ]);
+    findings.push(...(await Promise.all(internalsOf(arsenal).upstreams.map(checkServer))));
+    const servers = new Set(internalsOf(arsenal).upstreams.map(({ name }) => name));
     findings.push(
       ...reports.filter(({ name }) => !servers.has(name)).flatMap(checkSource),
       ...(await checkCredentials(configured, terminal)),

@@ -2,7 +2,7 @@ import { access, constants, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type TierName, TIERS } from "../../adapters/embedders/shipped-tiers.ts";
 import { defaultCache } from "../../adapters/embedders/cached.ts";
-import { ToolArsenal } from "../../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../../arsenal.ts";
 import type { RoutingConfig } from "../../config/config.ts";
 import type { Command, Input, Terminal } from "../command.ts";
 import { answerQueries, type Work } from "../../eval/answer-queries.ts";
@@ -186,7 +186,7 @@ async function measure(
   const started = performance.now();
   await arsenal.add(setSource(tools));
   await arsenal.sync({ signal });
-  await arsenal.ready({ signal });
+  await internalsOf(arsenal).settled({ signal });
   const indexMs = performance.now() - started;
   const known = knownTools(await arsenal.listTools());
   const drawn = queries ? drawSizes(new Map([...known].map(([id, { tool }]) => [id, tool])), queries) : [];

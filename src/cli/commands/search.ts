@@ -1,3 +1,4 @@
+import { internalsOf } from "../../arsenal.ts";
 import { count } from "../../errors/show-value.ts";
 import { definitionTokens } from "../../tool/estimate-tokens.ts";
 import type { RetrievalResult } from "../../retrieve/result.ts";
@@ -75,10 +76,10 @@ async function prepare(
   terminal: Terminal,
 ): Promise<number> {
   const { signal } = terminal;
-  const { pending } = await arsenal.ready({ signal, embedAtMost: FEW_TOOLS });
+  const { pending } = await internalsOf(arsenal).settled({ signal, embedAtMost: FEW_TOOLS });
   if (tier === undefined || pending === 0) return pending;
   if (!json) note(terminal, `Embedding ${count(pending, "tool")} with the ${tier} model…`);
-  return (await arsenal.ready({ signal })).pending;
+  return (await internalsOf(arsenal).settled({ signal })).pending;
 }
 
 function toJson(result: RetrievalResult): unknown {

@@ -30,6 +30,6 @@ export async function createDemoArsenal(
     embedder: { cache: defaultCache(parts.environment ?? process.env), ...(tier !== undefined && { tier }) },
   });
   const arsenal = new ToolArsenal(resolvedOptions(place === undefined ? config : forOperator(config, place), parts));
-  await arsenal.addTools(DEMO_TOOLS);
+  await arsenal.add(DEMO_TOOLS);
   return arsenal;
 }

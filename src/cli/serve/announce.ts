@@ -1,3 +1,4 @@
+import { internalsOf } from "../../arsenal.ts";
 import { count, harmless } from "../../errors/show-value.ts";
 import type { ToolArsenal } from "../../arsenal.ts";
 import { showProblem } from "../../config/clients/server-problem.ts";
@@ -39,7 +40,7 @@ export function createAnnouncer(parts: {
     if (summing) return;
     summing = true;
     try {
-      await Promise.all([arsenal.upstreamsAttempted(), sources]);
+      await Promise.all([internalsOf(arsenal).upstreamsAttempted(), sources]);
       const saving = await measureSaving(arsenal, mode, toolset);
       say(`${showSaving(saving)}, mode ${mode}`, { mode, ...saving });
       summed = true;
@@ -72,7 +73,7 @@ export function createAnnouncer(parts: {
   const tellSources = (reports: readonly SourceReport[]): void => {
     for (const { type, name, place, tools = 0, error } of reports) {
       // The status of a server is reported whenever it changes.
-      if (arsenal.upstreams.some((upstream) => upstream.name === name)) continue;
+      if (internalsOf(arsenal).upstreams.some((upstream) => upstream.name === name)) continue;
       const reason = error && toldFailure(error);
       if (reason === undefined) {
         const text = `${name}: ${count(tools, "tool")} (${type}${place === "" ? "" : `, ${place}`})`;
@@ -111,7 +112,7 @@ export function createAnnouncer(parts: {
       // Problems that were already reported and remain after a reload are not repeated.
       for (const [text, sayIt] of lines) if (!saidOfConfig.has(text)) sayIt();
       saidOfConfig = new Set(lines.keys());
-      const { upstreams } = arsenal;
+      const { upstreams } = internalsOf(arsenal);
       for (const [upstream, end] of watches) {
         if (upstreams.some((current) => current === upstream)) continue;
         end();

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ToolArsenal } from "../../arsenal.ts";
+import { internalsOf, type ToolArsenal } from "../../arsenal.ts";
 import { configChanges } from "../../config/load/config-changes.ts";
 import { configuredToolsets } from "../../config/parts/configured-guard.ts";
 import { addSources, reasonOf, type SourceReport } from "../../config/parts/start-configured.ts";
@@ -22,7 +22,7 @@ const NOT_RELOADED = "The configuration was not reloaded: the old one stays in f
 export function createFollower(
   start: Configured,
   parts: {
-    readonly arsenal: Pick<ToolArsenal, "add" | "remove" | "ensembleTools" | "toolsets">;
+    readonly arsenal: ToolArsenal;
     readonly load: () => Promise<Configured>;
     /** How the sources fared that were there at the start. */
     readonly reports?: Promise<readonly SourceReport[]>;
@@ -52,7 +52,7 @@ export function createFollower(
   const isMissing = ({ name, watched }: FollowedSource): boolean =>
     known.get(name)?.failed === true &&
     watched?.followed !== true &&
-    namesOf(name).every((each) => arsenal.ensembleTools(each).length === 0);
+    namesOf(name).every((each) => internalsOf(arsenal).ensembleTools(each).length === 0);
 
   /** One after the other: a reload never runs into another. */
   function enqueue(): Promise<void> {

@@ -5,7 +5,7 @@ import { measureSaving, showSaving } from "./token-saving.ts";
 async function arsenalOf(count: number): Promise<ToolArsenal> {
   const arsenal = new ToolArsenal({ telemetry: { enabled: false } });
   const parameters = { type: "object", properties: { path: { type: "string" } } } as const;
-  await arsenal.addTools(
+  await arsenal.add(
     Array.from({ length: count }, (_, index) => ({
       tool: { name: `tool_${index + 100}`, description: "Does one of very many things.", parameters },
     })),

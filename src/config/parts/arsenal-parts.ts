@@ -15,6 +15,7 @@ import type { Secrets } from "../../guard/secrets/secrets.ts";
 import type { SharedState } from "../../state/shared-state.ts";
 import type { Clock } from "../../observe/clock.ts";
 import type { Sink } from "../../observe/sink.port.ts";
+import type { Dialect } from "../../transcode/dialect.port.ts";
 import type { IntentClassifier } from "../../retrieve/query.ts";
 import type { Reranker } from "../../retrieve/reranker.port.ts";
 import { present } from "../../tool/present.ts";
@@ -47,6 +48,8 @@ export interface ToolArsenalParts {
   readonly executors?: readonly Executor[];
   /** In addition to the configured telemetry. */
   readonly sinks?: readonly Sink[];
+  /** Dialects of your own, in addition to the built-in ones. */
+  readonly dialects?: readonly Dialect[];
   readonly clock?: Clock;
   /** Where references to secrets (`env:NAME`), and `${NAME}` in a file, are looked up. Defaults to the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -81,6 +84,7 @@ const PARTS: { readonly [Name in keyof Required<ToolArsenalParts>]: true } = {
   handlers: true,
   executors: true,
   sinks: true,
+  dialects: true,
   clock: true,
   environment: true,
 };

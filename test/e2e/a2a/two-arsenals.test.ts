@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { memoryAudit, type MemoryAudit } from "../../../src/adapters/audit/memory.ts";
 import { createKeyText, hashOfKey } from "../../../src/adapters/identity/api-keys/key-file.ts";
 import { apiKeys } from "../../../src/adapters/identity/index.ts";
-import { ToolArsenal } from "../../../src/arsenal.ts";
+import { internalsOf, ToolArsenal } from "../../../src/arsenal.ts";
 import type { ToolArsenalConfig } from "../../../src/config/config.ts";
 import type { Policy } from "../../../src/guard/policy.port.ts";
 import { localOperator } from "../../../src/guard/principal.ts";
@@ -161,7 +161,7 @@ describe("an arsenal that uses another over A2A", () => {
     expect(callsIn(audits.a, asked.traceId)).toEqual([
       expect.stringMatching(/"decision":{"effect":"allowed".*"status":"pending_confirmation"/),
     ]);
-    expect(a.health(refund(5).toolName)).toMatchObject({ totalCalls: 0, consecutiveFailures: 0 });
+    expect(internalsOf(a).health(refund(5).toolName)).toMatchObject({ totalCalls: 0, consecutiveFailures: 0 });
     expect(ran).toEqual([]);
     await b.approvals.approve(waiting?.id ?? "", localOperator());
     expect(await a.execute({ ...refund(5), idempotencyKey: "refund-1" })).toMatchObject({

@@ -79,7 +79,7 @@ export async function openShop(
       });
     },
   );
-  await arsenal.addTools(syntheticTools(300 - arsenal.toolCount).map((tool) => ({ tool })));
+  await arsenal.add(syntheticTools(300 - arsenal.toolCount).map((tool) => ({ tool })));
   return arsenal;
 }
 

@@ -1,3 +1,5 @@
+import { openaiDialect } from "../../../src/adapters/dialects/openai/openai.ts";
+import type { Dialect } from "../../../src/transcode/dialect.port.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,7 +57,11 @@ export async function openSampleGateway(clock: Clock = systemClock): Promise<Sam
       },
     ],
   };
-  const arsenal = new ToolArsenal({ ...config, clock });
+  const arsenal = new ToolArsenal({
+    ...config,
+    clock,
+    dialects: [{ ...(openaiDialect() as unknown as Dialect), name: "house-style" }],
+  });
   registerTools(arsenal);
   arsenal.register(
     { name: "hostile", namespace: "attack", title: HOSTILE, description: HOSTILE, tags: ["image"] },

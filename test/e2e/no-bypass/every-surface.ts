@@ -37,9 +37,6 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   getTool: "lists tools",
   listTools: "lists tools",
   exportTools: "lists tools",
-  ensembleTools: {
-    neither: "What one ensemble brought in, for the program itself; no surface hands it out.",
-  },
   fromConfig: opens,
   start: registers,
   serve: opens,
@@ -47,46 +44,24 @@ export const LIBRARY: Readonly<Record<string, Does>> = {
   serveA2a: opens,
   register: registers,
   addTool: registers,
-  addTools: registers,
-  importTools: registers,
-  addDialect: { neither: "It says how definitions are written." },
   add: registers,
   addMcpServer: registers,
   addA2aAgent: registers,
   remove: registers,
   deleteTool: registers,
   sync: registers,
-  ready: aboutItself,
-  upstreams: { neither: "The connections themselves, for whoever has the program in hand; no surface hands them out." },
-  upstreamsAttempted: aboutItself,
   approvals: settles,
-  llm: { neither: "The model itself, which runs no tool: an agent does, through execute." },
   pins: judges,
   toolsets: { neither: "It names which tools are looked at together; what it names is looked at as everywhere." },
   reloadPolicy: { neither: "It reads the operator's policy file again." },
-  scoreThreshold: aboutItself,
   toolCount: { neither: "A number, for whoever has the program in hand." },
-  health: { neither: "How one tool fares, by an id that the asker knows." },
   healthCheck: aboutItself,
   subscribe: { neither: "What happens, for whoever has the program in hand." },
   close: aboutItself,
 };
 
 /** What needs the process that the arsenal is in. The client throws instead. */
-const EMBEDDED_ONLY = [
-  "register",
-  "addDialect",
-  "ensembleTools",
-  "upstreams",
-  "upstreamsAttempted",
-  "fromConfig",
-  "start",
-  "ready",
-  "serve",
-  "serveMcp",
-  "serveA2a",
-  "llm",
-];
+const EMBEDDED_ONLY = ["register", "fromConfig", "start", "serve", "serveMcp", "serveA2a"];
 
 /** The methods of `toolarsenal/client`. */
 export const CLIENT: Readonly<Record<string, Does>> = {
@@ -94,6 +69,8 @@ export const CLIENT: Readonly<Record<string, Does>> = {
   execute: { runs: ["toolarsenal/client, execute", "toolarsenal/client, execute with progress"] },
   executeBatch: { runs: ["toolarsenal/client, executeBatch"] },
   pages: "lists tools",
+  scoreThreshold: aboutItself,
+  health: { neither: "How one tool fares, by an id that the asker knows." },
   info: aboutItself,
   ensembles: { neither: "What operators do with servers; calls go through execute." },
   policy: { neither: "It asks what would be decided, and runs nothing." },

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../../src/arsenal.ts";
 import { execFile } from "node:child_process";
 import type { Client } from "@modelcontextprotocol/client";
 import { Effect, Layer } from "effect";
@@ -224,7 +225,7 @@ const runnerOf = (arsenal: ToolArsenal): Runner => createRunner(arsenal, "everyt
 /** An arsenal of the configuration whose servers have all been tried. */
 export async function opened(config: string): Promise<ToolArsenal> {
   const arsenal = await ToolArsenal.fromConfig(config);
-  await arsenal.upstreamsAttempted();
+  await internalsOf(arsenal).upstreamsAttempted();
   return arsenal;
 }
 

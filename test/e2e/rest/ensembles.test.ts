@@ -1,3 +1,4 @@
+import { internalsOf } from "../../../src/arsenal.ts";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
@@ -53,7 +54,7 @@ describe("the ensembles of a gateway", () => {
       { name: "away", transport: { kind: "http", url: `http://127.0.0.1:${port}/mcp` } },
       { patient: true },
     );
-    await gateway.arsenal.upstreamsAttempted();
+    await internalsOf(gateway.arsenal).upstreamsAttempted();
     await expect(gateway.arsenal.add({ type: "openapi", name: "bad", document: "/nowhere.yaml" })).rejects.toThrow(
       "bad",
     );
@@ -83,7 +84,7 @@ describe("the ensembles of a gateway", () => {
     const off = await gateway.ask("olga", "POST", "/ensembles/pay/disconnect", {});
     expect(off).toMatchObject({ status: 200, body: { name: "pay", state: "disconnected", tools: 0 } });
     expect(await toolsOf(gateway)).toEqual([]);
-    expect(gateway.arsenal.upstreams).toEqual([]);
+    expect(internalsOf(gateway.arsenal).upstreams).toEqual([]);
     expect((await gateway.ask("olga", "GET", "/ensembles")).body.ensembles).toHaveLength(1);
 
     const both = await Promise.all([1, 2].map(() => gateway.ask("olga", "POST", "/ensembles/pay/connect", {})));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pglite, type RealPostgres, realPostgres } from "../../../../test/services/postgres.ts";
-import { ToolArsenal } from "../../../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../../../arsenal.ts";
 import type { CatalogEngine, EngineAnswer } from "../../../catalog/catalog-engine.port.ts";
 import { dice, idsOf, randomTools, toolNamed, unit, vectorsOf } from "../../../testing/catalog-engine/fixtures.ts";
 import { createSecrets } from "../../../guard/secrets/secrets.ts";
@@ -159,8 +159,8 @@ describe("an arsenal on postgresEngine", () => {
     const counts: number[] = [];
     for (const dimension of [16, 16, 32]) {
       await using arsenal = arsenalOn(postgresEngine({ client: embedded, schema }), texts, dimension);
-      await arsenal.addTools(drafts);
-      await arsenal.ready();
+      await arsenal.add(drafts);
+      await internalsOf(arsenal).settled();
       const { tools } = await arsenal.retrieve({ context: { query: "act on thing 33" }, limit: 1 });
       expect(tools[0]?.tool.id).toBe("service-5.act_33");
       counts.push(texts.length);

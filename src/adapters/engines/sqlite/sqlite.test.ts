@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { ToolArsenal } from "../../../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../../../arsenal.ts";
 import type { CatalogEngine } from "../../../catalog/catalog-engine.port.ts";
 import { catalogEngineContract } from "../../../testing/catalog-engine.contract.ts";
 import { dice, randomTools, toolNamed } from "../../../testing/catalog-engine/fixtures.ts";
@@ -215,8 +215,8 @@ describe("an arsenal on sqliteEngine", () => {
     const file = newFile();
     const before: string[] = [];
     const first = arsenalOn(sqliteEngine({ file }), before);
-    await first.addTools(drafts);
-    await first.ready();
+    await first.add(drafts);
+    await internalsOf(first).settled();
     await first.close();
     expect(before.length).toBeGreaterThanOrEqual(10_000);
     const bytes = (): string => createHash("sha256").update(readFileSync(file)).digest("hex");
@@ -228,8 +228,8 @@ describe("an arsenal on sqliteEngine", () => {
     expect(tools.map(({ tool }) => tool.id)).toContain("service-7.act_42");
     // The request itself is all that was embedded. The tools come again from their sources, and are all unchanged.
     expect(embedded).toHaveLength(1);
-    await second.addTools(drafts);
-    await second.ready();
+    await second.add(drafts);
+    await internalsOf(second).settled();
     expect(embedded).toHaveLength(1);
     await second.close();
     expect(readdirSync(dirname(file))).toEqual(["catalog.sqlite"]);
@@ -244,8 +244,8 @@ describe("an arsenal on sqliteEngine", () => {
       const embedder = createHashingEmbedder({ dimension, onEmbed: (texts) => embedded.push(...texts) });
       const parts = { engine: sqliteEngine({ file }), embedder: { ...embedder, model: "same" } };
       await using arsenal = new ToolArsenal({ telemetry: { enabled: false }, ...parts });
-      await arsenal.addTools(drafts.slice(0, 5));
-      await arsenal.ready();
+      await arsenal.add(drafts.slice(0, 5));
+      await internalsOf(arsenal).settled();
       const { tools, tier } = await arsenal.retrieve({ context: { query: "act on thing 3" }, limit: 1 });
       found.push([tier, ...tools.map(({ tool }) => tool.id)]);
     }
@@ -263,7 +263,7 @@ describe("an arsenal on sqliteEngine", () => {
       embedder: { tier: "lexical" },
       vectorStore: { type: "sqlite", file },
     });
-    await arsenal.addTools(drafts.slice(0, 3));
+    await arsenal.add(drafts.slice(0, 3));
     await arsenal.sync();
     await arsenal.close();
     const engine = sqliteEngine({ file });

@@ -7,7 +7,7 @@ import {
   IO_TOML,
   READ_FILE_TOML,
 } from "../../../../test/ensembles/descriptor-folder.ts";
-import { ToolArsenal } from "../../../arsenal.ts";
+import { internalsOf, ToolArsenal } from "../../../arsenal.ts";
 import { type Clock, systemClock } from "../../../observe/clock.ts";
 import type { ArsenalEvent, EventName } from "../../../observe/events.ts";
 import { createManualClock } from "../../../testing/manual-clock.ts";
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const ids = (): readonly string[] =>
-  arsenal
+  internalsOf(arsenal)
     .ensembleTools("io")
     .map(({ id }) => id)
     .sort();

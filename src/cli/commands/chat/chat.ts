@@ -1,3 +1,4 @@
+import { internalsOf } from "../../../arsenal.ts";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
@@ -47,7 +48,7 @@ export const command: Command = {
     const saved = resume === undefined ? undefined : await readChat(resume, terminal);
     const prompt = await promptOf(input, terminal, saved);
     await using arsenal = await openArsenal(input, terminal, { llm, told: ["call-finished"] });
-    const model = arsenal.llm;
+    const model = internalsOf(arsenal).llm;
     if (model === undefined) throw noModel();
     const through = throughToolset(input, arsenal);
     const agent = createAgent({ name: "chat", llm: model, arsenal, limit, maxSteps, ...through });

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../../arsenal.ts";
 import { type EventEmitter, once } from "node:events";
 import { createReadStream, existsSync, fstatSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
@@ -83,7 +84,7 @@ async function* lineItems({ stream, uri }: LineSource, scanner: Scanner): AsyncG
 /** Scans the instructions of each server, then every tool, as offered: before anything is blocked, neutralised or pinned. */
 async function* configuredItems(input: Input, terminal: Terminal, scanner: Scanner): AsyncGenerator<Scanned> {
   await using arsenal = await openArsenal(input, terminal, { asOffered: true });
-  for (const { name, state } of arsenal.upstreams) {
+  for (const { name, state } of internalsOf(arsenal).upstreams) {
     if (state.kind !== "connected" || state.server.instructions === undefined) continue;
     const report = scanner.scanText(state.server.instructions, "definition");
     const findings = report.findings.map((finding) => ({ ...finding, path: "instructions" }));

@@ -1,3 +1,4 @@
+import { internalsOf } from "../../../arsenal.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,9 +32,9 @@ describe("tools over REST [003-transport-rest]", () => {
         description: "One of very many tools.",
       },
     }));
-    await arsenal.addTools(many);
+    await arsenal.add(many);
     await arsenal.sync();
-    await arsenal.ready();
+    await internalsOf(arsenal).settled();
     read = 0;
     const first = await ask("GET", "/tools?namespace=many&limit=100");
     expect([first.body.tools.length, first.body.tools[0].id, read]).toEqual([100, "many.tool_0000", 101]);
@@ -117,7 +118,8 @@ describe("tools over REST [003-transport-rest]", () => {
   });
 
   it("are found as in the library, with the explanation", async () => {
-    const { ask, arsenal } = await openGateway();
+    const houseStyle = { ...(openaiDialect() as unknown as Dialect), name: "house-style" };
+    const { ask, arsenal } = await openGateway({}, {}, { dialects: [houseStyle] });
     const query = { context: { query: "show me an invoice" }, limit: 2, explain: true };
     const found = await ask("POST", "/search", { body: query });
     const { tools, explanation, confidence } = await arsenal.retrieve(query);
@@ -127,7 +129,6 @@ describe("tools over REST [003-transport-rest]", () => {
       body: { query: "show me an invoice", dialect: "anthropic" },
     });
     expect(definitions.body.tools[0]).toMatchObject({ name: expect.stringContaining("get_invoice"), input_schema: {} });
-    arsenal.addDialect({ ...(openaiDialect() as unknown as Dialect), name: "house-style" });
     const { dialects } = (await ask("GET", "/info")).body;
     expect(dialects).toEqual(expect.arrayContaining(["openai", "openai-responses", "ai-sdk", "house-style"]));
     for (const format of dialects)

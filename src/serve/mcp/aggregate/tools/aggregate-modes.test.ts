@@ -1,3 +1,4 @@
+import { internalsOf } from "../../../../arsenal.ts";
 import { describe, expect, it } from "vitest";
 import { echoing } from "../../../../../test/mcp/echoing-source.ts";
 import { serve, legacy, send, call, textOf, namesOf } from "../../../../../test/mcp/served-aggregate.ts";
@@ -70,7 +71,7 @@ describe("dynamic mode", () => {
     async (routing) => {
       const { arsenal, plane } = serve({ routing, embedder: { tier: "static" } }, { mode: "dynamic" });
       await add(arsenal, "sky.forecast", weather);
-      await arsenal.ready({ tier: "static" });
+      await internalsOf(arsenal).settled({ tier: "static" });
       const found = await call(plane, "find_relevant_tools", { query: "peel a banana" });
       expect(foundIn(found)).toMatchObject({
         match: "weak",

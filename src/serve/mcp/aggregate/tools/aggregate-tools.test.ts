@@ -87,7 +87,7 @@ describe("static mode", () => {
     const { arsenal, plane } = serve({});
     const parameters: JsonSchema = { type: "object" };
     const named = (index: number) => ({ name: `tool_${index}`, description: "One of very many.", parameters });
-    await arsenal.addTools(Array.from({ length: 1_003 }, (_, index) => ({ tool: named(index) })));
+    await arsenal.add(Array.from({ length: 1_003 }, (_, index) => ({ tool: named(index) })));
     const first = await send(plane, "tools/list");
     const second = await send(plane, "tools/list", { cursor: first["nextCursor"] });
     expect([namesOf(first).length, namesOf(second).length, second["nextCursor"]]).toEqual([1_000, 3, undefined]);
