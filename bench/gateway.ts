@@ -1,7 +1,7 @@
 /** The cost of a gateway: the same echo tool called directly, through this gateway and through two others. See bench/README.md. */
 import { fork } from "node:child_process";
 import { cpus } from "node:os";
-import { resolve } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Contender, startContenders } from "./gateway/contenders.ts";
@@ -64,10 +64,10 @@ async function main(): Promise<void> {
       json: { type: "boolean", default: false },
     },
   });
-  const main = values.built ? "dist/cli/main.js" : "src/cli/main.ts";
+  const entry = values.built ? "dist/cli/main.js" : "src/cli/main.ts";
   const contenders = await startContenders({
-    ours: fileURLToPath(new URL(`../${main}`, import.meta.url)),
-    ...(values.before === undefined ? {} : { before: resolve(values.before, main) }),
+    ours: fileURLToPath(new URL(`../${entry}`, import.meta.url)),
+    ...(values.before === undefined ? {} : { before: join(values.before, entry) }),
   });
   const results = new Map<Contender, Round[]>();
   try {

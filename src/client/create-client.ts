@@ -75,8 +75,8 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     return toBatch(await post<WireBatch>("/tools/batch", { tools: batch.map((each) => each.tool ?? each) }));
   }
 
-  async function add(given: unknown, options: AddOptions & RemoteAddToolsOptions = {}): Promise<unknown> {
-    const { signal, format, namespace } = options;
+  async function add(given: unknown, asked: AddOptions & RemoteAddToolsOptions = {}): Promise<unknown> {
+    const { signal, format, namespace } = asked;
     if (Array.isArray(given) || format !== undefined) return addTools(given as readonly unknown[], format, namespace);
     refuseOwnSource(given as NamedSource);
     return (await post<{ readonly tools: number }>("/ensembles", given, { signal, connects: true })).tools;
@@ -124,8 +124,8 @@ export function createClient(options: ClientOptions = {}): ArsenalClient {
     remove: (name) => removed(http.json({ method: "DELETE", path: `/ensembles/${encodeURIComponent(name)}` })),
     sync: async ({ signal } = {}) => (await post<{ readonly synced: number }>("/sync", undefined, { signal })).synced,
 
-    retrieve: async (given, { context, ...options } = {}) => {
-      const asked = typeof given === "string" ? { ...options, context: { ...context, query: given } } : given;
+    retrieve: async (given, { context, ...others } = {}) => {
+      const asked = typeof given === "string" ? { ...others, context: { ...context, query: given } } : given;
       const { signal, ...query } = asked;
       refusePrincipal(query);
       return post<RetrievalResult>("/search", query, { ...QUERY, signal });
