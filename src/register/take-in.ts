@@ -16,7 +16,7 @@ export interface TakeInParts {
   readonly claims: Map<string, string>;
   /** A tool as it may be registered; undefined if it may not be. Defaults to every tool as it comes. */
   readonly screen?: ((tool: Tool) => Tool | undefined) | undefined;
-  /** What of an offer may be registered. Defaults to all of it. */
+  /** Returns the part of an offer that may be registered. Defaults to all of it. */
   readonly review?: ((offer: OfferedEnsemble) => Promise<ReviewedEnsemble>) | undefined;
   /** Fires when the ensemble is removed. */
   readonly signal: AbortSignal;

@@ -30,11 +30,7 @@ const REMAINING: Readonly<Record<string, number>> = {
   "adapters/settings.ts": 1,
   "adapters/sources": 158,
   config: 43,
-  execute: 29,
-  mcp: 9,
-  register: 20,
   serve: 211,
-  "visible-tools.ts": 1,
   wire: 14,
 };
 
