@@ -27,9 +27,8 @@ const NAMES =
 
 /** The most findings in folders that are not reworded yet. Lower a number when you reword its folder; never raise one. */
 const REMAINING: Readonly<Record<string, number>> = {
-  "adapters/settings.ts": 1,
   "adapters/sources": 158,
-  config: 43,
+  config: 4,
   serve: 211,
   wire: 14,
 };

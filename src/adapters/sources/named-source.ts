@@ -1,7 +1,7 @@
 import type { BatchRegistration } from "../../register/register-batch.ts";
 import type { Source } from "../../register/source.port.ts";
 import type { ToolDraft } from "../../tool/draft.ts";
-import type { Given, Setting } from "../settings.ts";
+import type { SettingInput, Setting } from "../settings.ts";
 import type { McpServerSettings } from "./mcp/settings.ts";
 import type { sources } from "./manifest.ts";
 
@@ -13,7 +13,7 @@ type ConfigOf<Type extends SourceType> =
 
 /** The settings of a source with its type: an entry of `sources:`, the body of `POST /ensembles`, or what `mcp({…})` and the like return. */
 export type NamedSource =
-  | { [Type in SourceType]: Omit<Given<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
+  | { [Type in SourceType]: Omit<SettingInput<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
   | (McpServerSettings & { readonly type: "mcp" });
 
 /** What `arsenal.add` takes: settings with a type, a source of your own, or a list of tools. */

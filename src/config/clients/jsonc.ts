@@ -1,12 +1,12 @@
 import { fixable } from "../../errors/arsenal-error.ts";
 
-/** A value of a JSON text with where it stands, so that a part of the text can be replaced and the rest kept. */
+/** A value of a JSON text with its position, so that a part of the text can be replaced and the rest kept. */
 export interface JsoncNode {
   readonly value: unknown;
   /** Offsets of the value's first character and of what follows it. */
   readonly start: number;
   readonly end: number;
-  /** Of an object, the values of its members; of two with one name, the last. */
+  /** The values of an object's members. If two members have one name, the last one wins. */
   readonly members?: ReadonlyMap<string, JsoncNode>;
 }
 

@@ -7,14 +7,14 @@ import { describeExpected } from "./setting.ts";
 import type { Spelling } from "../../adapters/settings.ts";
 import { present } from "../../tool/present.ts";
 
-/** How keys are spelled where the configuration came from: snake in files, camel in code. */
+/** The spelling of keys: snake in files, camel in code. */
 export type KeyStyle = "snake" | "camel";
 
-/** What is known of a configuration that came from a file. */
+/** The origin of a configuration that was read from a file. */
 export interface Origin {
   /** Where a key stands, for the start of a message: `arsenal.yaml:3:5 `. */
   locate(path: readonly string[]): string;
-  /** How a text was written where it came from the environment: `${API_KEY}`. Such values are never shown, and may stand for numbers. */
+  /** Returns the reference that a text from the environment was written as: `${API_KEY}`. Such values are never shown, and may stand for numbers. */
   reference(value: unknown): string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function checkConfig(value: unknown, style: KeyStyle, origin: Origin = FR
 interface Reading {
   readonly style: KeyStyle;
   readonly origin: Origin;
-  /** Whether defaults are filled in. Those inside the items of a list are the reader's to apply. */
+  /** True if defaults are filled in. The reader applies the defaults inside the items of a list. */
   readonly fills: boolean;
   readonly unknown: LocatedIssue[];
   readonly wrong: LocatedIssue[];

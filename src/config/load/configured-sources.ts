@@ -19,7 +19,7 @@ export interface ConfiguredSource {
   readonly name: string;
   /** The name as it was written. */
   readonly writtenAs: string;
-  /** As `arsenal.add` takes it. */
+  /** The argument of `arsenal.add`. */
   readonly settings: NamedSource;
   /** The files of this machine that it is read from. */
   readonly watched?: WatchedFiles;

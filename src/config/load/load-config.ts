@@ -26,11 +26,11 @@ export interface LoadedConfig {
   readonly folder: string;
   /** Servers that are left out, and why. `configuredSources` finds the rest. */
   readonly problems: readonly ServerProblem[];
-  /** What is ignored in servers that are used. */
+  /** Settings that are ignored in servers that are used. */
   readonly notes: readonly ServerNote[];
   /** The env files that MCP servers name. */
   readonly envFiles: readonly string[];
-  /** The file, if it says nothing: it is empty, or has only comments. */
+  /** The file, if it is empty or has only comments. */
   readonly emptyFile?: string;
 }
 
@@ -106,7 +106,7 @@ async function parse(
   }
 }
 
-/** Adds the clients' servers to the configuration's own. Of two with one name, the later is reported. */
+/** Adds the clients' servers to the configuration's own. If two servers have one name, the later one is reported. */
 function withClients(
   config: ResolvedConfig,
   clients: readonly ClientServers[],

@@ -1,5 +1,5 @@
 import { sandboxes } from "../../sandboxes/manifest.ts";
-import { choice, folder, type Given, list, object, type Setting, text, whole } from "../../settings.ts";
+import { choice, folder, type SettingInput, list, object, type Setting, text, whole } from "../../settings.ts";
 import type { Sandbox, SandboxLimits } from "../../../execute/sandbox.port.ts";
 import type { Egress } from "../../../guard/egress/egress.ts";
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
@@ -55,7 +55,7 @@ export const config = object("The tools that come with the package.", {
   }),
 });
 
-type Written = Given<typeof config>;
+type Written = SettingInput<typeof config>;
 
 /** Which built-in tools there are, and what they may do. All of them by default. */
 export interface BuiltinSettings extends Omit<Written, "code"> {
