@@ -46,7 +46,7 @@ export function createEventQueue<Event>({
       waiting.push(event);
       wake();
     },
-    /** How many the reader has not read. */
+    /** The number of entries that the reader has not read. */
     get size(): number {
       return waiting.length;
     },

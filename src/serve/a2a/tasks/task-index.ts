@@ -12,10 +12,10 @@ export interface TaskEntry {
   readonly id: string;
   readonly contextId: string;
   readonly state: TaskState;
-  /** When the state last changed. */
+  /** The time of the last change of the state. */
   readonly timestamp: string;
   readonly bytes: number;
-  /** As `ownerOf` writes it. Empty for a task that an earlier release stored without it. */
+  /** The owner in the format of `ownerOf`. Empty for a task that an earlier release stored without it. */
   readonly owner: string;
   /** The process that runs it. Omitted if none does. */
   readonly runner?: string;
@@ -31,7 +31,7 @@ export const TASKS = "a2a/task/";
 const BOUNDS: ShareBounds = { count: 10_000, bytes: 64 * 1024 * 1024 };
 const PER_CALLER: ShareBounds = { count: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** A process looks whether somebody has too much after so many new tasks or stored bytes. */
+/** A process checks the bounds of all callers together after this many new tasks or stored bytes. */
 const A_LOOK = { count: 256, bytes: 8 * 1024 * 1024 };
 const A_LOOK_AT_ONE = { count: 32, bytes: 2 * 1024 * 1024 };
 /** Callers whose new tasks are counted. */
