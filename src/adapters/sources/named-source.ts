@@ -16,14 +16,14 @@ export type NamedSource =
   | { [Type in SourceType]: Omit<SettingInput<ConfigOf<Type>>, "type"> & { readonly type: Type } }[SourceType]
   | (McpServerSettings & { readonly type: "mcp" });
 
-/** What `arsenal.add` takes: settings with a type, a source of your own, or a list of tools. */
+/** The first argument of `arsenal.add`: settings with a type, a source of your own, or a list of tools. */
 export type GivenSource = NamedSource | Source | readonly (BatchRegistration | ToolDraft)[];
 
-/** How a source is added. */
+/** Options for adding a source. */
 export interface AddSourceOptions {
   /** Retries in the background until the source comes or is removed. An MCP server is then added at once; the first failure of any other is still thrown. */
   readonly patient?: boolean;
-  /** True for a source that a configuration file names: if `security.pins` is `all`, its command is started only once somebody accepted it. */
+  /** True for a source that a configuration file names: if `security.pins` is `all`, its command is started only after an operator accepted it. */
   readonly configured?: boolean;
   /** Gives up connecting, and ends the processes that were started for it. */
   readonly signal?: AbortSignal | undefined;

@@ -33,7 +33,7 @@ export const config = entry(
   ["name", "url"],
 );
 
-/** Another agent that speaks A2A. */
+/** Another agent, reached over A2A. */
 export type A2aAgentSettings = SettingInput<typeof config>;
 
 /** PEM files for mutual TLS. */

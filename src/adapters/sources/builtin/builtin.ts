@@ -39,9 +39,9 @@ export function builtinSource(settings: BuiltinSettings = {}, parts: BuiltinPart
   return {
     name,
     kind: "builtin",
-    // What its tools do to the world is known here.
+    // The effects of its tools are known here.
     trustsAnnotations: true,
-    // What other sandboxes let through depends on the machine and its Node.
+    // The network access of other sandboxes depends on the machine and its Node.
     guardsEgress: !tools.includes("code-execute") || sandbox === "isolate",
     connect: async ({ signal }) => signal.throwIfAborted(),
     list: async () => [...new Set(tools)].map((tool) => offered[tool]),
@@ -55,7 +55,7 @@ export async function create(settings: SettingInput<typeof config>, surroundings
   const { tools = BUILTIN_TOOLS, files = {}, code, ...others } = settings;
   const isFileTool = (tool: string): boolean => tool === "file-read" || tool === "file-write";
   if (tools.some(isFileTool) && (files.roots ?? []).length === 0) {
-    // A folder that nobody chose may hold the configuration itself.
+    // A default folder may hold the configuration itself.
     const fix = "Name the folders it may use, such as [./docs].";
     throw fixable("CONFIG_INVALID", "files.roots is empty, and there is a tool for files.", fix, {
       field: "files.roots",

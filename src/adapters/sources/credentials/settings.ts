@@ -1,7 +1,7 @@
 import type { SecretReference } from "../../../guard/secrets/reference.ts";
 import { choice, entry, type SettingInput, list, schema, type Setting, text } from "../../settings.ts";
 
-/** What the settings of a source say about credentials. */
+/** The credentials in the settings of a source. */
 export interface CredentialSettings {
   readonly name: string;
   readonly credentials?: Readonly<Record<string, Credential>>;

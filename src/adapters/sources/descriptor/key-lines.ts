@@ -7,7 +7,7 @@ export type KeyPath = readonly (string | number)[];
  */
 export function keyLines(text: string): (path: KeyPath) => number {
   const lines = new Map<string, number>();
-  /** How many elements each array of tables has so far. */
+  /** The number of elements of each array of tables so far. */
   const elements = new Map<string, number>();
   let at = 0;
   let line = 1;
@@ -73,7 +73,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     readValue(path);
   };
 
-  /** The path that a header means. Where it goes through an array of tables, it means the last element. */
+  /** The path of a header. Inside an array of tables, it refers to the last element. */
   const toTable = (parts: readonly string[], isElement: boolean): KeyPath => {
     const path: (string | number)[] = [];
     for (const [place, part] of parts.entries()) {

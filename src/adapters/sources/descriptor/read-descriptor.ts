@@ -21,7 +21,7 @@ import {
   whole,
 } from "./toml-document.ts";
 
-/** What the file of an ensemble says. */
+/** The content of an ensemble's file. */
 export interface EnsembleDescriptor {
   readonly name: string;
   readonly enabled: boolean;
@@ -33,7 +33,7 @@ export interface EnsembleDescriptor {
   readonly refuse: Refuse;
 }
 
-/** What the file of an invoker says. */
+/** The content of an invoker's file. */
 export interface InvokerDescriptor {
   readonly name: string;
   readonly enabled: boolean;
@@ -129,7 +129,7 @@ function checkDraft(draft: ToolDraft, document: TomlDocument): void {
     } catch (error) {
       if (!isArsenalError(error)) throw error;
       const { field = "parameters", value, fix = "", issues } = error.details;
-      // The message says the field and the fix itself.
+      // The message contains the field and the fix, which are reported separately here.
       const message = error.message.replace(` ${fix}`, "").replace(/\.$/, "").split(`${field} `).at(-1) ?? "";
       for (const issue of issues ?? [{ field, value, fix: "Fix the schema.", message }])
         document.report(toKeyPath(issue.field), issue.message, issue.fix ?? fix, issue.value);

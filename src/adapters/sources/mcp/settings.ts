@@ -118,7 +118,7 @@ export const config = entry(
 /** One MCP server, as users write it. */
 export type WrittenMcpServer = SettingInput<typeof config>;
 
-/** One MCP server, and how it is reached. */
+/** One MCP server, and its transport. */
 export interface McpServerSettings extends Omit<
   WrittenMcpServer,
   keyof typeof PROGRAM | keyof typeof HTTP | "endpoint" | "type" | "transport"

@@ -3,7 +3,10 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { ClientIdentity, McpConnection } from "../../../../mcp/connection.ts";
 import { type JsonObject, META } from "../../../../mcp/protocol.ts";
 
-/** One client's own view of a connection to a modern server: every request says who that client is. Closing the view leaves the connection open. */
+/**
+ * One client's own view of a connection to a modern server: every request carries that client's identity. Closing the view leaves the connection
+ * open.
+ */
 export function createSessionView(shared: McpConnection, client: ClientIdentity): McpConnection {
   const over = new AbortController();
   const refuseIfClosed = (): void => {
@@ -36,7 +39,7 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
       await shared.notify(method, params);
     },
     onNotification: (listener) => withView(shared.onNotification(listener)),
-    // A modern server asks with results, not with requests.
+    // A modern server sends questions in results, not in requests.
     setAsk: () => {},
     onClosed(listener) {
       const stop = shared.onClosed(listener);
@@ -51,7 +54,7 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
   };
 }
 
-/** A modern request's parameters with who sends it, unless they say so themselves. */
+/** Adds the sender's identity to a modern request's parameters, unless they have one. */
 export function withIdentity(params: JsonObject | undefined, { info, capabilities }: ClientIdentity): JsonObject {
   const given = params?.["_meta"];
   const own = { [META.clientInfo]: info, [META.clientCapabilities]: capabilities };

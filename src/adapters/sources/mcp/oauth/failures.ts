@@ -2,7 +2,7 @@ import { ArsenalError, isArsenalError } from "../../../../errors/arsenal-error.t
 import { messageOf } from "../../../../errors/show-value.ts";
 import { onOneLine } from "../../../../observe/event-text.ts";
 
-/** The server asks for a person's consent, which nothing that runs unattended can give. */
+/** The server requires a person's consent, which no unattended program can give. */
 export function needsLogin(serverName: string, why: string): ArsenalError {
   return new ArsenalError("SOURCE_UNAVAILABLE", `${serverName} ${why}`, {
     fix: `Run: toolarsenal login ${serverName}`,

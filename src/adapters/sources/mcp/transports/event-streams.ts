@@ -19,7 +19,7 @@ interface EventStreamParts extends Pick<HttpParts, "clock" | "lost"> {
   /** Opens the server's own stream, or again one that broke after an event; undefined if the server has no such thing. */
   readonly open: (lastEventId?: string, signal?: AbortSignal) => Promise<InputStream | undefined>;
   readonly maxMessageBytes: number;
-  /** What may be held of messages that are not complete. */
+  /** The bytes that incomplete messages may hold. */
   readonly budget: ByteBudget;
   /** Takes the text of a message. True if it answers the request that the stream belongs to. */
   readonly deliver: (text: string, about: RequestId | undefined) => boolean;
@@ -107,7 +107,7 @@ export function createEventStreams(parts: EventStreamParts) {
         },
       );
     };
-    // Somebody waits for the answer to a request.
+    // A caller waits for the answer to a request.
     clock.after(waitFor(position, failures), again, { background: stream.about === undefined });
   }
 

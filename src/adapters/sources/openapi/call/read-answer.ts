@@ -28,10 +28,10 @@ async function readLarge(bytes: Uint8Array, charset: string): Promise<unknown> {
   return value;
 }
 
-/** How much more than what is shown is looked through. */
+/** The factor by which the searched text is longer than the shown one. */
 const READ_AHEAD = 16;
 
-/** What an answer says, without secrets and then shortened for a message: half of a secret is not known for one. */
+/** The text of an answer, redacted and then shortened for a message: half of a secret would not be recognised. */
 export async function readShortly(
   answer: Pick<EgressResponse, "headers" | "body">,
   max: number,

@@ -13,7 +13,7 @@ import { upgradeSwagger } from "./swagger.ts";
 /** A document of version 3.1 or later, whatever it was written as. */
 export interface LoadedDocument {
   readonly root: JsonObject;
-  /** Where it came from; absent for one from a file or from the program itself. */
+  /** The address of the document; omitted for one from a file or from the program itself. */
   readonly url?: string;
   /** Operations that could not be brought to this version. */
   readonly problems: readonly Problem[];

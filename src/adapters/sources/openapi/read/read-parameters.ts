@@ -14,10 +14,10 @@ const STYLES = {
 /** Where a parameter stands in a request. */
 export type Location = keyof typeof STYLES;
 
-/** How a value is written, as OpenAPI names it. */
+/** The format of a value, as OpenAPI names it. */
 export type Style = (typeof STYLES)[Location][number];
 
-/** How the values of one name are written. */
+/** The format of the values of one name. */
 export interface Writing {
   readonly style: Style;
   readonly explode: boolean;
@@ -33,7 +33,7 @@ export interface Parameter extends Writing {
   readonly required: boolean;
   readonly description?: string | undefined;
   readonly deprecated: boolean;
-  /** As the document has it. */
+  /** The schema in the document. */
   readonly schema: unknown;
 }
 
@@ -107,7 +107,7 @@ function toWriting(given: JsonObject, where: Location): Writing {
   return { style, explode: explodes(style, explode), allowReserved };
 }
 
-/** Whether each member is written under its own name. */
+/** True if each member is written under its own name. */
 export function explodes(style: unknown, explode: unknown): boolean {
   return typeof explode === "boolean" ? explode : style === "form" || style === "deepObject" || style === "cookie";
 }
