@@ -16,7 +16,7 @@ import type { JsonSchema } from "../tool/json-schema.ts";
 import { toCamel } from "./load/key-style.ts";
 import declared from "../adapters/adapter-settings.json" with { type: "json" };
 
-/**
+/*
  * The settings that adapters declare in their own files, without loading them: adapter-settings.json holds the schemas, and the compiler reads
  * the types from the manifests. An adapter can be named in a configuration if its file exports `create`. Its `config` lists its settings, and its
  * `needs` the required ones.

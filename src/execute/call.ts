@@ -17,7 +17,7 @@ export interface ToolCall {
    * none.
    */
   readonly deadline?: number;
-  /** Attempts in all, 1 to 5; 0 or omitted: the default of its ensemble, then the configured one. Only what is safe to repeat is repeated. */
+  /** Attempts in all, 1 to 5; 0 or omitted: the default of its ensemble, then the configured one. Only calls that are safe to repeat are retried. */
   readonly retryCount?: number;
   /** True requires a confirmation even if the policy does not. It can add a confirmation, never remove one. */
   readonly requireConfirmation?: boolean;
@@ -42,7 +42,7 @@ export interface ToolCall {
   readonly principal?: Principal;
   /** The toolset that the caller looks through. Defaults to the whole catalog. */
   readonly toolset?: string;
-  /** Handed to the handler as it is. */
+  /** Passed to the handler unchanged. */
   readonly auxdata?: Readonly<Record<string, unknown>>;
   /** The client's request behind the call, for surfaces that use a source's protocol. Only that source's handlers get the request. */
   readonly request?: SourceRequest;

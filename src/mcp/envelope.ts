@@ -4,7 +4,7 @@ import { isPlainObject } from "../tool/json-schema.ts";
 
 const LOG_LEVELS: readonly string[] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/** The client on the other side, as far as it has said who it is. */
+/** The client on the other side, as far as it has identified itself. */
 export interface Peer {
   readonly era: Era;
   readonly protocolVersion: string;

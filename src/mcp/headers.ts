@@ -74,7 +74,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 
-/** Reads the `x-mcp-header` marks of a tool's input schema. They may stand on properties, and on properties of properties, alone. */
+/** Reads the `x-mcp-header` marks of a tool's input schema. They are allowed only on properties, and on properties of properties. */
 export function readParamHeaders(
   inputSchema: unknown,
 ): { readonly headers: readonly ParamHeader[] } | { readonly fault: string } {

@@ -159,7 +159,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     return [own(name), own(aliasedId(name))].find((tool) => tool !== undefined && sees(tool));
   };
 
-  /** Everything that a name can mean. An engine that fails takes nothing away from what is registered here. */
+  /** Everything that a name can mean. If the engine fails, the tools registered here are still found. */
   async function partsFor(name: string, { spellingsOf }: typeof LookUp): Promise<LookUpParts> {
     const { ids, names, aliases } = spellingsOf(name);
     const known = new Map<string, Tool>();
@@ -187,7 +187,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     return lookUp.lookUp(name, { ...(await partsFor(name, lookUp)), sees });
   }
 
-  /** The only place that writes `changes`, so that what is derived from it stays true. */
+  /** The only place that writes `changes`, so that the values derived from it stay correct. */
   const setChange = (id: string, change: Tool | null | undefined): void => {
     if (changes.get(id)) pending--;
     if (change === undefined) changes.delete(id);
@@ -195,7 +195,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     if (change) pending++;
   };
 
-  /** Changes that were carried out are struck off, unless something newer has been said about the id since. */
+  /** Removes changes that were carried out, unless the id has a newer change. */
   const settle = (carriedOut: readonly (readonly [string, Tool | null])[]): void => {
     for (const [id, change] of carriedOut) {
       if (change === null) stored.delete(id);
@@ -354,7 +354,7 @@ export function createRegistry({ catalog, emit, clock, alias, limits = {} }: Reg
     async delete(id: string): Promise<boolean> {
       return (await registry.deleteAll([id])) === 1;
     },
-    /** Removes tools at once from what is found, then from the catalog. Returns how many there were. */
+    /** Removes tools from lookups at once, then from the catalog. Returns the number of removed tools. */
     async deleteAll(ids: readonly string[]): Promise<number> {
       const asked = [...new Set(ids)];
       const present = new Set(asked.filter((id) => owned.has(id)));

@@ -9,7 +9,7 @@ export interface OfferedTool {
   readonly handler: Handler;
 }
 
-/** Where the tools of one ensemble come from. The arsenal connects it, lists it, follows its changes and closes it. */
+/** The origin of the tools of one ensemble. The arsenal connects it, lists it, follows its changes and closes it. */
 export interface Source extends EnsembleSettings {
   /** The ensemble's name. */
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Source extends EnsembleSettings {
   readonly trustsAnnotations?: boolean;
   /** Opens whatever the source needs. Called before `list`; rejects if the source cannot be reached. */
   connect(options: SourceOptions): Promise<void>;
-  /** Every tool the source has now, and its settings from now on. One bad tool is offered as it is, or reported; it never rejects the list. */
+  /** Every tool the source has now, and its settings from now on. A bad tool is offered unchanged, or reported; it never rejects the list. */
   list(options: SourceOptions): Promise<readonly OfferedTool[]>;
   /** The source's instructions for models as of its last listing; empty if it has none, undefined if they are not known yet. */
   instructions?(): string | undefined;
@@ -61,7 +61,7 @@ export interface EnsembleSettings {
   readonly askingTimeoutMs?: number | undefined;
   /** Attempts in all at a call that is safe to repeat; 0 and 1 mean no retry. Defaults to `execution.maxRetries`. */
   readonly maxRetries?: number | undefined;
-  /** True if every request that its tools make goes through `guard/egress`, so that a rule can bound where a call reaches. */
+  /** True if every request that its tools make goes through `guard/egress`, so that a rule can restrict the destinations of a call. */
   readonly guardsEgress?: boolean;
 }
 
@@ -87,6 +87,6 @@ export interface LogLine {
 /** Options for connecting and listing a source. */
 export interface SourceOptions {
   readonly signal: AbortSignal;
-  /** Reports what is wrong with the source, such as a tool that is left out. */
+  /** Reports problems of the source, such as a tool that is left out. */
   readonly emit?: Emit;
 }

@@ -206,7 +206,7 @@ export interface AuditQuery {
 }
 
 export interface AuditAdministration {
-  /** Newest first. `before` is where the page before ended. A page may be short, or empty, though there is a next one. */
+  /** Newest first. `before` is the end of the previous page. A page may be short, or empty, though there is a next one. */
   query(
     query: AuditQuery,
     page: { readonly limit: number; readonly before?: number | undefined; readonly signal: AbortSignal },

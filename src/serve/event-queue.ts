@@ -50,7 +50,7 @@ export function createEventQueue<Event>({
     get size(): number {
       return waiting.length;
     },
-    /** Drops what was not read. Returns how many that were. */
+    /** Drops the unread entries. Returns their number. */
     clear: (): number => waiting.splice(0).length,
     /** No event comes after this. */
     end,

@@ -10,7 +10,7 @@ import { toCamel, toSnake } from "../load/key-style.ts";
 import { config, MAX_TIMEOUT_MS } from "../../adapters/sources/mcp/settings.ts";
 import { refuseTooManyServers, type ServerNote, type ServerProblem } from "./server-problem.ts";
 
-/** The servers of a client's configuration in our words, and what is to be said of them. */
+/** The servers of a client's configuration as our settings, with problems and notes. */
 export interface ClientServers {
   readonly servers: readonly McpServerConfig[];
   readonly problems: readonly ServerProblem[];
@@ -19,7 +19,7 @@ export interface ClientServers {
   readonly envFiles: readonly string[];
 }
 
-/** Where a client's configuration was found. */
+/** The location of a client's configuration. */
 export type ClientPlace = Omit<ClientContext, "inputs"> & {
   /** Names the file in problems. */
   readonly file?: string;

@@ -15,7 +15,7 @@ const STRING = /"(?:[^"\\\n]|\\.)*"/y;
 const WORD = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const MAX_DEPTH = 200;
 
-/** Reads JSON as editors keep it: with comments and trailing commas. Throws `INPUT_INVALID` with line and column; `name` stands in it. */
+/** Reads JSON as editors keep it: with comments and trailing commas. Throws `INPUT_INVALID` with `name`, line and column. */
 export function parseJsonc(text: string, name: string): JsoncNode {
   let at = 0;
 

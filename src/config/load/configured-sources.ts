@@ -27,7 +27,7 @@ export interface ConfiguredSource {
 
 type Spelled = NamedSource & { readonly name?: string; readonly namespace?: string; readonly disabled?: boolean };
 
-/** The sections that name sources, as the entries of `sources` that they stand for. */
+/** Converts the sections that name sources to entries of `sources`. */
 function spelledSources(config: ResolvedConfig): readonly Spelled[] {
   return [
     ...config.sources,

@@ -60,7 +60,7 @@ export async function loadConfig(
   return { config: { ...absolute, readFrom }, folder, ...emptyFile, ...said };
 }
 
-/** Reads a configuration from its text; `name` stands in messages. */
+/** Reads a configuration from its text; messages contain `name`. */
 export async function parseConfig(
   source: string,
   name: string,
@@ -130,7 +130,7 @@ function withClients(
   };
 }
 
-/** A copy in which every file and folder is absolute. Addresses, and what stands for memory, are left alone. */
+/** A copy in which every file and folder is absolute. Addresses, and the name for in-memory storage, stay unchanged. */
 function withAbsolutePaths<Value>(value: Value, folder: string, schema: JsonSchema = CONFIG_SCHEMA): Value {
   const { format, items } = schema;
   const inside = (member: unknown, of: unknown): unknown => withAbsolutePaths(member, folder, (of ?? {}) as JsonSchema);

@@ -10,7 +10,7 @@ export interface Setting {
   readonly schema: JsonSchema;
 }
 
-/** Every key of the configuration, in the order of the schema, sections before what is in them. */
+/** Every key of the configuration, in the order of the schema, sections before their keys. */
 export function listSettings(): readonly Setting[] {
   return settingsIn(CONFIG_SCHEMA, "");
 }

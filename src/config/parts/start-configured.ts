@@ -15,7 +15,7 @@ import type { ConfiguredExecutors } from "./configured-executors.ts";
 export interface Started {
   /** Resolves once every configured source was tried, with how each one fared. Never rejects. */
   readonly sources: Promise<readonly SourceReport[]>;
-  /** Ends what is still under way. */
+  /** Ends the work that is still under way. */
   close(): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export function fixOf({ field, expected, received }: Problem, names: Iterable<st
   return near === undefined ? "Change it to one of these." : `Did you mean "${near}"?`;
 }
 
-/** True if the schema has no place for what was found. */
+/** True if the schema allows no value at this position. */
 export function isUnknown({ expected }: Pick<Problem, "expected">): boolean {
   return expected.startsWith("nothing (");
 }

@@ -143,7 +143,7 @@ export function redactReplayed(outcome: Outcome, tool: Tool, redactions: readonl
   return guardNow(outcome, {}, guard);
 }
 
-/** An answer whose lists were taken out is none that a client of its protocol could read. */
+/** True if the changed answer keeps its lists: without them, clients of its protocol could not read it. */
 function keepsForm(changed: unknown, given: unknown): boolean {
   if (!isPlainObject(changed) || !isPlainObject(given)) return false;
   return Object.keys({ ...given, ...changed }).every(

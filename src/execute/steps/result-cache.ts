@@ -59,7 +59,7 @@ export function createResultCache(
   }
 
   return {
-    /** Where the result of a call is kept; undefined if the call must run its tool every time. */
+    /** The cache entry for the result of a call; undefined if the call must run its tool every time. */
     placeOf(checked: CheckedCall, permission: Permission): CachePlace | undefined {
       const { tool, handler, call } = checked;
       if (!isConfirmedReadOnly(tool) || !covers(tool)) return undefined;
@@ -89,7 +89,7 @@ export function createResultCache(
         },
       };
     },
-    /** Drops what was read from the tool's group if the tool may have changed it. */
+    /** Drops the cached results of the tool's group if the tool may have changed their data. */
     noteRun(tool: Tool): void {
       if (isConfirmedReadOnly(tool)) return;
       const group = groupOf(tool);

@@ -16,7 +16,7 @@ export interface Caller {
 
 /** The gateway's additions to the SDK's context of a request. */
 interface CallState {
-  /** Undefined for what is done in the name of an owner who is not asking now. */
+  /** Undefined for work on behalf of an owner without a current request. */
   readonly caller?: Caller;
   /** The base URL that the caller used. The host has checked that it answers to this name. */
   readonly base?: string;
@@ -46,7 +46,7 @@ export function toCallContext(exchange: HttpExchange, version: A2aVersion): Serv
   });
 }
 
-/** A context for what is done in the name of an owner who is not asking now. */
+/** A context for work on behalf of an owner without a current request. */
 export function ownerContext(owner: string, gone?: AbortSignal): ServerCallContext {
   return new ServerCallContext({
     user: { isAuthenticated: true, userName: owner },

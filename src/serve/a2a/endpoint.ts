@@ -18,7 +18,7 @@ import { replicateTasks } from "./tasks/replicated-tasks.ts";
 import { createTaskHandler, type TaskHandler, type TaskParts } from "./tasks/task-handler.ts";
 import { createSharedTasks } from "./tasks/task-store.ts";
 
-/** Where the card of an agent is. */
+/** The path of an agent's card. */
 export const CARD_PATH = "/.well-known/agent-card.json";
 const OLD_CARD_PATH = "/.well-known/agent.json";
 

@@ -92,7 +92,7 @@ export function createOwnAddress(
   };
 }
 
-/** The address of a server that stands behind another name, as metadata and tokens spell it. Throws on what is no such address. */
+/** The address of a server that stands behind another name, as metadata and tokens spell it. Throws if the address is invalid. */
 export function checkedPublicUrl(given: string): string {
   const url = URL.parse(given);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;

@@ -25,7 +25,7 @@ const MOST_WAITING = 256;
 /** Estimated time of a body, until it was read: 12 ms for a mebibyte. */
 const MS_PER_BYTE = 12 / (1024 * 1024);
 
-/** A request that may go on now, must wait for its turn, or is one too many. */
+/** The decision on a request: it may run now, must wait for its turn, or is refused. */
 export type Turn = "now" | "refused" | Promise<void>;
 
 export type FairTurns = ReturnType<typeof createFairTurns>;
@@ -71,7 +71,7 @@ export function createFairTurns(times: TurnTimes = machineTimes()) {
 
   const mayGo = (caller: Caller, now: number): boolean => !isBusy || active === 1 || update(caller, now) <= AHEAD_MS;
 
-  /** Charges a caller for what it does in this turn of the event loop. */
+  /** Charges a caller for its work in this turn of the event loop. */
   function start(caller: Caller, bytes: number, now: number): void {
     caller.aheadMs += bytes * MS_PER_BYTE;
     if (turn !== undefined) return void turn.callers.push(caller);

@@ -202,7 +202,7 @@ export async function createHttpServer(options: HttpServerOptions) {
     let found: Identified;
     try {
       found = await identified(by, {
-        // Of all headers Node gives only set-cookie as a list, and that is none of a request.
+        // Node gives only set-cookie as a list, which is not a header of requests.
         headers: headers as Readonly<Record<string, string>>,
         ...(remoteAddress === undefined ? {} : { remoteAddress }),
         resource: address + path,

@@ -48,7 +48,7 @@ export function createOpenWork(server: Server) {
     get closing(): boolean {
       return closed !== undefined;
     },
-    /** Stops listening, ends the streams, lets what is not yet answered be answered for `graceMs`, and resolves when every connection is closed. */
+    /** Stops listening, ends the streams, waits up to `graceMs` for open requests to be answered, and resolves when every connection is closed. */
     close: (graceMs: number): Promise<void> => (closed ??= close(graceMs)),
   };
 }

@@ -53,7 +53,7 @@ export function unknownTool(name: unknown, note = ""): RpcError {
   return new RpcError({ code: RPC.invalidParams, message });
 }
 
-/** The params of a call without what is meant for this gateway alone. */
+/** The params of a call without members that are for this gateway only. */
 export function withoutConfirmation(params: JsonObject): JsonObject {
   const { _meta: meta } = params;
   if (!isPlainObject(meta) || !Object.hasOwn(meta, CONFIRMATION_ID)) return params;

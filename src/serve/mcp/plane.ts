@@ -32,7 +32,7 @@ export interface Exchange {
    * capability.
    */
   readonly ask: Ask;
-  /** Set on a repeat that starts over from a question asked with `resume`: that data, and the client's answer if it gave one. */
+  /** Set on a repeat that starts over from a question with `resume`: that data, and the client's answer if there is one. */
   readonly resumed?: { readonly state: JsonObject; readonly answer?: JsonObject };
   /** The HTTP headers that the request came with, lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string>>;

@@ -240,7 +240,7 @@ function toDraft(
     examples: skill?.examples ?? [],
     parameters: skill?.tool?.parameters ?? PARAMETERS,
     annotations: { openWorld: true, ...skill?.tool?.annotations },
-    // Part of what is pinned: where calls and credentials go is not to change unseen.
+    // Pinned, so that the destination of calls and credentials cannot change unnoticed.
     sourceMeta: { a2a: { endpoint: via.url, security: skill?.security ?? card.security } },
   };
 }

@@ -34,7 +34,7 @@ export interface Agent {
   readonly egress: Egress;
   readonly authorize: Authorize;
   readonly tokens: ClientTokens;
-  /** Agents repeat what they were sent. */
+  /** Agents may repeat the request, with its secrets. */
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly maxAnswerBytes: number;
@@ -76,7 +76,7 @@ const METHODS: Readonly<Record<AgentInterface["version"], Readonly<Partial<Recor
 /** Characters of a failed answer that its error repeats. */
 const SHOWN_LENGTH = 1000;
 
-/** Sends one request and yields what the agent answers: one update, or those of a stream until it ends. */
+/** Sends one request and yields the agent's updates: one, or those of a stream until it ends. */
 export async function* converse(request: Request, agent: Agent, options: RequestOptions): AsyncGenerator<Update> {
   const send = await prepare(request, agent, options);
   const sent = options.beginRequest?.();

@@ -17,7 +17,7 @@ export interface AgentInterface {
 export type MessagePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "data"; readonly data: unknown }
-  /** Either where the file is or what it holds, in base64. */
+  /** Either the address of the file or its content, in base64. */
   | ({ readonly kind: "file"; readonly url?: string; readonly base64?: string } & Partial<
       Record<"name" | "mediaType", string>
     >);

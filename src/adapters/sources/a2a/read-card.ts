@@ -16,7 +16,7 @@ export interface Card {
   readonly name: string;
   readonly description: string;
   readonly skills: readonly Skill[];
-  /** The agent's own order: the preferred one first. Only those that are supported. */
+  /** The supported interfaces, in the agent's order: the preferred one first. */
   readonly interfaces: readonly AgentInterface[];
   readonly streaming: boolean;
   /** True if the agent has another card for authenticated callers. */
@@ -37,7 +37,7 @@ export interface Skill {
   readonly tool: SkillTool | undefined;
 }
 
-/** Reads an agent card of version 1.0, 0.3 or the draft of 2024; undefined if it is none. */
+/** Reads an agent card of version 1.0, 0.3 or the draft of 2024; undefined if it is not a card. */
 export function readCard(card: JsonObject): Card | undefined {
   const { name, url, description, skills, supportedInterfaces } = card;
   if (typeof name !== "string" || (!Array.isArray(supportedInterfaces) && typeof url !== "string")) return undefined;

@@ -112,7 +112,7 @@ export function textOf(parts: readonly MessagePart[]): string {
   return parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
 }
 
-/** The files that an agent made: where each is, or what it holds while all of them together are within 1 MiB. */
+/** The files that an agent made: the address of each, or its content while all contents together are within 1 MiB. */
 function toFiles(parts: readonly MessagePart[]): readonly object[] {
   let left = MAX_FILE_BYTES;
   return parts.flatMap((part) => {

@@ -57,7 +57,7 @@ export const config = object("The tools that come with the package.", {
 
 type BuiltinInput = SettingInput<typeof config>;
 
-/** Which built-in tools there are, and what they may do. All of them by default. */
+/** The offered built-in tools, and their limits. Defaults to all of them. */
 export interface BuiltinSettings extends Omit<BuiltinInput, "code"> {
   readonly code?: CodeSettings;
 }

@@ -1,7 +1,7 @@
 import { ArsenalError, isArsenalError } from "../../../errors/arsenal-error.ts";
 import type { JsonSchema } from "../../../tool/json-schema.ts";
 
-/** The schema of a tool's arguments, and those of them that must be given. */
+/** The schema of a tool's arguments, with the required ones. */
 export function argumentsOf(properties: Readonly<Record<string, JsonSchema>>, ...required: string[]): JsonSchema {
   return { type: "object", properties, required, additionalProperties: false };
 }

@@ -27,7 +27,7 @@ export interface AuthorizeOptions {
 /** Finds what one request needs. */
 export type Authorize = (security: Security, operation: string, options: AuthorizeOptions) => Promise<Authorization>;
 
-/** Creates what finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
+/** Creates the function that finds a request's credentials: those of the first set of requirements that the settings can satisfy. */
 export function createAuthorize(parts: {
   readonly settings: CredentialSettings;
   readonly secrets: Secrets;

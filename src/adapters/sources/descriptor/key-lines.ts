@@ -20,7 +20,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     for (const character of taken) if (character === "\n") line++;
     return taken;
   };
-  /** Never stands still, also in a text that is not TOML. */
+  /** Always advances, also in a text that is not TOML. */
   const moveOn = (read: () => void): void => {
     const start = at;
     read();
@@ -55,7 +55,7 @@ export function keyLines(text: string): (path: KeyPath) => number {
     else take(/[^,\]}#\r\n]+/y);
   };
 
-  /** Reads what stands between commas, up to the bracket that closes. */
+  /** Reads the members between commas, up to the closing bracket. */
   const readMembers = (close: RegExp, readMember: (index: number) => void): void => {
     for (let index = 0; at < text.length; index++) {
       take(BLANK);

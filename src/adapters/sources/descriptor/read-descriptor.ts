@@ -120,7 +120,7 @@ function toDraft(invoker: Readonly<Record<string, unknown>>, parameters: JsonSch
   } as ToolDraft;
 }
 
-/** Holds a tool to the rules for what people write, and its arguments to those of JSON Schema. */
+/** Checks a tool by the rules for handwritten definitions, and its arguments by those of JSON Schema. */
 function checkDraft(draft: ToolDraft, document: TomlDocument): void {
   const steps = [() => defineTool(draft), () => draft.parameters && compileSchema(draft.parameters, { trusted: true })];
   for (const step of steps) {
@@ -138,7 +138,7 @@ function checkDraft(draft: ToolDraft, document: TomlDocument): void {
   }
 }
 
-/** Where a field of a tool stands in the file: `parameters.type` at `arguments.type`. */
+/** The position of a tool's field in the file: `parameters.type` is at `arguments.type`. */
 function toKeyPath(field: string): KeyPath {
   const [first = "", ...rest] = field.split(".");
   if (first === "parameters") return ["arguments", ...rest.map((part) => (/^\d+$/.test(part) ? Number(part) : part))];

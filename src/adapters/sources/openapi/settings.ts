@@ -55,7 +55,7 @@ export const config = entry(
 /** An API that an OpenAPI document describes. */
 export type OpenApiSettings = SettingInput<typeof config>;
 
-/** Which operations are meant. Each list has patterns in which `*` stands for any characters and case does not matter. */
+/** Selects operations. Each list has patterns in which `*` stands for any characters and case does not matter. */
 export type OperationFilter = NonNullable<OpenApiSettings["include"]>;
 
 /**

@@ -224,7 +224,7 @@ export function createPushes(
 
 type Attempt = "delivered" | { readonly why: string; readonly mayRetry: boolean };
 
-/** Refuses an address that nothing would be sent to. Which address a name stands for is checked with each request. */
+/** Refuses an address that egress would block. The address behind a host name is checked with each request. */
 function refuseAddress(url: string, isTrusted: (url: URL) => boolean): void {
   const parsed = url.length <= MOST_URL_LENGTH ? URL.parse(url) : null;
   if (parsed === null)

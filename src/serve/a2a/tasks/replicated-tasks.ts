@@ -49,7 +49,7 @@ export function replicateTasks(
     const queue = createEventQueue<StreamResponse>({ until: stateOf(context).gone });
     const gone = new AbortController();
 
-    /** Reads along in another process. Only the first reading begins with the task as it is. */
+    /** Follows a task in another process. Only the first attachment begins with the current task. */
     function attach(runner: string, isFirst: boolean): void {
       let isBeginning = !isFirst;
       void replica

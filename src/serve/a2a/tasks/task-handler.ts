@@ -85,7 +85,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     const { run: share } = state;
     delete state.run;
     const { message } = params;
-    // The SDK copies and stores the message it gets several times over, so it gets what is kept of it.
+    // The SDK copies and stores the message it gets several times over, so it gets the shortened message that is stored.
     const kept = message && cutMessage(message);
     if (kept !== message) state.message = message;
     void work
@@ -139,7 +139,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
     const task = taskId === undefined ? undefined : await store.load(taskId, context);
     if (task === undefined) throw new InvalidAgentResponseError("The agent ended without an answer.");
     const length = configuration?.historyLength;
-    // The store has only the beginning of what is too large to keep.
+    // The store has only the beginning of a large artifact.
     const artifacts = task.artifacts.map((artifact) => made.get(artifact.artifactId) ?? artifact);
     const answer = { ...task, artifacts };
     return length === undefined ? answer : { ...answer, history: length <= 0 ? [] : task.history.slice(-length) };
@@ -199,7 +199,7 @@ export function createTaskHandler(parts: TaskParts): TaskHandler {
   };
 }
 
-/** Hands an executor the message as it was sent, not as it is kept. */
+/** Hands an executor the message as it was sent, not as it is stored. */
 function withWholeMessage(executor: AgentExecutor): AgentExecutor {
   return {
     execute(request, bus) {

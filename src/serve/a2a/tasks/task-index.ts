@@ -218,7 +218,7 @@ function isDue(counted: Added | undefined, most: Added): boolean {
   return counted === undefined || counted.count >= most.count || counted.bytes >= most.bytes;
 }
 
-/** Whom a task counts for. If the owner was not stored, its part of the place stands for it. */
+/** The holder that a task counts for. If the owner was not stored, its part of the place is used. */
 export function holderOf(owner: string, place = ""): Holder {
   if (owner === "") return { id: place.split("/", 1)[0] ?? "" };
   try {

@@ -13,7 +13,7 @@ export interface Listed {
   readonly item: JsonObject;
 }
 
-/** Everything of one kind that a principal may see. Never rejects: an upstream that fails or is slow has what it last listed. */
+/** Everything of one kind that a principal may see. Never rejects: for an upstream that fails or is slow, the last listing is used. */
 export type Listings = (listing: ListedKind, principal: Principal) => Promise<readonly Listed[]>;
 
 /** The lists of upstreams besides tools, and the member of an entry that names it. */

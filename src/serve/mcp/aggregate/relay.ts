@@ -42,7 +42,7 @@ const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "aler
 
 export type LogLevel = (typeof LEVELS)[number];
 
-/** The level that a client names. Throws the protocol's error if it is none. */
+/** The level that a client names. Throws the protocol's error if it is not a level. */
 export function toLogLevel(given: unknown): LogLevel {
   const level = LEVELS.find((known) => known === given);
   if (level !== undefined) return level;

@@ -29,7 +29,7 @@ export interface LoggedEvent extends StreamPosition {
 export type EventLog = ReturnType<typeof createEventLog>;
 
 export interface EventLogOptions {
-  /** Takes room for what the log keeps. The log is emptied if it has to give way, or there is none. */
+  /** Takes room for the log. The log is emptied if it has to give way, or if there is no room. */
   readonly take?: (giveWay: () => void) => Share | undefined;
   /** 256 by default. */
   readonly maxEvents?: number;

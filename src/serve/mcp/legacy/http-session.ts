@@ -18,7 +18,7 @@ export type ListenRefusal = "conflict" | "unknown event";
 /** A legacy client's session over streamable HTTP. */
 export type HttpSession = ReturnType<typeof createHttpSession>;
 
-/** Where a stream of events goes: a response, or another process that has one. */
+/** The destination of a stream of events: a response, or another process that has one. */
 interface Outlet {
   open(): EventStream;
   onClose(closed: () => void): void;
@@ -52,7 +52,7 @@ export function createHttpSession(parts: {
   readonly records: SessionRecords;
   /** The kind of requests between processes about streams. */
   readonly streamKind: string;
-  /** A session that another process began, to go on with. */
+  /** A session that another process began, and that continues here. */
   readonly record: SessionRecord | undefined;
   readonly room: Pick<McpRoom, "logs">;
   /** Receives the number of bytes that the client makes the session keep. Throws if there is no room for them. */
@@ -214,7 +214,7 @@ export function createHttpSession(parts: {
     return undefined;
   }
 
-  /** Sends again what a request's broken stream carried, and goes on with it if the request still runs. */
+  /** Sends the events of a request's broken stream again, and continues the stream if the request still runs. */
   function resume(outlet: Outlet, position: StreamPosition): undefined {
     const stream = outlet.open();
     for (const event of log.after(position)) stream.write(event);

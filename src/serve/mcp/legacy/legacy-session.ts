@@ -36,7 +36,7 @@ export interface Sender {
 const NO_HEADERS: Headers = {};
 const NOBODY_NEW: Sender = {};
 
-/** Bounds of what is kept of a session, in characters if not said otherwise. No honest client comes near. */
+/** Bounds of a session's stored state, by default in characters. No honest client comes near them. */
 const MAX_DESCRIPTION = 65_536;
 const MAX_SUBSCRIPTIONS = 1000;
 const MAX_URIS = 262_144;
@@ -53,7 +53,7 @@ export function createLegacySession(parts: {
   dropped?(id: RequestId): void;
   /** Names this process in the ids of questions. */
   readonly asker?: string;
-  /** A session that another process began, to go on with. */
+  /** A session that another process began, and that continues here. */
   readonly record?: SessionRecord | undefined;
   /** Receives the number of bytes that the client makes the session keep. Throws if there is no room for them. */
   keeps?(bytes: number): void;
@@ -76,7 +76,7 @@ export function createLegacySession(parts: {
   let opening: Promise<PlaneSession> | undefined;
   let session: PlaneSession | undefined;
   let settings: SessionSettings = { subscriptions: [] };
-  /** Characters in what the client said about itself. */
+  /** Characters of the client's description of itself. */
   let described = 0;
   if (parts.record !== undefined) ready = restore(parts.record);
   ready?.catch(() => undefined);

@@ -12,7 +12,7 @@ export interface SessionSettings {
   readonly subscriptions: readonly string[];
 }
 
-/** A legacy client's session as data: any process can go on with it. */
+/** A legacy client's session as data: any process can continue it. */
 export interface SessionRecord extends SessionSettings {
   readonly plane: string;
   readonly owner: Pick<Principal, "id" | "tenant">;

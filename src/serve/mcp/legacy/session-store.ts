@@ -24,7 +24,7 @@ interface Entry {
 /** The other processes learn this often that a session is in use, so that they may take it for idle so much too early. */
 const TELL_MS = 60_000;
 const LONGEST_REASON = 500;
-/** About what a session takes before its client has said anything. */
+/** The approximate size of a session before its client's first message. */
 const SESSION_BYTES = 16 * 1024;
 
 /** The sessions of one endpoint, in every process. They are kept until they are ended, have been idle too long, or give way to callers with fewer. */
@@ -180,7 +180,7 @@ export function createSessionStore(parts: {
   return {
     /** Begins a session. Undefined if there is no room: all sessions are in use, and no caller has more than this one. */
     open: (principal: Principal): HttpSession | undefined => create(randomUUID(), principal),
-    /** The session of that id, if it is this caller's. One from another process goes on here. Rejects if it cannot. */
+    /** The session of that id, if it is this caller's. A session of another process continues here. Rejects if it cannot. */
     find: async (id: string, principal: Principal) => inUse(id, principal) ?? restore(id, principal),
     /** Takes what needs no reply: a notification, or the answer to a question. False if the caller has no such session. */
     async take(id: string, principal: Principal, message: RpcMessage): Promise<boolean> {
@@ -199,7 +199,7 @@ export function createSessionStore(parts: {
       await orAway(records.delete(id));
       return true;
     },
-    /** Ends what this process does for its sessions. Other processes can go on with them. */
+    /** Ends this process's work for its sessions. Other processes can continue them. */
     async close(): Promise<void> {
       closing.abort();
       for (const stop of stops) stop();

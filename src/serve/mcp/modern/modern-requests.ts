@@ -19,7 +19,7 @@ import { createMcpRoom } from "../room.ts";
 import { openSubscription } from "../subscription.ts";
 import { createSuspendedCalls, type Leg, type ModernRequestsOptions } from "./suspended-calls.ts";
 
-/** Where a modern request came from, and where what precedes its answer goes. */
+/** The origin of a modern request, and the destination of notifications before its answer. */
 export interface ModernContext {
   readonly principal: Principal;
   readonly headers: Readonly<Record<string, string>>;

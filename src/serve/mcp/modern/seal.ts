@@ -30,7 +30,7 @@ const TAG_BYTES = 16;
 /** A seal of AES-256-GCM. */
 export function createSeal(
   options: {
-    /** 32 bytes. Defaults to random ones, so that what was sealed opens in this process only. */
+    /** 32 bytes. Defaults to random ones, so that sealed texts open in this process only. */
     readonly key?: Uint8Array;
     /** Milliseconds until a sealed text expires. Defaults to 600,000. */
     readonly ttlMs?: number;

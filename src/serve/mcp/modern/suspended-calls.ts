@@ -50,7 +50,7 @@ interface Question extends Pick<PromiseWithResolvers<JsonObject>, "resolve" | "r
 
 /** A call that has not ended. */
 interface Call {
-  /** Goes on with a call that waits for its client, with the client's answers. Throws if it does not wait for them. */
+  /** Continues a call that waits for its client, with the client's answers. Throws if the call does not wait for them. */
   goOn(round: unknown, inputResponses: unknown, carrier: Carrier): Leg;
   end(message: string): void;
 }
@@ -267,7 +267,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
     return leg;
   }
 
-  /** Goes on with a call that waits in this process. */
+  /** Continues a call that waits in this process. */
   function goOn({ call: id, round, inputResponses }: JsonObject, carrier: Carrier): Leg {
     const call = typeof id === "string" ? waiting.get(id) : undefined;
     if (call === undefined) throw invalidState();
@@ -285,7 +285,7 @@ export function createSuspendedCalls(plane: string, options: ModernRequestsOptio
   }
 
   return {
-    /** Starts a call, or goes on with the one that `requestState` names. Throws an `RpcError` if that state, or what comes with it, is not valid. */
+    /** Starts a call, or continues the one that `requestState` names. Throws an `RpcError` if that state, or the answers with it, are not valid. */
     handle(given: SealBinding, carrier: Carrier, run: Run): Leg {
       const { requestState, inputResponses = {}, ...others } = given.params;
       // The plane may seal with the same key; its texts must not open here.

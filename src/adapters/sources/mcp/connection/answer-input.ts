@@ -3,7 +3,7 @@ import { isPlainObject } from "../../../../tool/json-schema.ts";
 import type { Ask } from "../../../../mcp/connection.ts";
 import { isInputRequired, type JsonObject } from "../../../../mcp/protocol.ts";
 
-/** A server may come back with more questions this often before its request counts as failed. */
+/** Rounds of questions that a server may send before its request counts as failed. */
 const MAX_ROUNDS = 10;
 
 /**

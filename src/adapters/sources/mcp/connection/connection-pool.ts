@@ -105,7 +105,7 @@ export function createConnectionPool(parts: {
       // Waits for a connection of its own caller, not for another one.
       if (hasItsShare(waiter) && max > 1) continue;
       unserved[waiter.exclusive ? "exclusive" : "shared"]++;
-      // With a single connection, those who share it would never let one through who needs it alone.
+      // With a single connection, sharing callers would never let a caller through that needs it alone.
       if (max === 1) break;
     }
     const needed = unserved.exclusive + (unserved.shared > 0 ? 1 : 0);
@@ -120,7 +120,7 @@ export function createConnectionPool(parts: {
       if (closed) return void connection.close();
       add(connection, false);
     } catch {
-      // Requests that wait go on waiting for a connection that exists.
+      // Waiting requests keep waiting for an existing connection.
       refusedUntil = clock.now() + REFUSED_MS;
     } finally {
       opening--;

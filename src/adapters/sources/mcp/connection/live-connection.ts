@@ -69,7 +69,7 @@ export function createLiveConnection(tap: Tap, established: Established) {
     closedListeners.clear();
   };
 
-  /** Ends at once: whatever is under way is lost. */
+  /** Ends at once: requests under way are lost. */
   const finish = (error: Error | undefined): void => {
     announce(error);
     desk.close();

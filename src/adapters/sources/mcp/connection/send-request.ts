@@ -126,7 +126,7 @@ function withTrace(params: JsonObject, trace: JsonObject): JsonObject {
   return { ...params, _meta: { ...others, ...trace } };
 }
 
-/** A caller who hears no notifications gets progress like that of any tool: a server reports it if it is given a token. */
+/** A caller that gets no notifications gets progress like that of any tool: a server reports it if it is given a token. */
 function askingForProgress(extra: JsonObject | undefined): JsonObject {
   const meta = extra?.["_meta"];
   return { ...extra, _meta: { progressToken: "progress", ...(isPlainObject(meta) ? meta : {}) } };

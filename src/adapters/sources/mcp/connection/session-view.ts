@@ -13,7 +13,7 @@ export function createSessionView(shared: McpConnection, client: ClientIdentity)
     if (!over.signal.aborted) return;
     throw new ArsenalError("TRANSPORT_FAILED", "The session was closed. Open a new one.", { beforeSend: true });
   };
-  /** Ends a subscription with the view, unless what is returned ends it sooner. */
+  /** Ends a subscription with the view, unless the returned function ends it sooner. */
   const withView = (stop: () => void, closed: () => void = stop): (() => void) => {
     over.signal.addEventListener("abort", closed, { once: true });
     return () => {

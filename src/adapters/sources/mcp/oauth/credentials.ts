@@ -4,7 +4,7 @@ export interface Tokens {
   readonly token_type: string;
   readonly refresh_token?: string | undefined;
   readonly scope?: string | undefined;
-  /** In milliseconds since the epoch, if the authorization server said when. */
+  /** In milliseconds since the epoch, if the authorization server named a time. */
   readonly expires_at?: number | undefined;
   readonly [member: string]: unknown;
 }
@@ -24,7 +24,7 @@ export interface Challenge {
 
 export interface IssuedCredentials {
   readonly client?: RegisteredClient;
-  /** Where this client said it takes answers when it registered. */
+  /** The redirect address that this client registered. */
   readonly redirectUri?: string;
   readonly tokens?: Tokens;
 }
@@ -50,7 +50,7 @@ export function joinScopes(...scopes: readonly (string | undefined)[]): string |
 /** Keeps what authorization servers gave us, by the address of the MCP server it is for. */
 export interface TokenStore {
   read(serverUrl: string): Promise<ServerCredentials>;
-  /** Changes what is kept for one server. Changes by others, in this process or another, are neither lost nor undone. */
+  /** Changes the stored credentials of one server. Concurrent changes, in this process or another, are neither lost nor undone. */
   update(serverUrl: string, change: (current: ServerCredentials) => ServerCredentials): Promise<ServerCredentials>;
   /** Runs `work` exclusively for this server, across all processes. */
   exclusively<T>(serverUrl: string, work: () => Promise<T>): Promise<T>;

@@ -17,7 +17,7 @@ export function lacksRights(serverName: string, scope: string | undefined): Arse
   });
 }
 
-/** A failure of the OAuth exchange in our words. It has no cause: libraries quote what they could not read, which may be a token. */
+/** A failure of the OAuth exchange in our words. It has no cause: libraries quote unreadable text, which may be a token. */
 export function toOAuthFailure(error: unknown, serverName: string): ArsenalError {
   if (isArsenalError(error)) return error;
   const message = onOneLine(messageOf(error), 300);

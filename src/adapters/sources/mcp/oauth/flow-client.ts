@@ -156,7 +156,7 @@ export async function runFlow(
 
 /** A registration holds for the address it named, and a metadata document for as long as the settings name it. */
 function isUsable(issued: IssuedCredentials, { settings, redirectUri, onUnknownClient }: FlowParts): boolean {
-  // Renewing needs the client that the tokens were given to, whatever it was.
+  // Renewing needs the client that the tokens were issued to.
   if (onUnknownClient !== undefined) return true;
   const id = issued.client?.client_id;
   return (

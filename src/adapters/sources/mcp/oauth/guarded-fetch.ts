@@ -11,7 +11,7 @@ interface GuardOptions {
   /** Headers of the MCP server's own settings: sent to its origin, and to no authorization server elsewhere. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly serverUrl: string;
-  /** The authorization server that the operator named. Whatever else the MCP server points to is held to the rules of the way out. */
+  /** The authorization server that the operator named. Any other address that the MCP server names must pass the egress rules. */
   readonly issuer?: string | undefined;
   /** Called when a token endpoint could not answer, as opposed to having refused. */
   readonly onOutage?: (why: string) => void;

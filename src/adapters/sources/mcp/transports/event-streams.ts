@@ -116,7 +116,7 @@ export function createEventStreams(parts: EventStreamParts) {
       const body = await open();
       if (body !== undefined) read(body, {}, {});
     },
-    /** Reads a stream to its end, and goes on with it if it broke off too early and can be resumed. */
+    /** Reads a stream to its end, and resumes it if it broke off too early and can be resumed. */
     follow: (body: InputStream, stream: EventStream): void => read(body, stream, {}),
     close: (): void => void (closed = true),
   };

@@ -79,7 +79,7 @@ export function stdioTransport(settings: StdioSettings, options: StdioOptions = 
     running.on("error", failed);
     running.on("exit", stop);
     running.on("close", announceEnd);
-    // A server that does not hear us or cannot answer is of no use any more.
+    // A server that cannot read our messages or answer them is stopped.
     running.stdin.on("error", stop);
     running.stdout.on("end", stop);
     running.stdout.on("error", stop);

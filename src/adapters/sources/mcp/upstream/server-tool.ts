@@ -11,7 +11,7 @@ import { callOf, sendRequest } from "../connection/send-request.ts";
 import { type McpServerSettings, plainAddress } from "../settings.ts";
 import type { McpUpstream } from "./upstream.ts";
 
-/** Where the source's own definition is kept among what a tool's source said. */
+/** The key of the source's own definition in a tool's `sourceMeta`. */
 const RAW = "mcp";
 
 /** A draft of a tool that a server lists. Members beyond our fields stay in the definition, which is kept whole. */

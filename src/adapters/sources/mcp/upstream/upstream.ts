@@ -294,7 +294,7 @@ export function createUpstream(settings: McpServerSettings, parts: UpstreamParts
   };
 
   const startReading = (listing: Listing): Promise<readonly JsonObject[]> => {
-    // Everybody gets what is read.
+    // All callers share the result.
     const reading = outsideCalls(() => readList(listing));
     lists.set(listing, reading);
     reading.catch(() => lists.get(listing) === reading && lists.delete(listing));

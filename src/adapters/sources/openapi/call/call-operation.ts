@@ -20,7 +20,7 @@ export interface CallParts {
   readonly egress: Egress;
   readonly authorize: Authorize;
   readonly tokens: ClientTokens;
-  /** Servers repeat what they were sent. */
+  /** Servers may repeat the request, with its secrets. */
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly files?: OpenFolder | undefined;

@@ -95,6 +95,6 @@ function toBlock(bytes: Uint8Array, mimeType: string, url: string): object {
   const data = Buffer.from(bytes).toString("base64");
   const kind = mimeType.split("/")[0];
   if (kind === "image" || kind === "audio") return { type: kind, data, mimeType };
-  // Keys stand in queries.
+  // Queries may contain keys.
   return { type: "resource", resource: { uri: url.replace(/[?#].*$/, ""), mimeType, blob: data } };
 }

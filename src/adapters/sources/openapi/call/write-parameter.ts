@@ -63,7 +63,7 @@ export function writePairs(name: string, value: unknown, writing: Writing, encod
   if (members === undefined) return [[key, encode(toText(value))]];
   if (members.length === 0) return [];
   if (explode) return members.map(([member, text]) => [member === undefined ? key : encode(member), encode(text)]);
-  // Delimiters other than the comma are encoded: they may not stand in an address.
+  // Delimiters other than the comma are encoded: they are not allowed in an address.
   const delimiter = style in DELIMITERS ? encodeStrictly(DELIMITERS[style] ?? "") : ",";
   return [[key, joinMembers(members, false, delimiter, encode)]];
 }
@@ -97,7 +97,7 @@ function joinMembers(members: readonly Member[], explode: boolean, delimiter: st
     .join(delimiter);
 }
 
-/** `a[b][0][c]` for whatever lies inside. */
+/** `a[b][0][c]` for nested values. */
 function deepPairs(path: string, value: unknown): readonly Pair[] {
   if (isAbsent(value)) return [];
   if (typeof value !== "object") return [[path, toText(value)]];

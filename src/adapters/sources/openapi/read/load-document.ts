@@ -65,7 +65,7 @@ async function readText(path: string, { maxBytes, signal }: LoadParts): Promise<
 }
 
 async function parse(written: string, shown: string): Promise<unknown> {
-  // A mark some editors write first, which JSON does not know.
+  // Some editors write a byte order mark first, which JSON does not allow.
   const source = written.replace(/^\uFEFF/, "");
   let jsonError: unknown;
   try {
@@ -83,7 +83,7 @@ async function parse(written: string, shown: string): Promise<unknown> {
   }
 }
 
-/** The upgrade writes into what it is given. */
+/** The upgrade changes its argument. */
 function copyOf(document: object): unknown {
   try {
     return JSON.parse(JSON.stringify(document)) as unknown;

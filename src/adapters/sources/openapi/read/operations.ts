@@ -29,7 +29,7 @@ export interface Problem {
   readonly skipped: boolean;
 }
 
-/** Every operation of a document that is wanted, and those that cannot be read. */
+/** The wanted operations of a document, and the problems of those that cannot be read. */
 export function listOperations(
   root: JsonObject,
   references: References,

@@ -27,7 +27,7 @@ interface PartEncoding {
   readonly contentType: string | undefined;
 }
 
-/** The body that an operation's request has; undefined if it has none. Of several media types the one that suits a model best. */
+/** The body that an operation's request has; undefined if it has none. If there are several media types, the one that suits a model best. */
 export function readBody(definition: JsonObject, fromParameters: readonly JsonObject[], references: References) {
   const given = definition["requestBody"];
   const read = given === undefined ? merged(fromParameters) : references.follow(given, "the request body");
@@ -129,7 +129,7 @@ function merged(bodies: readonly JsonObject[]): JsonObject | undefined {
   return { content, required: bodies.some((body) => body["required"] === true) };
 }
 
-/** Reads the schema of an operation's successful answers, and what to accept. They only describe, so whatever is wrong with them is ignored. */
+/** Reads the schema of an operation's successful answers, and what to accept. They only describe, so errors in them are ignored. */
 export function readReturns(definition: JsonObject, references: References) {
   const responses = asRecord(definition["responses"]);
   const statuses = Object.keys(responses).filter((status) => /^2(?:\d\d|XX)$/i.test(status));

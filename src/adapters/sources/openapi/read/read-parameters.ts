@@ -11,7 +11,7 @@ const STYLES = {
   cookie: ["form", "cookie"],
 } as const;
 
-/** Where a parameter stands in a request. */
+/** The position of a parameter in a request. */
 export type Location = keyof typeof STYLES;
 
 /** The format of a value, as OpenAPI names it. */
@@ -44,7 +44,7 @@ const NOT_PARAMETERS: ReadonlySet<string> = new Set(
   "accept content-type authorization content-length host connection transfer-encoding upgrade".split(" "),
 );
 
-/** The parameters of an operation, its path's included, and request bodies of version 2.0 that stand among them. */
+/** The parameters of an operation, its path's included, and request bodies that version 2.0 lists among them. */
 export function readParameters(
   { definition, item, path }: Operation,
   references: References,

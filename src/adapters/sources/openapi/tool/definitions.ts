@@ -49,7 +49,7 @@ export function createDefinitions(write: (reference: string, place: SchemaPositi
       }
       return known.name;
     },
-    /** All that were named, and those that they name in turn. */
+    /** All named schemas, and those that they refer to in turn. */
     all(): Readonly<Record<string, JsonSchema>> {
       for (;;) {
         // The shallowest first, so that a schema is written for the place where most of it is kept.

@@ -19,7 +19,7 @@ const NEED_NO_END: ReadonlySet<string> = new Set(["br", "hr", "img", "p", "li"])
 /** Elements whose content is not text. */
 const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
 
-/** Entities by name, each with what it stands for. */
+/** Entities by name, each with its text. */
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["nbsp", " "],
   ...`amp=& lt=< gt=> quot=" apos=' ndash=– mdash=— hellip=… lsquo=‘ rsquo=’ ldquo=“ rdquo=” bull=• middot=· times=× deg=° copy=© reg=® trade=™ euro=€ pound=£ sect=§ larr=← rarr=→ aacute=á agrave=à auml=ä ccedil=ç eacute=é egrave=è iacute=í ntilde=ñ oacute=ó ouml=ö szlig=ß uacute=ú uuml=ü`

@@ -25,7 +25,7 @@ export function toPromptName(upstream: string, prompt: string): string {
   return readable + tail;
 }
 
-/** The upstream and its prompt that a name spells out; undefined for one that ends in a hash, or is none. */
+/** The upstream and its prompt that a name spells out; undefined for one that ends in a hash, or is invalid. */
 export function fromPromptName(name: string): { readonly upstream: string; readonly prompt: string } | undefined {
   const [, upstream, prompt] = /^((?:[^-]|--)+)-((?:[^-]|--)+)$/.exec(name) ?? [];
   if (upstream === undefined || prompt === undefined) return undefined;
