@@ -31,9 +31,9 @@ export const TASKS = "a2a/task/";
 const BOUNDS: ShareBounds = { count: 10_000, bytes: 64 * 1024 * 1024 };
 const PER_CALLER: ShareBounds = { count: 1_000, bytes: 16 * 1024 * 1024 };
 
-/** A process checks the bounds of all callers together after this many new tasks or stored bytes. */
-const A_LOOK = { count: 256, bytes: 8 * 1024 * 1024 };
-const A_LOOK_AT_ONE = { count: 32, bytes: 2 * 1024 * 1024 };
+/** A process checks the bounds of all callers together, and of one caller, after this many new tasks or stored bytes. */
+const CHECK_ALL_AFTER = { count: 256, bytes: 8 * 1024 * 1024 };
+const CHECK_ONE_AFTER = { count: 32, bytes: 2 * 1024 * 1024 };
 /** Callers whose new tasks are counted. */
 const MOST_COUNTED = 10_000;
 
@@ -170,7 +170,7 @@ export function createTaskIndex(
   return {
     /** Makes room for one more task. Lists the tasks of the owner, or all, only after many were added. */
     async makeRoom(owner: string): Promise<void> {
-      if (isDue(added.get(owner), A_LOOK_AT_ONE)) {
+      if (isDue(added.get(owner), CHECK_ONE_AFTER)) {
         beginCounting(owner);
         if (!(await makeRoomBelow(`${INDEX}${ownerPlace(owner)}`, owner, PER_CALLER))) {
           added.delete(owner);
@@ -179,7 +179,7 @@ export function createTaskIndex(
           );
         }
       }
-      if (isDue(addedInAll, A_LOOK)) {
+      if (isDue(addedInAll, CHECK_ALL_AFTER)) {
         addedInAll = { count: 0, bytes: 0 };
         if (!(await makeRoomBelow(INDEX, owner, BOUNDS))) {
           addedInAll = undefined;
@@ -191,7 +191,7 @@ export function createTaskIndex(
     /** Counts bytes that were added to a task. True if they make it worth looking for room. */
     grew(owner: string, bytes: number): boolean {
       count(owner, 0, bytes);
-      return isDue(added.get(owner), A_LOOK_AT_ONE) || isDue(addedInAll, A_LOOK);
+      return isDue(added.get(owner), CHECK_ONE_AFTER) || isDue(addedInAll, CHECK_ALL_AFTER);
     },
     async put(place: string, entry: TaskEntry, expiresAt: number): Promise<void> {
       await documents.set(`${INDEX}${place}`, entry, { expiresAt });
